@@ -1,0 +1,35 @@
+#pragma once
+
+#include <span>
+
+#include "headwave/core/document.h"
+#include "headwave/core/model.h"
+#include "headwave/core/probe.h"
+
+namespace headwave {
+
+struct PassOptions {
+  bool final_states = false;  ///< compute what follows the last layer's attention, and return it; costs about one layer
+};
+
+/// Takes one document through a model, probes looking on at every layer's attention.
+///
+/// A document with token ids starts at the embeddings, X_0 = norm(word + position + token type 0), and goes through
+/// every block. A document with stored layers is attended where it was stored, layer by layer: queries and keys as
+/// stored, or made from the stored states by the model's weights. Everything is float32; padding does not exist, since
+/// documents come one by one at their own length.
+///
+/// Source: Devlin et al. 2019, section 3; Vaswani et al. 2017, section 3.
+/// @param document  T tokens, T <= model.spec.positions
+/// @returns (T, d_model) the output of the last block if asked for; otherwise empty
+/// @throws ShapeError if the document is longer than the model's positions, an id lies outside the vocabulary, or
+/// stored
+///         arrays do not have the model's width
+Matrix32 model_pass(const Model& model, const Document& document, std::span<Probe* const> probes,
+                    const PassOptions& options = {});
+
+/// The word embeddings of a document in order, before positions are added: (T, d_model).
+/// @throws ShapeError if an id lies outside the vocabulary
+Matrix32 word_sequence(const Model& model, const Document& document);
+
+}  // namespace headwave

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <functional>
+
+#include "headwave/core/matrix.h"
+
+namespace headwave {
+
+/// Calls body(0), body(1), ..., body(count - 1), each exactly once, on up to `threads` threads at a time.
+///
+/// Indices are handed out in ascending order to whoever is free; the caller's thread works too. With threads <= 1 this
+/// is a plain loop. What body(i) computes must not depend on other indices, then no digit depends on the number of
+/// threads: write into place i, and merge in order afterwards.
+///
+/// If bodies throw, no new index is handed out, what runs is finished, and the exception of the lowest index is thrown
+/// on: the one the plain loop would have thrown.
+void parallel_for(Index count, int threads, const std::function<void(Index)>& body);
+
+}  // namespace headwave

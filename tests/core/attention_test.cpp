@@ -1,0 +1,152 @@
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "headwave/core/attend.h"
+#include "headwave/core/multi_head.h"
+#include "headwave/core/random.h"
+#include "headwave/tests/catch.h"
+#include "headwave/tests/reference/direct_attention.h"
+
+using namespace headwave;
+
+namespace {
+
+constexpr double eps = std::numeric_limits<double>::epsilon();
+
+Matrix random_matrix(Index rows, Index cols, std::uint64_t seed) {
+  Random random(seed);
+  Matrix matrix(rows, cols);
+  for (double& entry : matrix.reshaped()) entry = random.normal();
+  return matrix;
+}
+
+/// The four tokens of the worked example, and its one projection for queries, keys and values.
+Matrix four_tokens() {
+  Matrix x(4, 4);
+  x << 1, 0, 1, 0, 0, 1, 0, 1, 1, 1, 0, 0, 0, 0, 1, 1;
+  return x;
+}
+
+Matrix folding() {
+  Matrix w(4, 2);
+  w << 1, 0, 0, 1, 1, 0, 0, 1;
+  return w;
+}
+
+/// Remembers the largest difference between tiles and whole matrices.
+class Compare : public Probe {
+ public:
+  explicit Compare(const std::vector<Matrix>& expected) : expected_(expected) {}
+  void see(const Tile& /*tile*/) override {}
+  void see(const Tile64& tile) override {
+    for (std::size_t head = 0; head < tile.weights.size() && tile.keys > 0; ++head)
+      difference = std::max(
+          difference,
+          (tile.weights[head] - expected_[head].middleRows(tile.first_row, tile.rows())).cwiseAbs().maxCoeff());
+    rows += tile.rows();
+    widest = std::max(widest, tile.rows());
+  }
+  double difference = 0.0;
+  Index rows = 0, widest = 0;
+
+ private:
+  const std::vector<Matrix>& expected_;
+};
+
+}  // namespace
+
+TEST_CASE("the worked example has exact weights that its print rounds loosely") {
+  // By hand: X W = (2,0), (0,2), (1,1), (1,1). A published print of this example shows (1,0), (0,1), (1,0), (0,1) and
+  // weights 0.3333 and 0.1667; with those projections they are e/(2e + 2) and 1/(2e + 2) for e = exp(1/sqrt 2).
+  Matrix projected(4, 2);
+  projected << 1, 0, 0, 1, 1, 0, 0, 1;
+  const Attention attention = scaled_dot_product_attention(projected, projected, projected);
+  const double e = std::exp(1.0 / std::sqrt(2.0));
+  const double high = e / (2 * e + 2), low = 1 / (2 * e + 2);
+  CHECK(high == Approx(0.334881).margin(5e-7));
+  CHECK(low == Approx(0.165119).margin(5e-7));
+  for (Index i = 0; i < 4; ++i)
+    for (Index j = 0; j < 4; ++j)
+      CHECK(attention.weights[0](i, j) == Approx((i - j) % 2 == 0 ? high : low).epsilon(8 * eps));
+  CHECK(attention.output(0, 0) == Approx(2 * high).epsilon(8 * eps));
+  CHECK(attention.output(0, 1) == Approx(2 * low).epsilon(8 * eps));
+}
+
+TEST_CASE("the worked example from its embeddings") {
+  const Matrix x = four_tokens();
+  const MultiHeadWeights weights{folding(), folding(), folding(), Matrix::Identity(2, 2), {}, {}, {}, {}, 1};
+  const Attention attention = multi_head_attention(x, x, weights);
+  // Scores by hand: rows (2,0), (0,2), (1,1), (1,1) against themselves, over sqrt 2.
+  CHECK(attention.scores[0](0, 0) == Approx(4 / std::sqrt(2.0)).epsilon(4 * eps));
+  CHECK(attention.scores[0](0, 1) == 0.0);
+  CHECK(attention.scores[0](2, 3) == Approx(2 / std::sqrt(2.0)).epsilon(4 * eps));
+  // The third token looks at all four alike: every score in its row is 2/sqrt 2.
+  for (Index j = 0; j < 4; ++j) CHECK(attention.weights[0](2, j) == Approx(0.25).epsilon(8 * eps));
+}
+
+TEST_CASE("three tokens through two heads, by hand") {
+  Matrix x(3, 4);
+  x << 1, 0, 1, 2, 2, 1, 2, 0, 0, 0, 1, 1;
+  // Head 0 reads the first coordinate on both sides, head 1 asks with the second and is answered by the fourth. With
+  // d_head = 1 nothing is scaled. Values have a width of their own: head 0 carries coordinate 3, head 1 coordinate 4.
+  MultiHeadWeights weights{
+      Matrix::Zero(4, 2), Matrix::Zero(4, 2), Matrix::Zero(4, 2), Matrix::Identity(2, 2), {}, {}, {}, {}, 2};
+  weights.query(0, 0) = weights.key(0, 0) = weights.value(2, 0) = 1;
+  weights.query(1, 1) = weights.key(3, 1) = weights.value(3, 1) = 1;
+  const Attention attention = multi_head_attention(x, x, weights);
+  // Head 0, token 0: scores 1*(1, 2, 0); values 1, 2, 1.
+  const double e = std::exp(1.0);
+  CHECK(attention.weights[0](0, 1) == Approx(e * e / (e + e * e + 1)).epsilon(8 * eps));
+  CHECK(attention.output(0, 0) == Approx((e + 2 * e * e + 1) / (e + e * e + 1)).epsilon(8 * eps));
+  // Head 0, token 2 asks with 0: uniform, the mean of 1, 2, 1.
+  CHECK(attention.output(2, 0) == Approx(4.0 / 3.0).epsilon(8 * eps));
+  // Head 1, token 1 asks with 1: scores (2, 0, 1), values 2, 0, 1.
+  CHECK(attention.output(1, 1) == Approx((2 * e * e + e) / (e * e + 1 + e)).epsilon(8 * eps));
+}
+
+TEST_CASE("tiles agree with a direct computation, whatever the mask") {
+  const Index queries = 150, keys = 131, heads = 4, kv_heads = 2, d_head = 5, d_value = 3;
+  const Matrix q = random_matrix(queries, heads * d_head, 1), k = random_matrix(keys, kv_heads * d_head, 2),
+               v = random_matrix(keys, kv_heads * d_value, 3);
+  Matrix additive = random_matrix(queries, keys, 4);
+  additive(7, 3) = -std::numeric_limits<double>::infinity();
+  additive.row(9).setConstant(-std::numeric_limits<double>::infinity());
+  const HeadInputs<double> inputs{q, k, v, heads, kv_heads, 0.7};
+  for (const bool causal : {false, true})
+    for (const Index valid : {keys, Index{77}, Index{0}})
+      for (const bool added : {false, true}) {
+        const Mask<double> mask{causal, valid, queries - 20, added ? MatrixView(additive) : MatrixView()};
+        const Attention direct = reference::direct_attention(inputs, mask);
+        std::vector<Matrix> seen;
+        for (const Matrix& weights : direct.weights) seen.push_back(weights.topLeftCorner(queries - 20, valid));
+        Compare compare(seen);
+        const std::array<Probe*, 1> probes{&compare};
+        const Matrix output = attend<double>(inputs, mask, {}, probes);
+        CAPTURE(causal, valid, added);
+        CHECK(compare.rows == queries - 20);
+        CHECK(compare.widest < queries);
+        CHECK(compare.difference <= 100 * eps);
+        CHECK((output - direct.output).cwiseAbs().maxCoeff() <= 1000 * eps);
+        CHECK(output.allFinite());
+      }
+}
+
+TEST_CASE("float agrees with double to float's rounding") {
+  const Matrix q = random_matrix(70, 16, 5), k = random_matrix(70, 16, 6), v = random_matrix(70, 16, 7);
+  const Matrix32 q32 = q.cast<float>(), k32 = k.cast<float>(), v32 = v.cast<float>();
+  const Matrix wide = attend<double>({q, k, v, 2, 2, 0.35}, {}, {}, {});
+  const Matrix32 narrow = attend<float>({q32, k32, v32, 2, 2, 0.35}, {}, {}, {});
+  CHECK((wide - narrow.cast<double>()).cwiseAbs().maxCoeff() < 50 * std::numeric_limits<float>::epsilon());
+}
+
+TEST_CASE("attend refuses what does not fit") {
+  const Matrix q = random_matrix(4, 6, 1), k = random_matrix(5, 6, 2), v = random_matrix(5, 4, 3),
+               short_v = random_matrix(4, 4, 3);
+  CHECK_THROWS_AS(attend<double>({q, k, v, 4, 4, 1}, {}, {}, {}), ShapeError);
+  CHECK_THROWS_AS(attend<double>({q, k, v, 3, 2, 1}, {}, {}, {}), ShapeError);
+  CHECK_THROWS_AS(attend<double>({q, k, short_v, 2, 2, 1}, {}, {}, {}), ShapeError);
+  CHECK_THROWS_AS(attend<double>({q, k, v, 2, 2, 1}, {false, 6, -1, {}}, {}, {}), ShapeError);
+  CHECK_THROWS_AS(attend<double>({q, k, v, 2, 2, 1}, {false, -1, -1, q}, {}, {}), ShapeError);
+  CHECK_THROWS_AS(multi_head_attention(q, k, {q, q, q, q, {}, {}, {}, {}, 1}), ShapeError);
+}
