@@ -1,0 +1,40 @@
+#pragma once
+
+#include <vector>
+
+#include "headwave/core/field.h"
+#include "headwave/core/head_name.h"
+#include "headwave/core/matrix.h"
+#include "headwave/core/probe.h"
+
+namespace headwave {
+
+/// Attention weights of chosen heads over the first n tokens of one document.
+struct AttentionMaps {
+  std::vector<HeadName> heads;
+  std::vector<Matrix> weights;  ///< one per head, (n, n): rows are queries, columns keys
+  std::vector<std::string>
+      tokens;            ///< (n) text of the tokens; their ids where no text is known, positions where no ids are
+  std::string document;  ///< name of the document
+};
+
+/// Keeps the first n x n weights of chosen heads while they pass by. Rows do not sum to 1 where attention goes beyond
+/// the first n tokens.
+class AttentionMapProbe : public Probe {
+ public:
+  /// @param tokens  n; shorter documents give what they have
+  AttentionMapProbe(std::vector<HeadName> heads, Index tokens, const Document& document);
+
+  using Probe::see;
+  void see(const Tile& tile) override;
+
+  [[nodiscard]] const AttentionMaps& maps() const { return maps_; }
+
+ private:
+  AttentionMaps maps_;
+};
+
+/// Fields attention_map/...
+std::vector<Field> describe(const AttentionMaps& maps);
+
+}  // namespace headwave

@@ -1,0 +1,199 @@
+#include "headwave/analysis/k_means.h"
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "headwave/analysis/cluster_quality.h"
+#include "headwave/core/random.h"
+#include "headwave/tests/catch.h"
+#include "headwave/tests/reference/direct_clusters.h"
+
+using namespace headwave;
+
+namespace {
+
+constexpr double eps = std::numeric_limits<double>::epsilon();
+
+nlohmann::json golden() {
+  std::ifstream file(repository_file("tests/golden/clusters.json"));
+  return nlohmann::json::parse(file);
+}
+
+Matrix golden_points(const nlohmann::json& dump) {
+  const auto rows = dump.at("points").get<std::vector<std::vector<double>>>();
+  Matrix points(static_cast<Index>(rows.size()), static_cast<Index>(rows.front().size()));
+  for (Index i = 0; i < points.rows(); ++i)
+    for (Index j = 0; j < points.cols(); ++j)
+      points(i, j) = rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+  return points;
+}
+
+// Groups of points around corners far apart.
+Matrix blobs(Index groups, Index each, Index width, double spread, std::uint64_t seed) {
+  Random random(seed);
+  const Matrix corners = Matrix::NullaryExpr(groups, width, [&] { return 10.0 * random.normal(); });
+  Matrix points(groups * each, width);
+  for (Index i = 0; i < points.rows(); ++i)
+    for (Index j = 0; j < width; ++j) points(i, j) = corners(i % groups, j) + spread * random.normal();
+  return points;
+}
+
+KMeansOptions with_clusters(Index clusters) {
+  KMeansOptions options;
+  options.clusters = clusters;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("k-means of four points on a line is the one on the page") {
+  Matrix points(4, 1);
+  points << 0, 1, 10, 14;
+  const KMeans found = k_means(points, with_clusters(2));
+  CHECK(found.labels[0] == found.labels[1]);
+  CHECK(found.labels[2] == found.labels[3]);
+  CHECK(found.labels[0] != found.labels[2]);
+  CHECK(found.centroids(found.labels[0], 0) == Approx(0.5).epsilon(8 * eps));
+  CHECK(found.centroids(found.labels[3], 0) == Approx(12.0).epsilon(8 * eps));
+  CHECK(found.inertia == Approx(0.25 + 0.25 + 4.0 + 4.0).epsilon(8 * eps));
+  CHECK(found.converged);
+}
+
+TEST_CASE("k-means finds the least inertia of all labelings of a few points") {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    Random random(seed);
+    const Matrix points = Matrix::NullaryExpr(9, 2, [&] { return random.normal(); });
+    for (const Index k : {1, 2, 3}) {
+      const double least = least_inertia(points, k);
+      CHECK(std::abs(k_means(points, with_clusters(k)).inertia - least) <= 64 * eps * points.squaredNorm());
+    }
+  }
+}
+
+TEST_CASE("k-means reaches scikit-learn's inertia, labels and quality") {
+  const nlohmann::json dump = golden();
+  const Matrix points = golden_points(dump);
+  std::vector<std::vector<Index>> labelings;
+  for (const auto& run : dump.at("runs")) {
+    const KMeans found = k_means(points, with_clusters(run.at("clusters").get<Index>()));
+    INFO("k = " << run.at("clusters"));
+    CHECK(found.converged);
+    CHECK(found.inertia <= run.at("inertia").get<double>() * (1.0 + 1e-9));
+    labelings.push_back(found.labels);
+    CHECK(adjusted_rand(found.labels, run.at("labels").get<std::vector<Index>>()) == 1.0);
+  }
+  const Vector quality = silhouettes(points, labelings);
+  for (Index i = 0; i < quality.size(); ++i)
+    CHECK(std::abs(quality(i) - dump.at("runs")[static_cast<std::size_t>(i)].at("silhouette").get<double>()) < 1e-12);
+}
+
+TEST_CASE("what k-means returns belongs together") {
+  const Matrix points = blobs(5, 40, 7, 3.0, 21);
+  const KMeans found = k_means(points, with_clusters(5));
+  CHECK(found.labels == nearest_centroids(points, found.centroids));
+  Matrix sums = Matrix::Zero(5, 7);
+  Vector counts = Vector::Zero(5);
+  double inertia = 0.0;
+  for (Index i = 0; i < points.rows(); ++i) {
+    const Index label = found.labels[static_cast<std::size_t>(i)];
+    sums.row(label) += points.row(i);
+    counts(label) += 1.0;
+    inertia += (points.row(i) - found.centroids.row(label)).squaredNorm();
+  }
+  for (Index k = 0; k < 5; ++k)
+    CHECK((sums.row(k) / counts(k) - found.centroids.row(k)).norm() <= 64 * eps * points.rowwise().norm().maxCoeff());
+  CHECK(std::abs(found.inertia - inertia) <= 64 * eps * inertia);
+}
+
+TEST_CASE("k-means recovers planted groups wherever they lie") {
+  const Matrix points = blobs(6, 50, 21, 0.5, 5);
+  std::vector<Index> planted;
+  for (Index i = 0; i < points.rows(); ++i) planted.push_back(i % 6);
+  const KMeans found = k_means(points);
+  CHECK(adjusted_rand(found.labels, planted) == 1.0);
+  // Far from the origin squares lose their digits unless the points are centred first.
+  const Matrix far = points.array() + 1e7;
+  CHECK(adjusted_rand(k_means(far).labels, planted) == 1.0);
+}
+
+TEST_CASE("k-means gives the same digits on any number of threads, and others for another seed") {
+  const Matrix points = blobs(4, 300, 5, 12.0, 9);
+  KMeansOptions options = with_clusters(7);
+  options.restarts = 9;
+  const KMeans one = k_means(points, options);
+  options.threads = 3;
+  const KMeans three = k_means(points, options);
+  CHECK(one.centroids == three.centroids);
+  CHECK(one.labels == three.labels);
+  CHECK(one.inertia == three.inertia);
+  CHECK(one.iterations == three.iterations);
+  options.seed = 2;
+  CHECK(k_means(points, options).labels != one.labels);
+}
+
+TEST_CASE("k-means with as many clusters as different points leaves nothing over") {
+  Matrix points(6, 2);
+  points << 1, 1, 2, 2, 1, 1, 5, 5, 2, 2, 1, 1;
+  const KMeans found = k_means(points, with_clusters(3));
+  CHECK(found.inertia <= 64 * eps * eps * points.squaredNorm());
+  CHECK(std::set<Index>(found.labels.begin(), found.labels.end()).size() == 3);
+  CHECK(distinct_rows(points, 10) == 3);
+  CHECK(distinct_rows(points, 2) == 2);
+  CHECK_THROWS_AS(k_means(points, with_clusters(4)), NumericError);
+  CHECK_THROWS_WITH(k_means(points, with_clusters(4)),
+                    ContainsSubstring("4 clusters") && ContainsSubstring("6 points have only 3"));
+}
+
+TEST_CASE("k-means fills a group that runs empty with the farthest point") {
+  Matrix points(5, 1), start(3, 1);
+  points << 0, 1, 2, 50, 90;
+  start << 1, 70, 1000;  // nobody is nearest to the third
+  const KMeans found = k_means_from(points, start);
+  CHECK(found.labels == std::vector<Index>{0, 0, 0, 2, 1});  // 50 and 90 are equally far from 70: the first moves
+  CHECK(found.centroids(2, 0) == Approx(50.0).epsilon(8 * eps));
+  CHECK(found.inertia == Approx(2.0).epsilon(8 * eps));
+
+  // Two groups run empty at once and get 0 and 1, farthest from 1000; 2 joins 1, and there is no way on from there.
+  start << 1000, 1000, 1000;
+  CHECK(k_means_from(points, start).labels == std::vector<Index>{1, 2, 2, 0, 0});
+}
+
+TEST_CASE("k-means of points that differ less than their rounding ends with a group for each") {
+  // Five points, four of them an ulp apart: distances among these vanish beside the fifth.
+  Matrix points(5, 1);
+  points << 1.0, 1.0 + eps, 1.0 + 2 * eps, 1.0 + 3 * eps, 1e8;
+  const KMeans found = k_means(points, with_clusters(4));
+  CHECK(found.centroids.allFinite());
+  CHECK(found.inertia <= 1.0);
+}
+
+TEST_CASE("k-means ends where it is told to and says so") {
+  const Matrix points = blobs(3, 400, 2, 20.0, 2);
+  KMeansOptions options = with_clusters(8);
+  options.restarts = 1;
+  options.max_iterations = 1;
+  const KMeans found = k_means(points, options);
+  CHECK_FALSE(found.converged);
+  CHECK(found.iterations == 2);  // one of the start, one of its last run
+}
+
+TEST_CASE("k-means refuses what it cannot group") {
+  const Matrix points = blobs(3, 4, 2, 1.0, 1);
+  CHECK_THROWS_AS(k_means(Matrix(0, 3)), ShapeError);
+  CHECK_THROWS_AS(k_means(Matrix(3, 0)), ShapeError);
+  Matrix broken = points;
+  broken(1, 1) = std::numeric_limits<double>::infinity();
+  CHECK_THROWS_AS(k_means(broken, with_clusters(2)), NumericError);
+  CHECK_THROWS_WITH(k_means(Matrix(1e200 * points), with_clusters(2)), ContainsSubstring("too large"));
+  for (const KMeansOptions& options : {KMeansOptions{.clusters = 0}, KMeansOptions{.restarts = 0},
+                                       KMeansOptions{.max_iterations = 0}, KMeansOptions{.tolerance = -1.0}})
+    CHECK_THROWS_AS(k_means(points, options), NumericError);
+  CHECK_THROWS_AS(nearest_centroids(points, Matrix(2, 3)), ShapeError);
+  CHECK_THROWS_AS(k_means_from(points, Matrix(Matrix::Ones(2, 3))), ShapeError);
+  CHECK_THROWS_AS(k_means_from(points, Matrix(Matrix::Constant(2, 2, std::nan("")))), NumericError);
+  CHECK_THROWS_AS(nearest_centroids(points, Matrix(0, 2)), ShapeError);
+}

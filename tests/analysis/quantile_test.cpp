@@ -1,0 +1,26 @@
+#include "headwave/analysis/quantile.h"
+
+#include <limits>
+
+#include "headwave/core/error.h"
+#include "headwave/tests/catch.h"
+
+using headwave::quantile;
+
+TEST_CASE("quantiles interpolate between the two nearest values") {
+  CHECK(quantile({4, 1, 3, 2}, 0.5) == 2.5);
+  CHECK(quantile({4, 1, 3, 2}, 0.25) == 1.75);
+  CHECK(quantile({4, 1, 3, 2}, 0.75) == 3.25);
+  CHECK(quantile({4, 1, 3, 2}, 0.0) == 1.0);
+  CHECK(quantile({4, 1, 3, 2}, 1.0) == 4.0);
+  CHECK(quantile({7}, 0.3) == 7.0);
+  const double infinity = std::numeric_limits<double>::infinity();
+  CHECK(quantile({1, 2, infinity}, 0.5) == 2.0);
+}
+
+TEST_CASE("quantiles refuse what has none") {
+  CHECK_THROWS_AS(quantile({}, 0.5), headwave::ShapeError);
+  CHECK_THROWS_AS(quantile({1, 2}, -0.1), headwave::NumericError);
+  CHECK_THROWS_AS(quantile({1, 2}, 1.1), headwave::NumericError);
+  CHECK_THROWS_WITH(quantile({1, std::numeric_limits<double>::quiet_NaN()}, 0.5), ContainsSubstring("NaN"));
+}
