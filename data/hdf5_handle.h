@@ -1,0 +1,58 @@
+#pragma once
+
+// Everything that touches the HDF5 C library begins here. Included by the hdf5_* and result_* sources only, never by a
+// header that others see.
+
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include <hdf5.h>
+
+namespace headwave {
+
+/// An HDF5 identifier that closes itself.
+class Hdf5Handle {
+ public:
+  using Close = herr_t (*)(hid_t);
+  Hdf5Handle() = default;
+  Hdf5Handle(hid_t id, Close closer) : id_(id), close_(closer) {}
+  Hdf5Handle(Hdf5Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Hdf5Handle& operator=(Hdf5Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+  }
+  Hdf5Handle(const Hdf5Handle&) = delete;
+  Hdf5Handle& operator=(const Hdf5Handle&) = delete;
+  ~Hdf5Handle() { close(); }
+
+  [[nodiscard]] bool valid() const { return id_ >= 0; }
+  [[nodiscard]] hid_t id() const { return id_; }
+  /// Closes now. @returns whether the library could
+  bool close() { return id_ < 0 || close_(std::exchange(id_, -1)) >= 0; }
+
+ private:
+  hid_t id_ = -1;
+  Close close_ = nullptr;
+};
+
+/// While it lives this thread alone uses the library, which may be built without thread safety, and the library prints
+/// nothing to stderr. May be nested.
+class Hdf5Session {
+ public:
+  Hdf5Session();
+  Hdf5Session(const Hdf5Session&) = delete;
+  Hdf5Session& operator=(const Hdf5Session&) = delete;
+  ~Hdf5Session();
+
+ private:
+  std::lock_guard<std::recursive_mutex> lock_;
+  H5E_auto2_t print_ = nullptr;
+  void* print_to_ = nullptr;
+};
+
+/// Why the library's last call failed, in its own words, on one line. To be asked before any other call.
+std::string hdf5_reason();
+
+}  // namespace headwave

@@ -1,0 +1,102 @@
+#include "headwave/data/stored_arrays.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "headwave/core/error.h"
+#include "headwave/data/hdf5_file.h"
+#include "headwave/data/npy.h"
+
+namespace headwave {
+
+namespace {
+
+class Hdf5Arrays : public StoredArrays {
+ public:
+  explicit Hdf5Arrays(const std::filesystem::path& path) : file_(path) {}
+
+  [[nodiscard]] bool has(const std::string& name) const override { return file_.has("/" + name); }
+  [[nodiscard]] std::vector<Index> shape(const std::string& name) const override {
+    return file_.node("/" + name).shape;
+  }
+  [[nodiscard]] StoredArray read(const std::string& name, Index first, Index count) const override {
+    std::vector<Index> shape = this->shape(name);
+    if (count < 0 || shape.empty()) return {shape, file_.floats("/" + name)};
+    shape.front() = count;
+    return {shape, file_.floats("/" + name, first, count)};
+  }
+  [[nodiscard]] std::vector<std::string> texts(const std::string& name) const override {
+    return has(name) ? file_.strings("/" + name) : std::vector<std::string>{};
+  }
+  [[nodiscard]] Index number(const std::string& name) const override {
+    const Attributes attributes = file_.node("/").attributes;
+    const auto found = attributes.find(name);
+    const auto* value = found == attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+    return value == nullptr ? 0 : static_cast<Index>(*value);
+  }
+  [[nodiscard]] std::vector<std::filesystem::path> files() const override { return {file_.path()}; }
+  [[nodiscard]] const std::filesystem::path& path() const override { return file_.path(); }
+
+ private:
+  Hdf5File file_;
+};
+
+/// "weights/layer_1/query" -> "layer_1_query.npy"; other names keep all their parts.
+std::string npy_name(const std::string& name) {
+  std::string flat = name.starts_with("weights/") ? name.substr(8) : name;
+  std::replace(flat.begin(), flat.end(), '/', '_');
+  return flat + ".npy";
+}
+
+class NpyArrays : public StoredArrays {
+ public:
+  /// @param single  what a lone .npy file stands for; empty where the path is a folder
+  NpyArrays(std::filesystem::path path, std::string single) : path_(std::move(path)), single_(std::move(single)) {}
+
+  [[nodiscard]] bool has(const std::string& name) const override {
+    return single_.empty() ? std::filesystem::exists(file(name)) : name == single_;
+  }
+  [[nodiscard]] std::vector<Index> shape(const std::string& name) const override { return npy_info(file(name)).shape; }
+  [[nodiscard]] StoredArray read(const std::string& name, Index first, Index count) const override {
+    NpyArray<float> array = npy_floats(file(name));
+    if (count < 0 || array.shape.empty()) return {array.shape, std::move(array.values)};
+    const Index step = array.shape.front() == 0 ? 0 : static_cast<Index>(array.values.size()) / array.shape.front();
+    if (first < 0 || first + count > array.shape.front())
+      throw ShapeError(fmt::format("{}: no entries {} to {} among {}", file(name).string(), first, first + count - 1,
+                                   array.shape.front()));
+    array.shape.front() = count;
+    return {array.shape, {array.values.begin() + first * step, array.values.begin() + (first + count) * step}};
+  }
+  [[nodiscard]] std::vector<std::string> texts(const std::string& /*name*/) const override { return {}; }
+  [[nodiscard]] Index number(const std::string& /*name*/) const override { return 0; }
+  [[nodiscard]] std::vector<std::filesystem::path> files() const override {
+    if (!single_.empty()) return {path_};
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(path_))
+      if (entry.path().extension() == ".npy") files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    return files;
+  }
+  [[nodiscard]] const std::filesystem::path& path() const override { return path_; }
+
+ private:
+  [[nodiscard]] std::filesystem::path file(const std::string& name) const {
+    return single_.empty() ? path_ / npy_name(name) : path_;
+  }
+
+  std::filesystem::path path_;
+  std::string single_;
+};
+
+}  // namespace
+
+std::unique_ptr<StoredArrays> open_stored_arrays(const std::filesystem::path& path, Index layer_of_single) {
+  if (std::filesystem::is_directory(path)) return std::make_unique<NpyArrays>(path, "");
+  if (path.extension() != ".npy") return std::make_unique<Hdf5Arrays>(path);
+  npy_info(path);
+  return std::make_unique<NpyArrays>(path, fmt::format("hidden_states/layer_{}", layer_of_single));
+}
+
+}  // namespace headwave

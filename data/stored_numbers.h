@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace headwave {
+
+/// How a file stores one number. f16 is IEEE half precision, bf16 the upper half of a float32.
+enum class NumberType { f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, boolean };
+
+/// Bytes that one stored number takes.
+std::size_t size_of(NumberType type);
+
+enum class ByteOrder { little, big };
+
+/// Stored numbers as floats, whatever their place in memory and byte order. Halves are widened exactly; float64 and
+/// integers are rounded to the nearest float (integers beyond 2^24 lose digits); a boolean is 1 where its byte is not
+/// 0.
+/// @param bytes  a whole number of stored numbers
+/// @throws ShapeError if the bytes do not divide into numbers
+std::vector<float> floats_of(std::span<const std::byte> bytes, NumberType type, ByteOrder order = ByteOrder::little);
+
+/// Stored integers or booleans as int64.
+/// @throws ShapeError as above; NumericError if the numbers are not integers or one does not fit
+std::vector<std::int64_t> integers_of(std::span<const std::byte> bytes, NumberType type,
+                                      ByteOrder order = ByteOrder::little);
+
+/// How many of the stored numbers are NaN or infinite.
+/// @throws ShapeError as above
+std::size_t non_finite_of(std::span<const std::byte> bytes, NumberType type, ByteOrder order = ByteOrder::little);
+
+}  // namespace headwave

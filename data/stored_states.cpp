@@ -1,0 +1,234 @@
+#include "headwave/data/stored_states.h"
+
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "headwave/core/error.h"
+#include "headwave/data/digest.h"
+#include "headwave/data/stored_arrays.h"
+
+namespace headwave {
+
+namespace {
+
+/// More layers than any model has: where the search for layer_L ends.
+constexpr Index most_layers = 1024;
+
+std::string at_layer(const char* what, Index layer) {
+  return fmt::format("{}/layer_{}", what, layer);
+}
+
+/// What is stored of one layer.
+struct StoredLayerNames {
+  Index layer = 0;
+  bool states = false, projected = false;
+};
+
+/// (documents, T, width), where a single document may have been stored as (T, width).
+struct Extent {
+  Index documents = 0, length = 0, width = 0;
+  bool single = false;
+  bool operator==(const Extent&) const = default;
+};
+
+Extent extent_of(const StoredArrays& arrays, const std::string& name) {
+  const std::vector<Index> shape = arrays.shape(name);
+  Extent extent;
+  if (shape.size() == 2) extent = {1, shape[0], shape[1], true};
+  if (shape.size() == 3) extent = {shape[0], shape[1], shape[2], false};
+  if (extent.documents < 1 || extent.length < 1 || extent.width < 1)
+    throw FormatError(fmt::format("{}: '{}' has {} axes or is empty, expected (documents, T, width) or (T, width)",
+                                  arrays.path().string(), name, shape.size()));
+  return extent;
+}
+
+std::vector<StoredLayerNames> layers_of(const StoredArrays& arrays) {
+  std::vector<StoredLayerNames> layers;
+  for (Index layer = 0; layer < most_layers; ++layer) {
+    const bool states = arrays.has(at_layer("hidden_states", layer));
+    const bool query = arrays.has(at_layer("queries", layer)), key = arrays.has(at_layer("keys", layer));
+    if (query != key)
+      throw FormatError(fmt::format("{}: of layer {} only the {} are stored; expected both or neither",
+                                    arrays.path().string(), layer, query ? "queries" : "keys"));
+    if (states || query) layers.push_back({layer, states, query});
+  }
+  if (layers.empty())
+    throw FormatError(fmt::format(
+        "{}: neither 'hidden_states/layer_L' nor 'queries/layer_L' and 'keys/layer_L' found; docs/conventions.md "
+        "shows what stored states look like",
+        arrays.path().string()));
+  return layers;
+}
+
+class StoredDocuments : public Source {
+ public:
+  StoredDocuments(std::shared_ptr<const StoredArrays> arrays, std::vector<StoredLayerNames> layers, Index at_most)
+      : arrays_(std::move(arrays)), layers_(std::move(layers)) {
+    bool first = true;
+    for (const StoredLayerNames& layer : layers_)
+      for (const char* what : {"hidden_states", "queries", "keys"}) {
+        if (std::string(what) == "hidden_states" ? !layer.states : !layer.projected) continue;
+        Extent extent = extent_of(*arrays_, at_layer(what, layer.layer));
+        extent.width = 0;
+        if (first) extent_ = extent;
+        if (extent != extent_)
+          throw FormatError(
+              fmt::format("{}: '{}' holds {} documents of {} tokens, another layer {} of {}; expected the same",
+                          arrays_->path().string(), at_layer(what, layer.layer), extent.documents, extent.length,
+                          extent_.documents, extent_.length));
+        first = false;
+      }
+    stored_ = extent_.documents;
+    if (at_most > extent_.documents)
+      throw FormatError(fmt::format("{}: holds {} documents, {} were asked for", arrays_->path().string(),
+                                    extent_.documents, at_most));
+    if (at_most > 0) extent_.documents = at_most;
+    tokens_ = arrays_->texts("tokens");
+    const auto length = static_cast<std::size_t>(extent_.length);
+    if (!tokens_.empty() && tokens_.size() != length && tokens_.size() != length * static_cast<std::size_t>(stored_))
+      throw FormatError(
+          fmt::format("{}: 'tokens' has {} entries, expected one per token", arrays_->path().string(), tokens_.size()));
+  }
+
+  [[nodiscard]] Index count() const override { return extent_.documents; }
+  [[nodiscard]] Index length(Index /*i*/) const override { return extent_.length; }
+
+  [[nodiscard]] Document document(Index i) const override {
+    Document document;
+    document.name = fmt::format("{}, document {}", arrays_->path().filename().string(), i);
+    for (const StoredLayerNames& layer : layers_) {
+      StoredLayer stored;
+      stored.layer = layer.layer;
+      if (layer.states) stored.states = matrix(at_layer("hidden_states", layer.layer), i);
+      if (layer.projected) {
+        stored.query = matrix(at_layer("queries", layer.layer), i);
+        stored.key = matrix(at_layer("keys", layer.layer), i);
+      }
+      document.stored.push_back(std::move(stored));
+    }
+    const auto length = static_cast<std::size_t>(extent_.length);
+    const std::size_t first = tokens_.size() > length ? static_cast<std::size_t>(i) * length : 0;
+    if (!tokens_.empty())
+      document.tokens.assign(tokens_.begin() + static_cast<std::ptrdiff_t>(first),
+                             tokens_.begin() + static_cast<std::ptrdiff_t>(first + length));
+    return document;
+  }
+
+  [[nodiscard]] Attributes provenance() const override {
+    Attributes provenance{{"source", std::string("stored states")},
+                          {"source_file", arrays_->path().string()},
+                          {"documents", static_cast<std::int64_t>(extent_.documents)},
+                          {"length", static_cast<std::int64_t>(extent_.length)},
+                          {"special_tokens", std::string("not known: no token ids are stored")}};
+    for (const auto& file : arrays_->files())
+      provenance["sha256 of " + file.filename().string()] = sha256_of_file(file);
+    return provenance;
+  }
+
+ private:
+  [[nodiscard]] Matrix32 matrix(const std::string& name, Index i) const {
+    const StoredArray array = extent_.single ? arrays_->read(name) : arrays_->read(name, i, 1);
+    const MatrixView32 view(array.values.data(), extent_.length, array.shape.back());
+    if (view.allFinite()) return view;
+    throw FormatError(fmt::format("{}: '{}', document {}, holds NaN or infinite values; expected finite states",
+                                  arrays_->path().string(), name, i));
+  }
+
+  std::shared_ptr<const StoredArrays> arrays_;
+  std::vector<StoredLayerNames> layers_;
+  Extent extent_;
+  Index stored_ = 0;
+  std::vector<std::string> tokens_;
+};
+
+/// Query and key projections that lie beside the states, as (out, in).
+struct StoredWeights {
+  struct Projection {
+    Matrix32 weight;
+    Vector32 bias;
+  };
+  std::vector<Projection> query, key;  // one per layer, empty where nothing is stored
+};
+
+StoredWeights::Projection projection(const StoredArrays& arrays, const std::string& name, Index d_model) {
+  const StoredArray weight = arrays.read(name);
+  if (weight.shape.size() != 2 || weight.shape[0] != d_model)
+    throw FormatError(fmt::format("{}: '{}' should be (d_model, heads * d_head) with d_model {}, as the states",
+                                  arrays.path().string(), name, d_model));
+  StoredWeights::Projection result{MatrixView32(weight.values.data(), weight.shape[0], weight.shape[1]).transpose(),
+                                   {}};
+  if (!arrays.has(name + "_bias")) return result;
+  const StoredArray bias = arrays.read(name + "_bias");
+  if (static_cast<Index>(bias.values.size()) != result.weight.rows())
+    throw FormatError(fmt::format("{}: '{}_bias' has {} entries, expected {}", arrays.path().string(), name,
+                                  bias.values.size(), result.weight.rows()));
+  result.bias = VectorView32(bias.values.data(), result.weight.rows());
+  return result;
+}
+
+/// A model that knows how to make queries and keys of the stored layers, and nothing else.
+Model model_beside(const StoredArrays& arrays, const std::vector<StoredLayerNames>& layers, Index heads) {
+  auto weights = std::make_shared<StoredWeights>();
+  Model model;
+  model.spec.family = "stored";
+  model.spec.layers = layers.back().layer + 1;
+  weights->query.resize(static_cast<std::size_t>(model.spec.layers));
+  weights->key.resize(static_cast<std::size_t>(model.spec.layers));
+  model.blocks.resize(static_cast<std::size_t>(model.spec.layers));
+  Index width = 0;
+  for (const StoredLayerNames& layer : layers) {
+    if (layer.states) model.spec.d_model = extent_of(arrays, at_layer("hidden_states", layer.layer)).width;
+    if (layer.projected) {
+      width = extent_of(arrays, at_layer("queries", layer.layer)).width;
+      continue;
+    }
+    const auto l = static_cast<std::size_t>(layer.layer);
+    const std::string at = at_layer("weights", layer.layer);
+    if (!arrays.has(at + "/query") || !arrays.has(at + "/key"))
+      throw FormatError(fmt::format(
+          "{}: neither queries and keys nor weights of layer {} are stored; give the model with --model DIR",
+          arrays.path().string(), layer.layer));
+    weights->query[l] = projection(arrays, at + "/query", model.spec.d_model);
+    weights->key[l] = projection(arrays, at + "/key", model.spec.d_model);
+    model.blocks[l].query = {weights->query[l].weight, weights->query[l].bias};
+    model.blocks[l].key = {weights->key[l].weight, weights->key[l].bias};
+    width = weights->query[l].weight.rows();
+  }
+  if (heads < 1)
+    throw ShapeError(
+        fmt::format("{}: the number of heads is neither stored (attribute num_heads) nor given; say --head-count N",
+                    arrays.path().string()));
+  if (width % heads != 0)
+    throw ShapeError(
+        fmt::format("{}: {} heads do not divide queries of width {}", arrays.path().string(), heads, width));
+  model.spec.heads = heads;
+  model.spec.d_head = width / heads;
+  model.storage = weights;
+  return model;
+}
+
+}  // namespace
+
+StoredInput stored_states(const std::filesystem::path& path, const StoredStatesOptions& options) {
+  std::shared_ptr<const StoredArrays> arrays = open_stored_arrays(path, options.layer);
+  std::vector<StoredLayerNames> layers = layers_of(*arrays);
+  Model model = model_beside(*arrays, layers, options.heads > 0 ? options.heads : arrays->number("num_heads"));
+  return {std::move(model), std::make_unique<StoredDocuments>(std::move(arrays), std::move(layers), options.documents)};
+}
+
+StoredInput stored_states(const std::filesystem::path& path, Model model, const StoredStatesOptions& options) {
+  std::shared_ptr<const StoredArrays> arrays = open_stored_arrays(path, options.layer);
+  std::vector<StoredLayerNames> layers = layers_of(*arrays);
+  for (const StoredLayerNames& layer : layers) {
+    if (!layer.states) continue;
+    const Index width = extent_of(*arrays, at_layer("hidden_states", layer.layer)).width;
+    if (width != model.spec.d_model)
+      throw ShapeError(fmt::format("{}: states of layer {} have width {}, the model has {}; are they from this model?",
+                                   path.string(), layer.layer, width, model.spec.d_model));
+  }
+  return {std::move(model), std::make_unique<StoredDocuments>(std::move(arrays), std::move(layers), options.documents)};
+}
+
+}  // namespace headwave

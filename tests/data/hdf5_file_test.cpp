@@ -1,0 +1,177 @@
+#include "headwave/data/hdf5_file.h"
+
+#include <fstream>
+
+#include "headwave/core/error.h"
+#include "headwave/tests/catch.h"
+
+using namespace headwave;
+
+// The files come from tests/golden/make_hdf5_samples.py.
+namespace {
+
+Hdf5File sample() {
+  return Hdf5File(repository_file("tests/golden/hdf5_sample.h5"));
+}
+
+Hdf5File hostile() {
+  return Hdf5File(repository_file("tests/golden/hdf5_hostile.h5"));
+}
+
+const Hdf5Node& node_at(const std::vector<Hdf5Node>& tree, const std::string& path) {
+  for (const Hdf5Node& node : tree)
+    if (node.path == path) return node;
+  throw std::runtime_error("no node " + path);
+}
+
+}  // namespace
+
+TEST_CASE("hdf5: numbers of every type and layout come out as h5py wrote them") {
+  const Hdf5File file = sample();
+  for (const std::string name : {"le_f4", "be_f4", "le_f8", "be_f8", "le_f2", "be_f2", "gzip", "plain_chunks"}) {
+    INFO(name);
+    const std::vector<double> doubles = file.doubles("/numbers/" + name);
+    const std::vector<float> floats = file.floats("numbers/" + name);
+    REQUIRE(doubles.size() == 24);
+    for (std::size_t i = 0; i < 24; ++i) {
+      CHECK(doubles[i] == static_cast<double>(i) / 4);
+      CHECK(floats[i] == static_cast<float>(i) / 4);
+    }
+  }
+  for (const std::string name : {"le_i2", "be_i4", "le_u8", "i1"}) {
+    INFO(name);
+    CHECK(file.integers("/numbers/" + name).at(23) == 5);
+    CHECK(file.doubles("/numbers/" + name).at(23) == 5);
+  }
+  CHECK(file.doubles("/numbers/compact_scalar") == std::vector<double>{2.5});
+  CHECK(file.doubles("/numbers/nothing").empty());
+  CHECK(file.doubles("/numbers/no_rows").empty());
+  CHECK(file.floats("/numbers/unwritten") == std::vector<float>(5, 7.0F));
+  CHECK(file.integers("/numbers/flags") == std::vector<std::int64_t>{1, 0, 1});
+  CHECK(file.floats("/links/soft").size() == 24);
+}
+
+TEST_CASE("hdf5: some rows") {
+  const Hdf5File file = sample();
+  for (const std::string name : {"/numbers/le_f4", "/numbers/gzip", "/numbers/plain_chunks"}) {
+    const std::vector<float> row = file.floats(name, 1, 1);
+    REQUIRE(row.size() == 12);
+    CHECK(row[0] == 3.0F);
+    CHECK(row[11] == 5.75F);
+    CHECK(file.floats(name, 0, 2) == file.floats(name));
+    CHECK(file.floats(name, 2, 0).empty());
+    CHECK_THROWS_AS(file.floats(name, 1, 2), ShapeError);
+    CHECK_THROWS_AS(file.floats(name, -1, 1), ShapeError);
+    CHECK_THROWS_AS(file.floats(name, 0, -1), ShapeError);
+  }
+  CHECK_THROWS_AS(file.floats("/numbers/compact_scalar", 0, 1), ShapeError);
+  CHECK(file.floats("/numbers/no_rows", 0, 0).empty());
+}
+
+TEST_CASE("hdf5: texts") {
+  const Hdf5File file = sample();
+  CHECK(file.strings("/texts/variable") == std::vector<std::string>{"[CLS]", "Wörter", ""});
+  CHECK(file.strings("/texts/fixed") == std::vector<std::string>{"ab", "cde"});
+  CHECK_THROWS_AS(file.strings("/numbers/le_f4"), FormatError);
+}
+
+TEST_CASE("hdf5: attributes") {
+  const Attributes root = sample().attributes("/");
+  CHECK(std::get<std::int64_t>(root.at("num_heads")) == 12);
+  CHECK(std::get<double>(root.at("rate")) == 0.25);
+  CHECK(std::get<std::vector<double>>(root.at("offsets")) == std::vector<double>{-1.5, 0, 2});
+  CHECK(std::get<std::string>(root.at("names")) == "left, right");
+  CHECK(std::get<std::string>(root.at("fixed")) == "fixed length");
+  CHECK(std::get<double>(root.at("big")) == 0x1p63 + 0x1p11);
+  CHECK(std::get<std::string>(root.at("pair")) == "(compound)");
+  CHECK(sample().attribute_texts("/", "names") == std::vector<std::string>{"left", "right"});
+  CHECK(sample().attribute_texts("/", "no such").empty());
+  CHECK_THROWS_AS(sample().attribute_texts("/", "rate"), FormatError);
+  CHECK_THROWS_AS(sample().attributes("/none"), FormatError);
+}
+
+TEST_CASE("hdf5: the tree, with links named and not followed") {
+  const std::vector<Hdf5Node> tree = sample().tree();
+  CHECK(tree.front().path == "/");
+  CHECK(node_at(tree, "/links/again").kind == "group");
+  CHECK(node_at(tree, "/links/again/gzip").storage == "chunks (1, 2, 3), shuffle, gzip 4, fletcher32");
+  CHECK(node_at(tree, "/links/again/gzip").shape == std::vector<Index>{2, 3, 4});
+  CHECK(node_at(tree, "/links/again/be_f2").dtype == "float16");
+  CHECK(node_at(tree, "/links/again/flags").dtype == "bool");
+  CHECK(node_at(tree, "/links/again/complex").dtype == "compound");
+  CHECK(node_at(tree, "/links/again/nothing").storage == "no entries");
+  CHECK(node_at(tree, "/numbers").storage == "listed above");  // the same group by another name
+  CHECK(node_at(tree, "/links/cycle").storage == "listed above");
+  CHECK(node_at(tree, "/links/soft").kind == "link");
+  CHECK(node_at(tree, "/links/outside").storage == "to /x in another file, other.h5");
+  CHECK(sample().names("/ordered") == std::vector<std::string>{"zebra", "ant", "mole"});
+  CHECK(sample().names("/texts") == std::vector<std::string>{"fixed", "variable"});
+  CHECK_THROWS_AS(sample().names("/none"), FormatError);
+}
+
+TEST_CASE("hdf5: dimension scales") {
+  CHECK(sample().scales("/scaled/data") == std::vector<std::string>{"row", ""});
+  CHECK(sample().scales("/numbers/le_f4") == std::vector<std::string>{"", "", ""});
+}
+
+TEST_CASE("hdf5: one object") {
+  const Hdf5File file = sample();
+  CHECK(file.has("/numbers/le_f4"));
+  CHECK(file.has("numbers"));
+  CHECK_FALSE(file.has("/links/dangling"));
+  CHECK_FALSE(file.has("/links/outside"));
+  CHECK(file.node("/numbers/le_f4").dtype == "float32");
+  CHECK(file.node("/numbers").kind == "group");
+  CHECK_THROWS_AS(file.node("/none"), FormatError);
+}
+
+TEST_CASE("hdf5: what is not there, not numbers, or does not fit is refused by name") {
+  const Hdf5File file = sample();
+  CHECK_THROWS_WITH(file.doubles("/numbers/none"), ContainsSubstring("hdf5_sample.h5: /numbers/none"));
+  CHECK_THROWS_AS(file.doubles("/numbers"), FormatError);
+  CHECK_THROWS_WITH(file.doubles("/numbers/complex"), ContainsSubstring("found compound"));
+  CHECK_THROWS_WITH(file.doubles("/numbers/lzf"), ContainsSubstring("h5repack"));
+  CHECK_THROWS_AS(file.integers("/numbers/le_f4"), FormatError);
+  CHECK_THROWS_AS(file.integers("/numbers/too_big"), FormatError);
+  CHECK(file.doubles("/numbers/too_big")[1] == 0x1p63);
+  CHECK_THROWS_AS(file.floats("/links/outside"), FormatError);
+  CHECK_THROWS_AS(file.floats("/links/soft_outside"), FormatError);
+  CHECK_THROWS_AS(file.floats("/links/dangling"), FormatError);
+}
+
+TEST_CASE("hdf5: a chunk that unpacks to too little, too much or nothing is refused") {
+  const Hdf5File file = hostile();
+  for (const std::string name : {"short_chunk", "bomb", "garbage_chunk", "short_plain_chunk"}) {
+    INFO(name);
+    CHECK_THROWS_AS(file.doubles(name), FormatError);
+    CHECK_THROWS_AS(file.floats(name, 0, 1), FormatError);
+  }
+}
+
+TEST_CASE("hdf5: sizes that the file cannot stand for are refused before anything is allocated") {
+  const Hdf5File file = hostile();
+  CHECK_THROWS_WITH(file.doubles("promise"), ContainsSubstring("16 GiB"));
+  CHECK_THROWS_WITH(file.doubles("promise_in_chunks"), ContainsSubstring("promised"));
+  CHECK_THROWS_AS(file.doubles("more_than_everything"), FormatError);
+  CHECK_THROWS_WITH(file.integers("many_chunks"), ContainsSubstring("chunks"));
+  CHECK_THROWS_WITH(file.floats("elsewhere"), ContainsSubstring("other files"));
+  CHECK_THROWS_WITH(file.floats("virtual"), ContainsSubstring("other files"));
+}
+
+TEST_CASE("hdf5: a tree that is too deep ends with a remark") {
+  const std::vector<Hdf5Node> tree = hostile().tree();
+  std::size_t unreadable = 0;
+  for (const Hdf5Node& node : tree) unreadable += node.storage.find("64 deep") != std::string::npos ? 1 : 0;
+  CHECK(unreadable == 1);
+}
+
+TEST_CASE("hdf5: files that are missing, folders, no HDF5 or cut short") {
+  const TemporaryFolder folder;
+  CHECK_THROWS_AS(Hdf5File(folder / "none.h5"), IoError);
+  CHECK_THROWS_AS(Hdf5File(folder.path()), IoError);
+  std::ofstream(folder / "text.h5") << "this is text";
+  CHECK_THROWS_WITH(Hdf5File(folder / "text.h5"), ContainsSubstring("text.h5: cannot be read as an HDF5 file"));
+  std::filesystem::copy(repository_file("tests/golden/hdf5_sample.h5"), folder / "cut.h5");
+  std::filesystem::resize_file(folder / "cut.h5", 10'000);
+  CHECK_THROWS_AS(Hdf5File(folder / "cut.h5"), FormatError);
+}

@@ -1,0 +1,117 @@
+#include "headwave/data/listing.h"
+
+#include <algorithm>
+#include <fstream>
+
+#include "headwave/core/error.h"
+#include "headwave/data/result_file.h"
+#include "headwave/data/safetensors_file.h"
+#include "headwave/tests/catch.h"
+
+using namespace headwave;
+
+namespace {
+
+const ListingEntry& entry_at(const Listing& listing, const std::string& name) {
+  const auto found = std::ranges::find(listing.entries, name, &ListingEntry::name);
+  REQUIRE(found != listing.entries.end());
+  return *found;
+}
+
+void write_weights(const std::filesystem::path& path) {
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6};
+  write_safetensors(path, {{"words", {3, 2}, values.data()}, {"bias", {2}, values.data()}});
+}
+
+void write_npy(const std::filesystem::path& path) {
+  const std::string header = "{'descr': '>f4', 'fortran_order': True, 'shape': (1, 1), }";
+  std::ofstream(path, std::ios::binary) << "\x93NUMPY\x01" << '\0' << static_cast<char>(header.size()) << '\0' << header
+                                        << "1234";
+}
+
+}  // namespace
+
+TEST_CASE("listing: files are told apart by content") {
+  const TemporaryFolder folder;
+  write_weights(folder / "a.bin");
+  const Listing tensors = listing_of(folder / "a.bin");
+  CHECK(tensors.kind == "safetensors");
+  CHECK(entry_at(tensors, "words").shape == std::vector<Index>{3, 2});
+  CHECK(entry_at(tensors, "words").dtype == "F32");
+  CHECK(std::get<std::int64_t>(tensors.facts.at("parameters")) == 8);
+
+  write_npy(folder / "b.h5");
+  const Listing array = listing_of(folder / "b.h5");
+  CHECK(array.kind == "npy");
+  CHECK(array.entries.at(0).dtype == "float32");
+  CHECK(array.entries.at(0).storage == "Fortran order, big-endian");
+
+  const Listing hdf5 = listing_of(repository_file("tests/golden/hdf5_sample.h5"));
+  CHECK(hdf5.kind == "HDF5");
+  CHECK(entry_at(hdf5, "/texts/variable").dtype == "string");
+  CHECK(std::get<std::int64_t>(hdf5.facts.at("num_heads")) == 12);
+  CHECK(listing_of(repository_file("tests/golden/hdf5_hostile.h5")).notes.size() == 2);
+}
+
+TEST_CASE("listing: a headwave result") {
+  const TemporaryFolder folder;
+  Result result{"title", {make_field("a/x", {head_axis(2)}, "token", "an x", {1, 2})}, {}};
+  write_result(result, folder / "r.h5");
+  const Listing listing = listing_of(folder / "r.h5");
+  CHECK(listing.kind == "headwave result");
+  CHECK(entry_at(listing, "/a/x").unit == "token");
+  CHECK(entry_at(listing, "/a/head").dtype == "int64");
+  CHECK(std::get<std::string>(listing.facts.at("title")) == "title");
+  CHECK(listing.notes.empty());
+  CHECK_FALSE(listing_of(repository_file("tests/golden/result_unfinished.h5")).notes.empty());
+}
+
+TEST_CASE("listing: a model directory") {
+  const TemporaryFolder folder;
+  write_weights(folder / "model.safetensors");
+  std::ofstream(folder / "config.json") << R"({"model_type": "bert", "num_hidden_layers": 2, "num_attention_heads": 4,
+    "hidden_size": 8, "n_positions": null, "max_position_embeddings": 16})";
+  std::ofstream(folder / "vocab.txt") << "a\n";
+  const Listing listing = listing_of(folder.path());
+  CHECK(listing.kind == "model directory");
+  CHECK(std::get<std::string>(listing.facts.at("model_type")) == "bert");
+  CHECK(std::get<std::int64_t>(listing.facts.at("layers")) == 2);
+  CHECK(std::get<std::int64_t>(listing.facts.at("positions")) == 16);
+  CHECK(std::get<std::int64_t>(listing.facts.at("parameters")) == 8);
+  CHECK(std::get<std::string>(listing.facts.at("tokenizer_files")) == "vocab.txt");
+  CHECK(listing.entries.size() == 2);
+  CHECK(listing.notes.empty());
+}
+
+TEST_CASE("listing: what is missing from a model directory is noted") {
+  const TemporaryFolder folder;
+  CHECK_THROWS_AS(listing_of(folder.path()), FormatError);
+  std::ofstream(folder / "config.json") << "{";
+  CHECK(listing_of(folder.path()).notes.size() == 3);  // weights, config, tokenizer
+  std::filesystem::remove(folder / "config.json");
+  write_weights(folder / "model.safetensors");
+  const Listing listing = listing_of(folder.path());
+  CHECK(listing.entries.size() == 2);
+  CHECK_THAT(listing.notes.at(0), ContainsSubstring("no config.json"));
+}
+
+TEST_CASE("listing: a folder of npy files") {
+  const TemporaryFolder folder;
+  write_npy(folder / "queries_layer_0.npy");
+  std::ofstream(folder / "broken.npy") << "x";
+  const Listing listing = listing_of(folder.path());
+  CHECK(listing.kind == "folder of npy files");
+  CHECK(listing.entries.size() == 1);
+  CHECK(listing.notes.size() == 1);
+}
+
+TEST_CASE("listing: what is nothing of ours") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "a.txt") << "some text";
+  CHECK_THROWS_AS(listing_of(folder / "a.txt"), FormatError);
+  std::ofstream(folder / "empty").flush();
+  CHECK_THROWS_AS(listing_of(folder / "empty"), FormatError);
+  CHECK_THROWS_AS(listing_of(folder / "none"), IoError);
+  std::ofstream(folder / "a.npz") << "PK\x03\x04";
+  CHECK_THROWS_WITH(listing_of(folder / "a.npz"), ContainsSubstring("unzip"));
+}

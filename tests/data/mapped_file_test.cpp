@@ -1,0 +1,78 @@
+#include "headwave/data/mapped_file.h"
+
+#include <fstream>
+
+#include <sys/stat.h>
+
+#include "headwave/core/error.h"
+#include "headwave/data/digest.h"
+#include "headwave/data/printable.h"
+#include "headwave/data/replaced_file.h"
+#include "headwave/tests/catch.h"
+
+using namespace headwave;
+
+namespace {
+
+std::string content(const std::filesystem::path& path) {
+  return std::string(MappedFile(path).text());
+}
+
+}  // namespace
+
+TEST_CASE("mapped file: bytes, size, and an empty file") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "a") << "abc";
+  const MappedFile file(folder / "a");
+  CHECK(file.size() == 3);
+  CHECK(file.text() == "abc");
+  CHECK(file.bytes()[2] == std::byte{'c'});
+  std::ofstream(folder / "empty").flush();
+  CHECK(MappedFile(folder / "empty").size() == 0);
+}
+
+TEST_CASE("mapped file: missing, folder, pipe") {
+  const TemporaryFolder folder;
+  CHECK_THROWS_AS(MappedFile(folder / "none"), IoError);
+  CHECK_THROWS_WITH(MappedFile(folder.path()), ContainsSubstring("folder"));
+  REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  CHECK_THROWS_AS(MappedFile(folder / "pipe"), IoError);  // and does not wait for a writer
+}
+
+TEST_CASE("digest: the examples of FIPS 180-2") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "abc") << "abc";
+  CHECK(sha256_of_file(folder / "abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  std::ofstream(folder / "million") << std::string(1'000'000, 'a');
+  CHECK(sha256_of_file(folder / "million") == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  std::ofstream(folder / "empty").flush();
+  CHECK(sha256_of_file(folder / "empty") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK_THROWS_AS(sha256_of_file(folder / "none"), IoError);
+}
+
+TEST_CASE("replaced file: appears on commit, else leaves what was there") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "a") << "old";
+  {
+    const ReplacedFile abandoned(folder / "a");
+    std::ofstream(abandoned.temporary()) << "half";
+  }
+  CHECK(content(folder / "a") == "old");
+  ReplacedFile replaced(folder / "a");
+  std::ofstream(replaced.temporary()) << "new";
+  CHECK(content(folder / "a") == "old");
+  replaced.commit();
+  CHECK(content(folder / "a") == "new");
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("replaced file: a missing folder, or a folder in the way") {
+  const TemporaryFolder folder;
+  CHECK_THROWS_AS(ReplacedFile(folder / "none/a"), IoError);
+  CHECK_THROWS_AS(ReplacedFile(folder.path()), IoError);
+}
+
+TEST_CASE("printable: one line, of the length asked for") {
+  CHECK(printable("a\nb\x1b[0m\xff") == "a?b?[0m?");
+  CHECK(printable("abcdef", 3) == "abc...");
+}

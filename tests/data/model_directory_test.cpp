@@ -1,0 +1,207 @@
+#include "headwave/data/model_directory.h"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include "headwave/core/model_pass.h"
+#include "headwave/core/planted_bank.h"
+#include "headwave/data/model_config.h"
+#include "headwave/data/planted_directory.h"
+#include "headwave/data/safetensors.h"
+#include "headwave/tests/catch.h"
+
+using namespace headwave;
+
+namespace {
+
+/// Keeps the attention and inputs of every layer.
+class Keep : public Probe {
+ public:
+  using Probe::see;
+  void see(const LayerInput& input) override { states.emplace_back(input.states); }
+  void see(const Tile& tile) override {
+    if (tile.first_row == 0)
+      for (Index h = 0; h < tile.heads(); ++h) weights.emplace_back(Matrix32::Zero(tile.queries, tile.keys));
+    for (Index h = 0; h < tile.heads(); ++h)
+      weights[static_cast<std::size_t>(tile.layer * tile.heads() + h)].middleRows(tile.first_row, tile.rows()) =
+          tile.weights[static_cast<std::size_t>(h)];
+  }
+  std::vector<Matrix32> states, weights;
+};
+
+struct Expected {
+  Document document;
+  std::vector<MatrixView32> states;   // layers + 1
+  std::vector<MatrixView32> weights;  // layers * heads
+};
+
+Expected expected_case(const Checkpoint& file, const SafetensorsFile& raw, const std::string& name,
+                       const ModelSpec& spec) {
+  Expected expected;
+  const TensorInfo& ids = file.info(name + ".ids");
+  const Index length = ids.shape.front();
+  expected.document.ids.resize(static_cast<std::size_t>(length));
+  std::memcpy(expected.document.ids.data(), raw.bytes(ids).data(), raw.bytes(ids).size());
+  const auto rows = [&](const std::string& tensor) {
+    return reinterpret_cast<const float*>(raw.bytes(file.info(tensor)).data());
+  };
+  for (Index l = 0; l <= spec.layers; ++l)
+    expected.states.emplace_back(rows(name + ".hidden_states") + l * length * spec.d_model, length, spec.d_model);
+  for (Index h = 0; h < spec.layers * spec.heads; ++h)
+    expected.weights.emplace_back(rows(name + ".attentions") + h * length * length, length, length);
+  return expected;
+}
+
+float largest(const Matrix32& difference) {
+  return difference.cwiseAbs().maxCoeff();
+}
+
+void copy_model(const std::filesystem::path& from, const std::filesystem::path& to) {
+  std::filesystem::copy(from, to, std::filesystem::copy_options::recursive);
+}
+
+void replace(const std::filesystem::path& file, const std::string& what, const std::string& by) {
+  std::ifstream in(file);
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  in.close();
+  const auto at = text.find(what);
+  REQUIRE(at != std::string::npos);
+  text.replace(at, what.size(), by);
+  std::ofstream(file) << text;
+}
+
+}  // namespace
+
+TEST_CASE("BERT and RoBERTa compute what transformers computes") {
+  for (const std::string family : {"bert", "roberta"}) {
+    const auto folder = repository_file("tests/golden/models/" + family);
+    const Model model = open_model(folder);
+    const Checkpoint file(folder / "expected.safetensors");
+    const SafetensorsFile raw(folder / "expected.safetensors");
+    for (const std::string name : {"short", "full", "padded"}) {
+      CAPTURE(family, name);
+      const Expected expected = expected_case(file, raw, name, model.spec);
+      Keep keep;
+      const std::array<Probe*, 1> probes{&keep};
+      const Matrix32 last = model_pass(model, expected.document, probes, {.final_states = true});
+      keep.states.push_back(last);
+      REQUIRE(keep.states.size() == expected.states.size());
+      REQUIRE(keep.weights.size() == expected.weights.size());
+      for (std::size_t l = 0; l < keep.states.size(); ++l) {
+        const float rms = std::sqrt(expected.states[l].squaredNorm() / static_cast<float>(expected.states[l].size()));
+        CHECK(largest(keep.states[l] - expected.states[l]) <= 1e-4F * rms);
+      }
+      for (std::size_t h = 0; h < keep.weights.size(); ++h)
+        CHECK(largest(keep.weights[h] - expected.weights[h]) <= 1e-5F);
+      // Not uniform, or agreeing would mean little.
+      CHECK(expected.weights.front().maxCoeff() > 2.0F / static_cast<float>(expected.document.length()));
+    }
+  }
+}
+
+TEST_CASE("a planted model read back from its directory is the same model") {
+  const TemporaryFolder folder;
+  const PlantedModel planted = planted_model(planted_bank());
+  const auto documents = planted_documents(planted, 2, 64, 1);
+  write_planted_directory(planted, *documents, folder / "planted");
+  const Model model = open_model(folder / "planted");
+  CHECK(model.spec.d_head == 32);
+  const Document document = documents->document(1);
+  const Matrix32 written = model_pass(planted.model, document, {}, {.final_states = true});
+  const Matrix32 read = model_pass(model, document, {}, {.final_states = true});
+  CHECK(written == read);
+  CHECK(position_table(folder / "planted") == planted.model.positions);
+}
+
+TEST_CASE("position tables of partial checkpoints") {
+  NEEDS_SHARED("minilm-positions/config.json");
+  NEEDS_SHARED("gpt2-small-attention/config.json");
+  // The folder holds model-partial.safetensors, which is not the name of a whole model.
+  CHECK_THROWS_AS(position_table(shared_file("minilm-positions")), Error);
+  const Matrix32 gpt2 = position_table(shared_file("gpt2-small-attention"));
+  CHECK(gpt2.rows() == 1024);
+  CHECK(gpt2.cols() == 768);
+}
+
+TEST_CASE("RoBERTa's positions begin after its padding index") {
+  const ModelConfig config = model_config(repository_file("tests/golden/models/roberta"));
+  CHECK(config.spec.first_position == 2);
+  CHECK(config.spec.positions == 40);
+  CHECK(position_table(repository_file("tests/golden/models/roberta")).rows() == 40);
+}
+
+TEST_CASE("a model directory that is broken is described in one line") {
+  const TemporaryFolder folder;
+  const auto model = folder / "model";
+  copy_model(repository_file("tests/golden/models/bert"), model);
+  SECTION("no directory") {
+    CHECK_THROWS_WITH(open_model(folder / "nothing"), ContainsSubstring("not a directory"));
+  }
+  SECTION("no config") {
+    std::filesystem::remove(model / "config.json");
+    CHECK_THROWS_WITH(open_model(model), ContainsSubstring("config.json: not found"));
+  }
+  SECTION("no weights") {
+    std::filesystem::remove(model / "model.safetensors");
+    std::filesystem::remove(model / "expected.safetensors");
+    CHECK_THROWS_WITH(open_model(model), ContainsSubstring("model.safetensors"));
+  }
+  SECTION("weights cut short") {
+    std::filesystem::resize_file(model / "model.safetensors", 40000);
+    CHECK_THROWS_AS(open_model(model), FormatError);
+  }
+  SECTION("unknown architecture") {
+    replace(model / "config.json", "\"bert\"", "\"mamba\"");
+    CHECK_THROWS_WITH(open_model(model), ContainsSubstring("'mamba' is not known; headwave reads bert and roberta"));
+  }
+  SECTION("heads that do not divide") {
+    replace(model / "config.json", "\"num_attention_heads\": 4", "\"num_attention_heads\": 5");
+    CHECK_THROWS_WITH(open_model(model), ContainsSubstring("does not divide"));
+  }
+  SECTION("a size that is no size") {
+    replace(model / "config.json", "\"hidden_size\": 32", "\"hidden_size\": -32");
+    CHECK_THROWS_WITH(open_model(model), ContainsSubstring("'hidden_size' is -32"));
+  }
+  SECTION("a missing size") {
+    replace(model / "config.json", "\"intermediate_size\"", "\"other_size\"");
+    CHECK_THROWS_WITH(open_model(model), ContainsSubstring("'intermediate_size' is missing"));
+  }
+  SECTION("a tensor of another shape") {
+    replace(model / "config.json", "\"intermediate_size\": 48", "\"intermediate_size\": 64");
+    CHECK_THROWS_WITH(open_model(model),
+                      ContainsSubstring("intermediate.dense.weight") && ContainsSubstring("(64, 32)"));
+  }
+  SECTION("a layer too many") {
+    replace(model / "config.json", "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3");
+    CHECK_THROWS_WITH(open_model(model), ContainsSubstring("encoder.layer.2.attention.self.query.weight' is missing"));
+  }
+  SECTION("NaN among the weights") {
+    const SafetensorsFile raw(model / "model.safetensors");
+    const TensorInfo& tensor = *raw.find("encoder.layer.1.output.dense.bias");
+    const auto offset = static_cast<std::streamoff>(raw.bytes(tensor).data() - raw.bytes(raw.tensors().front()).data());
+    const auto header =
+        static_cast<std::streamoff>(std::filesystem::file_size(model / "model.safetensors") - raw.tensors().back().end);
+    std::fstream file(model / "model.safetensors", std::ios::in | std::ios::out | std::ios::binary);
+    const float nan = std::nanf("");
+    file.seekp(header + offset + 4);
+    file.write(reinterpret_cast<const char*>(&nan), 4);
+    file.close();
+    CHECK_THROWS_WITH(open_model(model),
+                      ContainsSubstring("encoder.layer.1.output.dense.bias' holds 1 values that are NaN"));
+  }
+}
+
+TEST_CASE("documents that do not fit the model are refused") {
+  const Model model = open_model(repository_file("tests/golden/models/bert"));
+  Document document;
+  document.ids.assign(41, 5);
+  CHECK_THROWS_WITH(model_pass(model, document, {}), ContainsSubstring("41 tokens, but the model has 40 positions"));
+  document.ids = {5, 90};
+  CHECK_THROWS_WITH(model_pass(model, document, {}),
+                    ContainsSubstring("token 1 has id 90, outside the vocabulary of 90"));
+  document.ids.clear();
+  document.stored.push_back({0, Matrix32::Zero(4, 16), {}, {}});
+  CHECK_THROWS_WITH(model_pass(model, document, {}), ContainsSubstring("have width 16, the model expects 32"));
+}

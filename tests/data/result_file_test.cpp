@@ -1,0 +1,278 @@
+#include "headwave/data/result_file.h"
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <numeric>
+
+#include "headwave/core/error.h"
+#include "headwave/data/digest.h"
+#include "headwave/data/hdf5_file.h"
+#include "headwave/data/result_layout.h"
+#include "headwave/tests/catch.h"
+
+using namespace headwave;
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+Result small_result() {
+  Result result;
+  result.title = "Offset traces of a tiny model";
+  const Axis layer = layer_axis(2);
+  const Axis head = head_axis(3);
+  std::vector<double> traces(2 * 3 * 5);
+  std::iota(traces.begin(), traces.end(), 0.25);
+  traces[7] = nan;
+  result.fields.push_back(make_field("offset_trace/mean_weight", {layer, head, offset_axis("offset", -2, 2)}, "1",
+                                     "mean attention at an offset", traces));
+  result.fields.back().attributes = {{"undefined", std::string("no pair at that offset")},
+                                     {"seed", std::int64_t{7}},
+                                     {"tolerance", 0.5},
+                                     {"range", std::vector<double>{-2, 2}},
+                                     {"single", std::vector<double>{4}},
+                                     {"none", std::vector<double>{}}};
+  Field kind{"offset_trace/kind",
+             {layer, head},
+             "1",
+             "what a head looks at",
+             std::vector<std::uint8_t>{0, 1, 2, 1, 0, 2},
+             {"undefined", "next to left", "left"},
+             {}};
+  result.fields.push_back(kind);
+  // Another group comes in between: the order of Fields is kept all the same.
+  result.fields.push_back(make_field("spectrum/power",
+                                     {Axis{"frequency", "cycles/T", "frequency", std::vector<double>{0, 0.5, 1}}}, "1",
+                                     "power", {1, 2, 3}));
+  result.fields.push_back({"offset_trace/argmax",
+                           {layer, head},
+                           "token",
+                           "offset of the maximum",
+                           std::vector<std::int64_t>{-1, 1, 0, -2, 2, std::numeric_limits<std::int64_t>::min()},
+                           {},
+                           {}});
+  result.fields.push_back(
+      {"offset_trace/label", {head}, "1", "name of a head", std::vector<std::string>{"a", "", "Wörter 語"}, {}, {}});
+  result.fields.push_back({"offset_trace/total", {}, "1", "a single value", std::vector<double>{42.5}, {}, {}});
+  result.fields.push_back(make_field("spectrum/by_model",
+                                     {Axis{"model", "1", "model", std::vector<std::string>{"bert", "roberta"}}}, "1",
+                                     "by model", {1, 2}));
+  result.fields.push_back(
+      make_field("spectrum/empty", {Axis{"none", "1", "nothing", std::vector<std::int64_t>{}}}, "1", "empty", {}));
+  result.provenance = {{"version", std::string("0.1.0")},
+                       {"command", std::string("headwave traces --model m")},
+                       {"seed", std::int64_t{3}},
+                       {"wall_time_s", 1.5},
+                       {"config", std::string(100'000, '{')}};
+  return result;
+}
+
+Result large_result() {
+  Result result = small_result();
+  const std::vector<Axis> axes = {document_axis(3), layer_axis(4), head_axis(5), offset_axis("offset", -63, 64)};
+  std::vector<double> values(3 * 4 * 5 * 128);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<double>(i));
+  result.fields.push_back(make_field("documents/trace", axes, "1", "traces", values));
+  return result;
+}
+
+bool same(double a, double b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+void check_same(const Axis& a, const Axis& b) {
+  CHECK(a.name == b.name);
+  CHECK(a.unit == b.unit);
+  CHECK(a.long_name == b.long_name);
+  CHECK(a.values == b.values);
+}
+
+void check_same(const Field& a, const Field& b) {
+  INFO(a.name);
+  CHECK(a.name == b.name);
+  CHECK(a.unit == b.unit);
+  CHECK(a.long_name == b.long_name);
+  CHECK(a.flag_meanings == b.flag_meanings);
+  CHECK(a.attributes == b.attributes);
+  REQUIRE(a.values.index() == b.values.index());
+  REQUIRE(a.axes.size() == b.axes.size());
+  for (std::size_t i = 0; i < a.axes.size(); ++i) check_same(a.axes[i], b.axes[i]);
+  if (const auto* doubles = std::get_if<std::vector<double>>(&a.values))
+    CHECK(std::equal(doubles->begin(), doubles->end(), b.doubles().begin(), b.doubles().end(), same));
+  else
+    CHECK(a.values == b.values);
+}
+
+// The Field that must not be writable, beside one that is.
+void refuse(const Field& field, const std::string& why) {
+  const TemporaryFolder folder;
+  Result result = small_result();
+  result.fields.push_back(field);
+  INFO(field.name);
+  CHECK_THROWS_AS(write_result(result, folder / "r.h5"), ShapeError);
+  CHECK_THROWS_WITH(write_result(result, folder / "r.h5"), ContainsSubstring(why));
+  CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+}  // namespace
+
+TEST_CASE("result file: a round trip changes nothing") {
+  const TemporaryFolder folder;
+  for (const Result& result : {small_result(), large_result(), Result{"nothing", {}, {}}}) {
+    write_result(result, folder / "r.h5");
+    const Result read = read_result(folder / "r.h5");
+    CHECK(read.title == result.title);
+    CHECK(read.provenance == result.provenance);
+    REQUIRE(read.fields.size() == result.fields.size());
+    for (std::size_t i = 0; i < read.fields.size(); ++i) check_same(result.fields[i], read.fields[i]);
+  }
+}
+
+TEST_CASE("result file: equal results are equal bytes") {
+  const TemporaryFolder folder;
+  write_result(large_result(), folder / "a.h5");
+  write_result(large_result(), folder / "b.h5");
+  CHECK(sha256_of_file(folder / "a.h5") == sha256_of_file(folder / "b.h5"));
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 2);
+}
+
+TEST_CASE("result file: layout, attributes and order as the format says") {
+  const TemporaryFolder folder;
+  write_result(large_result(), folder / "r.h5");
+  const Hdf5File file(folder / "r.h5");
+  CHECK(file.names("/") == std::vector<std::string>{"offset_trace", "spectrum", "documents", "provenance"});
+  CHECK(file.names("/offset_trace") ==
+        std::vector<std::string>{"layer", "head", "offset", "mean_weight", "kind", "argmax", "label", "total"});
+  CHECK(file.scales("/offset_trace/mean_weight") == std::vector<std::string>{"layer", "head", "offset"});
+  CHECK(file.node("/documents/trace").storage == "chunks (3, 4, 5, 128), shuffle, gzip 2, fletcher32");
+  CHECK(file.node("/offset_trace/mean_weight").storage == "contiguous");
+  const Attributes root = file.attributes("/");
+  CHECK(std::get<std::string>(root.at("source")) == "headwave 0.1.0");
+  CHECK(std::get<std::string>(root.at("history")) == "headwave traces --model m");
+  CHECK(std::get<std::int64_t>(root.at("schema_version")) == 1);
+  CHECK(std::get<std::int64_t>(root.at("complete")) == 1);
+  const Attributes group = file.attributes("/offset_trace");
+  CHECK(std::get<std::string>(group.at("signal")) == "mean_weight");
+  CHECK(file.attribute_texts("/offset_trace", "axes") == std::vector<std::string>{"layer", "head", "offset"});
+  const Attributes trace = file.attributes("/offset_trace/mean_weight");
+  CHECK(std::get<std::string>(trace.at("units")) == "1");
+  CHECK(std::isnan(std::get<std::vector<double>>(trace.at("_FillValue")).at(0)));
+  CHECK_FALSE(file.attributes("/offset_trace/offset").contains("_FillValue"));
+  const Attributes kind = file.attributes("/offset_trace/kind");
+  CHECK(std::get<std::string>(kind.at("flag_meanings")) == "undefined next_to_left left");
+  CHECK(std::get<std::vector<double>>(kind.at("flag_values")) == std::vector<double>{0, 1, 2});
+  CHECK(file.node("/offset_trace/kind").dtype == "uint8");
+}
+
+TEST_CASE("result file: texts are stored as valid UTF-8 without zero bytes") {
+  const TemporaryFolder folder;
+  Result result;
+  result.fields.push_back({"tokens/text",
+                           {head_axis(3)},
+                           "1",
+                           "tokens",
+                           std::vector<std::string>{std::string("a\0b", 3), "\xff", "\xE8\xAA"},
+                           {},
+                           {}});
+  write_result(result, folder / "r.h5");
+  const Result read = read_result(folder / "r.h5");
+  CHECK(std::get<std::vector<std::string>>(read.at("tokens/text").values) ==
+        std::vector<std::string>{"a\u2400b", "\uFFFD", "\uFFFD"});
+}
+
+TEST_CASE("result file: chunks are at most 1 MB and follow the last axes") {
+  CHECK(result_chunks({}, 8).empty());
+  CHECK(result_chunks({512}, 8).empty());
+  CHECK(result_chunks({513}, 8) == std::vector<Index>{513});
+  CHECK(result_chunks({1'000'000}, 8) == std::vector<Index>{125'000});
+  CHECK(result_chunks({12, 12, 512, 512}, 8) == std::vector<Index>{1, 1, 244, 512});
+  CHECK(result_chunks({100, 12, 12, 1023}, 8) == std::vector<Index>{1, 1, 12, 1023});
+  CHECK(result_chunks({100, 12, 12, 21}, 8) == std::vector<Index>{2, 12, 12, 21});
+  CHECK(result_chunks({0, 12}, 8).empty());
+}
+
+TEST_CASE("result file: what the format cannot hold is refused, and leaves no file") {
+  const Axis head = head_axis(3);
+  const std::vector<double> three = {1, 2, 3};
+  refuse(make_field("offset_trace/x", {head_axis(2)}, "1", "", {1, 2}), "'head' has other values");
+  Axis other_unit = head;
+  other_unit.unit = "token";
+  refuse(make_field("offset_trace/x", {other_unit}, "1", "", three), "'head' has other values or units");
+  refuse(make_field("offset_trace/mean_weight", {head}, "1", "", three), "two Fields");
+  refuse(make_field("offset_trace/layer", {head}, "1", "", three), "name of an axis");
+  refuse(make_field("offset_trace", {head}, "1", "", three), "group/quantity");
+  refuse(make_field("a/b/c", {head}, "1", "", three), "group/quantity");
+  refuse(make_field("../x", {head}, "1", "", three), "group/quantity");
+  refuse(make_field("provenance/x", {head}, "1", "", three), "taken");
+  refuse(make_field("a/x", {head, head}, "1", "", std::vector<double>(9)), "two of its axes");
+  Axis unnamed = head;
+  unnamed.name = "a b";
+  refuse(make_field("a/x", {unnamed}, "1", "", three), "an axis cannot be called");
+  refuse({"a/x", {head}, "1", "", std::vector<double>{1}, {}, {}}, "3 entries, 1 values");
+  refuse({"a/x", {head}, "1", "", three, {"no", "yes"}, {}}, "flag_meanings");
+  refuse({"a/x", {head}, "1", "", three, {}, {{"units", std::string("m")}}}, "attribute");
+  refuse({"a/x", {head}, "1", "", three, {}, {{"a/b", std::string("m")}}}, "attribute");
+}
+
+TEST_CASE("result file: the same axis name may differ between groups") {
+  const TemporaryFolder folder;
+  Result result;
+  result.fields.push_back(make_field("a/x", {head_axis(2)}, "1", "", {1, 2}));
+  result.fields.push_back(make_field("b/x", {head_axis(3)}, "1", "", {1, 2, 3}));
+  write_result(result, folder / "r.h5");
+  CHECK(read_result(folder / "r.h5").at("b/x").axes[0].size() == 3);
+}
+
+TEST_CASE("result file: a folder that is missing") {
+  const TemporaryFolder folder;
+  CHECK_THROWS_AS(write_result(small_result(), folder / "none/r.h5"), IoError);
+  CHECK_THROWS_AS(read_result(folder / "none.h5"), IoError);
+}
+
+TEST_CASE("result file: an older result stays until the new one is whole") {
+  const TemporaryFolder folder;
+  write_result(small_result(), folder / "r.h5");
+  Result broken = large_result();
+  broken.fields.push_back(broken.fields.front());
+  CHECK_THROWS_AS(write_result(broken, folder / "r.h5"), ShapeError);
+  CHECK(read_result(folder / "r.h5").fields.size() == small_result().fields.size());
+}
+
+TEST_CASE("result file: files that are no result of ours are refused") {
+  const TemporaryFolder folder;
+  CHECK_THROWS_WITH(read_result(repository_file("tests/golden/hdf5_sample.h5")),
+                    ContainsSubstring("not a headwave result"));
+  std::ofstream(folder / "text.h5") << "text";
+  CHECK_THROWS_AS(read_result(folder / "text.h5"), FormatError);
+  CHECK_THROWS_WITH(read_result(repository_file("tests/golden/result_unfinished.h5")),
+                    ContainsSubstring("not finished"));
+  CHECK_THROWS_WITH(read_result(repository_file("tests/golden/result_newer.h5")),
+                    ContainsSubstring("newer than this headwave"));
+  CHECK_THROWS_AS(read_result(repository_file("tests/golden/result_no_scales.h5")), FormatError);
+}
+
+TEST_CASE("result file: damage anywhere is an error or harmless, never a crash") {
+  const TemporaryFolder folder;
+  write_result(large_result(), folder / "r.h5");
+  std::ifstream in(folder / "r.h5", std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(in), {}};
+  std::size_t refused = 0;
+  std::size_t unharmed = 0;
+  for (std::size_t at = 0; at < whole.size(); at += 1 + whole.size() / 400) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x55);
+    std::ofstream(folder / "d.h5", std::ios::binary) << damaged;
+    try {
+      unharmed += read_result(folder / "d.h5").fields.empty() ? 0 : 1;
+    } catch (const Error&) {
+      ++refused;
+    }
+  }
+  CHECK(refused > 50);
+  CHECK(unharmed > 0);
+  std::ofstream(folder / "d.h5", std::ios::binary) << whole.substr(0, whole.size() / 2);
+  CHECK_THROWS_AS(read_result(folder / "d.h5"), FormatError);
+}
