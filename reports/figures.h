@@ -1,0 +1,45 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "headwave/core/field.h"
+
+namespace headwave {
+
+class GnuplotFigure;
+
+/// What to draw, and how to keep it.
+struct FigureOptions {
+  std::vector<std::string> heads;  ///< "L2H3", whose attention maps to draw; empty: those in the result, at most nine
+                                   ///< of them, the ones with the clearest offset first
+  std::string pairs = "all";  ///< which query-key pairs offset profiles count: also "without_special", "without_sink"
+  Index tokens = 15;          ///< how many of a text's first tokens an attention map shows, 256 at most
+  std::vector<std::string> formats = {"pdf", "svg", "png"};
+  bool keep_data = true;  ///< write the plotted numbers beside each figure, as tab-separated values
+};
+
+/// One sort of figure and the Fields it is made of.
+struct FigureKind {
+  std::string name;                 ///< also of its files: "attention_map"
+  std::vector<std::string> fields;  ///< it is drawn where all of these are in the result
+  std::vector<std::string> extras;  ///< and shows these too where they are
+  std::string caption;              ///< what is seen, its units and normalisation; plain text
+  GnuplotFigure (*draw)(const Result&, const FigureOptions&) = nullptr;
+};
+
+/// Every sort there is, in the order of the paper's argument.
+const std::vector<FigureKind>& figure_kinds();
+
+/// Draws every sort of figure whose Fields are in the result.
+///
+/// Drawing is gnuplot's work, which is started as a child process once per figure.
+/// @param folder  where name.pdf, name.svg, name.png and name.tsv go; made if it is not there
+/// @returns the files written, figure by figure
+/// @throws ShapeError if a head is asked for that has no map, or a Field has another shape than described;
+///         FormatError if a head's name is none; IoError if gnuplot is missing or a file cannot be written
+std::vector<std::filesystem::path> draw_figures(const Result& result, const std::filesystem::path& folder,
+                                                const FigureOptions& options = {});
+
+}  // namespace headwave

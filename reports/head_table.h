@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headwave/core/field.h"
+#include "headwave/reports/terminal_table.h"
+
+namespace headwave {
+
+/// What was found about each head, one row per head: its name, the measured offset, the mean attention weight there and
+/// the null threshold it had to exceed; where the result has them the dominant cluster with its share of the texts, and
+/// the planted truth with a word on whether it was found.
+///
+/// A planted offset agrees with a measured one at most half a token away; a head planted without an offset agrees with
+/// an undefined one; one planted at 0 with "undefined (self)", since a maximum at 0 is called that.
+/// @param pairs  which query-key pairs count: "all", "without_special", "without_sink"
+/// @returns no columns at all where the result has no measured offsets
+/// @throws ShapeError if the Fields have other axes than described
+std::vector<TableColumn> head_columns(const Result& result, const std::string& pairs = "all");
+
+/// head_columns() as text for a terminal.
+/// @param color  see terminal_table()
+/// @throws ShapeError if the result has no measured offsets, or Fields have other axes than described
+std::string head_table(const Result& result, bool color = false, const std::string& pairs = "all");
+
+}  // namespace headwave

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace headwave {
+
+/// How a program that was started as a child process ended.
+struct ProgramEnd {
+  bool found = true;   ///< false: there is no such program on PATH
+  int exit_code = 0;   ///< 128 + signal where a signal ended it
+  std::string errors;  ///< what it wrote to stderr, at most 64 KiB
+};
+
+/// Runs a program to its end, without a shell: no argument is ever interpreted. Its stdin and stdout are /dev/null.
+/// @param arguments  the program's name, looked up on PATH, then its arguments
+/// @param folder     the folder it runs in; its stderr is kept there in a file while it runs
+/// @throws IoError if it is there but cannot be started
+ProgramEnd run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder);
+
+/// A folder of our own among the system's temporary files, removed with all it holds when the object goes.
+class ScratchFolder {
+ public:
+  /// @throws IoError if none can be made
+  ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder();
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace headwave

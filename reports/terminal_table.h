@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace headwave {
+
+enum class Align { left, right };
+
+/// One column of a table for people. Cells may hold anybody's writing: nothing in them reaches a terminal as a command.
+struct TableColumn {
+  std::string header;
+  Align align = Align::left;
+  std::vector<std::string> cells;
+};
+
+/// A table of plain text: headers, a rule, one line per row; two spaces between columns, no space at line ends. Widths
+/// are those a terminal shows, so East Asian text stays in line.
+/// @param color  headers in bold, "differs" in red, by ANSI escapes
+/// @throws ShapeError if columns have different numbers of cells
+std::string terminal_table(const std::vector<TableColumn>& columns, bool color = false);
+
+}  // namespace headwave

@@ -1,0 +1,287 @@
+#include "headwave/reports/figures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <sstream>
+
+#include "headwave/reports/gnuplot.h"
+#include "headwave/tests/catch.h"
+#include "headwave/tests/reports/sample_result.h"
+
+using namespace headwave;
+
+namespace {
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++count;
+  return count;
+}
+
+const FigureKind& kind(const std::string& name) {
+  for (const FigureKind& one : figure_kinds())
+    if (one.name == name) return one;
+  throw ShapeError("no figure " + name);
+}
+
+Result without(const Result& result, const std::string& field) {
+  Result rest = result;
+  std::erase_if(rest.fields, [&](const Field& one) { return one.name == field; });
+  return rest;
+}
+
+Field& field_of(Result& result, const std::string& name) {
+  for (Field& field : result.fields)
+    if (field.name == name) return field;
+  throw ShapeError("no field " + name);
+}
+
+FigureOptions svg_only() {
+  FigureOptions options;
+  options.formats = {"svg"};
+  return options;
+}
+
+/// The rows of a .tsv under its header, cell by cell.
+std::vector<std::vector<std::string>> rows_of(const std::filesystem::path& path) {
+  std::istringstream lines(sample::content_of(path));
+  std::vector<std::vector<std::string>> rows;
+  for (std::string line; std::getline(lines, line);) {
+    rows.emplace_back();
+    std::istringstream cells(line);
+    for (std::string cell; std::getline(cells, cell, '\t');) rows.back().push_back(cell);
+  }
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("figures: every kind in every format, with its numbers") {
+  if (!sample::can_draw()) return;
+  const TemporaryFolder folder;
+  const auto files = draw_figures(sample::result(), folder.path());
+  CHECK(files.size() == 4 * figure_kinds().size());
+  for (const FigureKind& one : figure_kinds())
+    for (const char* ending : {".pdf", ".svg", ".png", ".tsv"}) {
+      INFO(one.name << ending);
+      const auto path = folder / (one.name + ending);
+      CHECK(std::count(files.begin(), files.end(), path) == 1);
+      REQUIRE(std::filesystem::exists(path));
+      CHECK(std::filesystem::file_size(path) > 200);
+    }
+}
+
+TEST_CASE("figures: kinds are named once, have captions and name their Fields") {
+  std::set<std::string> names;
+  for (const FigureKind& one : figure_kinds()) {
+    names.insert(one.name);
+    CHECK(one.caption.size() > 40);
+    CHECK_FALSE(one.fields.empty());
+    CHECK(one.draw != nullptr);
+    for (const auto* list : {&one.fields, &one.extras})
+      for (const std::string& field : *list) {
+        INFO(field);
+        CHECK(sample::result().find(field) != nullptr);
+      }
+  }
+  CHECK(names.size() == figure_kinds().size());
+}
+
+TEST_CASE("figures: no text of the result reaches a script") {
+  const Result result = sample::result();
+  for (const FigureKind& one : figure_kinds()) {
+    const std::string script = one.draw(result, {}).script();
+    for (const std::string& token : sample::awkward_tokens()) {
+      INFO(one.name << ": " << token);
+      if (token != "\n") CHECK(script.find(token) == std::string::npos);
+    }
+    CHECK(script.find('`') == std::string::npos);
+    CHECK(script.find("friends") == std::string::npos);
+  }
+}
+
+TEST_CASE("attention map: tokens are text in the SVG as they were, and each map is one image") {
+  if (!sample::can_draw()) return;
+  const TemporaryFolder folder;
+  draw_figures(sample::result(), folder.path(), svg_only());
+  const std::string svg = sample::content_of(folder / "attention_map.svg");
+  for (const char* text :
+       {"&lt;b>&amp;\"", "日本", "a'b", "back\\slash", "%s %d", "{/Symbol a}", "$x", "`date`", "wwwwwwwwwww…",
+        "␣leading sp…", "😀", "\\n", "\\t\\x1b[31m", "\"quoted\" # …", "L0H0", "L2H7", "attention weight"}) {
+    INFO(text);
+    CHECK(svg.find(std::string("<text>") + text + "</text>") + svg.find(std::string("<text>") + text + " </text>") !=
+          2 * std::string::npos);
+  }
+  CHECK(count_of(svg, "<image ") == 5);
+  CHECK(count_of(svg, "image-rendering:pixelated") == 5);
+  CHECK(svg.find("sans-serif:Bold") == std::string::npos);
+}
+
+TEST_CASE("attention map: the numbers beside it are the weights") {
+  if (!sample::can_draw()) return;
+  const TemporaryFolder folder;
+  const Result result = sample::result();
+  FigureOptions options = svg_only();
+  options.heads = {"L1H1"};
+  options.tokens = 4;
+  draw_figures(result, folder.path(), options);
+  const auto rows = rows_of(folder / "attention_map.tsv");
+  REQUIRE(rows.size() == 1 + 16);
+  CHECK(rows[0] == std::vector<std::string>{"layer", "head", "query", "key", "query_token", "key_token", "weight"});
+  const auto& weights = result.at("attention_map/weight").doubles();
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t j = 0; j < 4; ++j) {
+      const auto& row = rows[1 + 4 * i + j];
+      CHECK(row[0] + row[1] == "11");
+      CHECK(row[4] == sample::awkward_tokens()[i]);
+      CHECK(row[5] == sample::awkward_tokens()[j]);
+      CHECK(std::stod(row[6]) == weights[2 * 225 + 15 * i + j]);  // L1H1 is the third map
+    }
+}
+
+TEST_CASE("attention map: a head without a map is an error that names those there are") {
+  FigureOptions options;
+  options.heads = {"L0H0", "L9H9"};
+  CHECK_THROWS_AS(kind("attention_map").draw(sample::result(), options), ShapeError);
+  CHECK_THROWS_WITH(kind("attention_map").draw(sample::result(), options),
+                    ContainsSubstring("'L9H9'") && ContainsSubstring("L0H0, L0H2, L1H1, L1H3, L2H7"));
+  options.heads = {"L9"};
+  CHECK_THROWS_AS(kind("attention_map").draw(sample::result(), options), FormatError);
+}
+
+TEST_CASE("attention map: of many maps the nine with the clearest offset are drawn") {
+  Result result = sample::result();
+  Field& weight = field_of(result, "attention_map/weight");
+  std::vector<std::string> names;
+  for (int l = 0; l < 4; ++l)
+    for (int h = 0; h < 8; ++h) names.push_back("L" + std::to_string(l) + "H" + std::to_string(h));
+  weight.axes[0].values = names;
+  weight.values = std::vector<double>(32 * 225, 1.0 / 15);
+  const std::string script = kind("attention_map").draw(result, {}).script();
+  CHECK(count_of(script, "with image") == 9);
+  CHECK(count_of(script, "\"L0H0\"") == 1);  // adjacent
+  CHECK(count_of(script, "\"L0H7\"") == 0);  // noise
+}
+
+TEST_CASE("offset profile: the numbers beside it, a dot for every offset, grey where there is none") {
+  if (!sample::can_draw()) return;
+  const TemporaryFolder folder;
+  const Result result = sample::result();
+  draw_figures(result, folder.path(), svg_only());
+  const auto rows = rows_of(folder / "offset_profile.tsv");
+  REQUIRE(rows.size() == 1 + 32 * 33);
+  for (std::size_t r = 1; r < rows.size(); r += 37) {
+    const Index layer = std::stol(rows[r][0]);
+    const Index head = std::stol(rows[r][1]);
+    CHECK(std::stod(rows[r][3]) == sample::weight_at(layer, head, std::stod(rows[r][2])));
+    CHECK((rows[r][4] == "NaN") == std::isnan(sample::planted_offset(layer, head)));
+  }
+  const std::string script = kind("offset_profile").draw(result, {}).script();
+  CHECK(count_of(script, "point pt 7") == 24);
+  CHECK(count_of(script, "filledcurves y=0 lc rgb \"#808080\"") == 8);
+  FigureOptions options;
+  options.pairs = "nothing";
+  CHECK_THROWS_AS(kind("offset_profile").draw(result, options), ShapeError);
+}
+
+TEST_CASE("offset profile: works without measured offsets, and points to those out of sight") {
+  const Result result = sample::result();
+  const std::string bare = kind("offset_profile").draw(without(result, "measured_offset/offset"), {}).script();
+  CHECK(count_of(bare, "set label 3 \"") == 0);
+  Result far = result;
+  std::get<std::vector<double>>(field_of(far, "measured_offset/offset").values)[0] = -40;
+  CHECK(kind("offset_profile").draw(far, {}).script().find("← −40") != std::string::npos);
+}
+
+TEST_CASE("clusters: pies, centroids and sweep are drawn from the numbers beside them") {
+  if (!sample::can_draw()) return;
+  const TemporaryFolder folder;
+  const Result result = sample::result();
+  draw_figures(result, folder.path(), svg_only());
+  CHECK(rows_of(folder / "cluster_centroids.tsv").size() == 1 + 6 * 21);
+  CHECK(rows_of(folder / "cluster_sweep.tsv").size() == 1 + 9);
+  const auto pies = rows_of(folder / "cluster_shares.tsv");
+  REQUIRE(pies.size() == 1 + 6 * 32);
+  const auto& shares = result.at("head_cluster/share").doubles();
+  for (std::size_t r = 1; r < pies.size(); ++r) {
+    const auto pie = static_cast<std::size_t>(std::stol(pies[r][0]) * 8 + std::stol(pies[r][1]));
+    const auto cluster = static_cast<std::size_t>(std::stol(pies[r][2]));
+    CHECK(std::stod(pies[r][3]) == shares[pie * 6 + cluster]);
+    CHECK(std::stod(pies[r][7]) - std::stod(pies[r][6]) == Approx(shares[pie * 6 + cluster]).margin(1e-15));
+  }
+  const std::string svg = sample::content_of(folder / "cluster_centroids.svg");
+  CHECK(svg.find("0: −1, 25.8 %") != std::string::npos);
+}
+
+TEST_CASE("figures: a kind whose Fields are missing is left out") {
+  if (!sample::can_draw()) return;
+  for (const FigureKind& one : figure_kinds()) {
+    const TemporaryFolder folder;
+    draw_figures(without(sample::result(), one.fields.back()), folder.path(), svg_only());
+    INFO(one.name);
+    CHECK_FALSE(std::filesystem::exists(folder / (one.name + ".svg")));
+  }
+  const TemporaryFolder folder;
+  CHECK(draw_figures(Result{}, folder / "none").empty());
+}
+
+TEST_CASE("figures: extras are not needed") {
+  for (const FigureKind& one : figure_kinds()) {
+    Result result = sample::result();
+    for (const std::string& extra : one.extras) result = without(result, extra);
+    INFO(one.name);
+    CHECK_FALSE(one.draw(result, {}).script().empty());
+  }
+}
+
+TEST_CASE("figures: grids of any size are drawn") {
+  if (!sample::can_draw()) return;
+  for (const auto& [layers, heads] : {std::pair<Index, Index>{1, 2}, {12, 12}, {6, 12}, {2, 1}}) {
+    const TemporaryFolder folder;
+    sample::Size size;
+    size.layers = std::max<Index>(layers, 3);  // the sample's maps are of heads up to L2H7
+    size.heads = std::max<Index>(heads, 8);
+    size.length = 64;
+    Result result = sample::result(size);
+    if (layers < 3) {
+      sample::Size small;
+      small.layers = layers;
+      small.heads = heads;
+      small.length = 64;
+      result = sample::result(small);
+    }
+    const auto files = draw_figures(result, folder.path(), svg_only());
+    CHECK(files.size() == 2 * figure_kinds().size());
+  }
+}
+
+TEST_CASE("figures: numbers that are not there leave gaps, not failures") {
+  if (!sample::can_draw()) return;
+  for (const double nothing : {std::nan(""), 0.0, -1.0, std::numeric_limits<double>::infinity()}) {
+    Result result = sample::result();
+    for (Field& field : result.fields)
+      if (auto* values = std::get_if<std::vector<double>>(&field.values))
+        std::fill(values->begin(), values->end(), nothing);
+    const TemporaryFolder folder;
+    INFO(nothing);
+    CHECK(draw_figures(result, folder.path(), svg_only()).size() == 2 * figure_kinds().size());
+  }
+}
+
+TEST_CASE("figures: Fields of another shape than described are refused by name") {
+  for (const FigureKind& one : figure_kinds())
+    for (const std::string& name : one.fields) {
+      Result result = sample::result();
+      Field& field = field_of(result, name);
+      field.axes = {{"wrong", "1", "", std::vector<double>{1.0}}};
+      INFO(name);
+      CHECK_THROWS_AS(one.draw(result, {}), ShapeError);
+      Result empty = sample::result();
+      for (Field& other : empty.fields) {
+        for (Axis& axis : other.axes) std::visit([](auto& values) { values.clear(); }, axis.values);
+        std::visit([](auto& values) { values.clear(); }, other.values);
+      }
+      CHECK_THROWS_AS(one.draw(empty, {}), ShapeError);
+    }
+}

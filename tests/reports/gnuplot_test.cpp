@@ -1,0 +1,102 @@
+#include "headwave/reports/gnuplot.h"
+
+#include <cstdlib>
+#include <fstream>
+
+#include "headwave/tests/catch.h"
+#include "headwave/tests/reports/sample_result.h"
+
+using namespace headwave;
+
+namespace {
+
+/// Sets PATH while it lives.
+class OtherPath {
+ public:
+  explicit OtherPath(const std::string& path) : old_(std::getenv("PATH")) { setenv("PATH", path.c_str(), 1); }
+  OtherPath(const OtherPath&) = delete;
+  OtherPath& operator=(const OtherPath&) = delete;
+  ~OtherPath() { setenv("PATH", old_.c_str(), 1); }
+
+ private:
+  std::string old_;
+};
+
+GnuplotFigure line() {
+  GnuplotFigure figure(3, 2);
+  DataTable table({"x", "y"});
+  table.add_row({0.0, 1.0});
+  table.add_row({1.0, 3.0});
+  figure.add("plot \"" + figure.add_numbers(table) + "\" using 1:2 with lines");
+  return figure;
+}
+
+}  // namespace
+
+TEST_CASE("gnuplot: a figure in three formats, all of the size asked for") {
+  if (!sample::can_draw()) return;
+  const TemporaryFolder folder;
+  const auto files = line().write(folder / "new" / "deep", "line", {"png", "pdf", "svg"}, true);
+  REQUIRE(files.size() == 4);
+  for (const char* name : {"line.png", "line.pdf", "line.svg", "line.tsv"})
+    CHECK(std::filesystem::exists(folder / "new" / "deep" / name));
+  CHECK(sample::content_of(files[3]) == "x\ty\n0\t1\n1\t3\n");
+
+  const std::string png = sample::content_of(files[0]);
+  const auto size_at = [&](std::size_t at) {
+    return static_cast<unsigned char>(png[at + 2]) * 256 + static_cast<unsigned char>(png[at + 3]);
+  };
+  REQUIRE(png.size() > 24);
+  CHECK(size_at(16) == 600);  // 200 dots per inch
+  CHECK(size_at(20) == 400);
+  const std::string pdf = sample::content_of(files[1]);
+  CHECK(pdf.substr(0, 5) == "%PDF-");
+  CHECK(pdf.find("/MediaBox [ 0 0 216 144 ]") != std::string::npos);
+  const std::string svg = sample::content_of(files[2]);
+  CHECK(svg.find("width=\"3.000in\" height=\"2.000in\"") != std::string::npos);
+  CHECK(svg.find("viewBox=\"0 0 216 144\"") != std::string::npos);
+  CHECK(svg.find("<title>line</title>") != std::string::npos);
+}
+
+TEST_CASE("gnuplot: the numbers are left out on request, and without formats they are all there is") {
+  if (!sample::can_draw()) return;
+  const TemporaryFolder folder;
+  CHECK(line().write(folder.path(), "a", {"svg"}, false).size() == 1);
+  CHECK_FALSE(std::filesystem::exists(folder / "a.tsv"));
+  CHECK(line().write(folder.path(), "b", {}, true).size() == 1);
+  CHECK(std::filesystem::exists(folder / "b.tsv"));
+}
+
+TEST_CASE("gnuplot: what it complains of is in the error, on one line") {
+  if (!sample::can_draw()) return;
+  const TemporaryFolder folder;
+  GnuplotFigure broken(3, 2);
+  broken.add("plot nothing_known");
+  try {
+    (void)broken.write(folder.path(), "broken", {"svg"}, true);
+    FAIL("expected an IoError");
+  } catch (const IoError& error) {
+    const std::string message = error.what();
+    CHECK_THAT(message, ContainsSubstring("figure broken") && ContainsSubstring("nothing_known"));
+    CHECK(message.find('\n') == std::string::npos);
+  }
+  CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_CASE("gnuplot: missing, the error names the package") {
+  const TemporaryFolder folder;
+  const OtherPath empty(folder.path().string());
+  CHECK_FALSE(gnuplot_found());
+  CHECK_THROWS_AS(line().write(folder / "out", "line", {"svg"}, true), IoError);
+  CHECK_THROWS_WITH(line().write(folder / "out", "line", {"svg"}, true),
+                    ContainsSubstring("Debian package gnuplot-nox"));
+}
+
+TEST_CASE("gnuplot: unknown formats and folders that cannot be are refused") {
+  const TemporaryFolder folder;
+  CHECK_THROWS_WITH(line().write(folder.path(), "line", {"gif\n"}, true),
+                    ContainsSubstring("figure format 'gif\\n': expected pdf, svg or png"));
+  if (!sample::can_draw()) return;
+  std::ofstream(folder / "file") << "x";
+  CHECK_THROWS_AS(line().write(folder / "file" / "sub", "line", {"svg"}, true), IoError);
+}

@@ -1,0 +1,87 @@
+#include "headwave/reports/head_table.h"
+
+#include <cmath>
+
+#include "headwave/tests/catch.h"
+#include "headwave/tests/reports/sample_result.h"
+
+using namespace headwave;
+
+namespace {
+
+const double none = std::nan("");
+
+Result small_result() {
+  Axis layers = layer_axis(1);
+  layers.values = std::vector<std::int64_t>{7};
+  const std::vector<Axis> axes{layers, head_axis(5)};
+  Result result;
+  result.fields = {make_field("measured_offset/offset", axes, "token", "", {-2, none, none, 3, 5}),
+                   make_field("measured_offset/weight", axes, "1", "", {0.34567, 0.2, 0.01, 0.1, 0.1}),
+                   make_field("measured_offset/threshold", axes, "1", "", {0.01, 0.02, none, 0.04, 0.05}),
+                   {"measured_offset/status",
+                    axes,
+                    "1",
+                    "",
+                    std::vector<std::uint8_t>{0, 1, 2, 0, 9},
+                    {"offset", "self", "flat"},
+                    {}}};
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("head table: by hand, offsets only") {
+  CHECK(head_table(small_result()) ==
+        "head            offset  weight  threshold\n"
+        "----  ----------------  ------  ---------\n"
+        "L7H0                -2  0.3457     0.0100\n"
+        "L7H1  undefined (self)  0.2000     0.0200\n"
+        "L7H2  undefined (flat)  0.0100\n"
+        "L7H3                +3  0.1000     0.0400\n"
+        "L7H4                +5  0.1000     0.0500\n");
+}
+
+TEST_CASE("head table: by hand, with clusters and planted truth") {
+  Result result = small_result();
+  const std::vector<Axis> axes = result.at("measured_offset/offset").axes;
+  const Axis cluster{"cluster", "1", "", std::vector<std::int64_t>{0, 1}};
+  result.fields.push_back(make_field("head_cluster/share", {axes[0], axes[1], cluster}, "1", "",
+                                     {1.0, 0.0, 0.25, 0.75, 0.5, 0.5, none, 1.0, none, none}));
+  result.fields.push_back(
+      {"planted/kind", axes, "1", "", std::vector<std::string>{"left", "self", "noise", "sink", "right"}, {}, {}});
+  // half a token away still agrees; 0 is found as "self"; a sink must not have an offset
+  result.fields.push_back(make_field("planted/offset", axes, "token", "", {-2.5, 0.0, none, none, 4.4}));
+  CHECK(head_table(result) ==
+        "head            offset  weight  threshold  cluster  share  planted    at  found\n"
+        "----  ----------------  ------  ---------  -------  -----  -------  ----  -------\n"
+        "L7H0                -2  0.3457     0.0100        0  100 %  left     -2.5  agrees\n"
+        "L7H1  undefined (self)  0.2000     0.0200        1   75 %  self        0  agrees\n"
+        "L7H2  undefined (flat)  0.0100                   0   50 %  noise          agrees\n"
+        "L7H3                +3  0.1000     0.0400        1  100 %  sink           differs\n"
+        "L7H4                +5  0.1000     0.0500                  right    +4.4  differs\n");
+}
+
+TEST_CASE("head table: one row per head of the sample, and the other kind of pairs on request") {
+  const Result result = sample::result();
+  const auto columns = head_columns(result);
+  REQUIRE(columns.size() == 9);
+  for (const TableColumn& column : columns) CHECK(column.cells.size() == 32);
+  CHECK(columns[2].cells[0] == "0.4110");
+  CHECK(head_columns(result, "without_special")[2].cells[0] == "0.2055");
+  CHECK_THROWS_AS(head_columns(result, "no_such_pairs"), ShapeError);
+}
+
+TEST_CASE("head table: without measured offsets there is none") {
+  CHECK(head_columns(Result{}).empty());
+  CHECK_THROWS_WITH(head_table(Result{}), ContainsSubstring("measured_offset/offset"));
+}
+
+TEST_CASE("head table: Fields that do not fit together are refused") {
+  Result result = small_result();
+  result.fields[1] = make_field("measured_offset/weight", {layer_axis(1), head_axis(2)}, "1", "", {0.1, 0.2});
+  CHECK_THROWS_AS(head_table(result), ShapeError);
+  result = small_result();
+  result.fields[3].axes = {layer_axis(1), head_axis(2)};
+  CHECK_THROWS_AS(head_table(result), ShapeError);
+}
