@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "headwave/core/field.h"
+#include "headwave/core/model.h"
+#include "headwave/core/source.h"
+
+namespace headwave {
+
+/// What a job computes, and how.
+struct JobOptions {
+  Index window = 10;       ///< heads are clustered by their traces at |t| <= window, in tokens; the published choice
+  Index reach = 64;        ///< offsets are searched at |t| <= reach, in tokens
+  double level = 0.01;     ///< chance that a head without a preference is given an offset
+  Index clusters = 6;      ///< k of k-means; the published choice
+  Index sweep_last = 12;   ///< quality of the clusters is given for k = 2 .. this
+  Index map_tokens = 32;   ///< attention maps keep this many first tokens of the first document
+  std::uint64_t seed = 1;  ///< of k-means and bootstrap
+  int threads = 0;         ///< 0: one per core; changes no digit
+};
+
+/// Where a job stands.
+struct JobProgress {
+  std::string stage;  ///< "attention", "clusters"
+  Index done = 0;
+  Index total = 0;
+};
+using ProgressCallback = std::function<void(const JobProgress&)>;
+
+/// Runs documents through a model and follows every head: offset traces, measured offsets, clusters, attention maps of
+/// the first document, the spectrum of the positions.
+///
+/// What one document gives is computed apart, and the answer is a function of those parts merged in order: neither
+/// threads nor blocks change a digit. Attention itself is seen tile by tile and never kept; memory is the weights, one
+/// document's states per thread, and (documents x layers x heads x (2 reach + 1)) traces.
+///
+/// @param progress  called from one thread at a time, not always the same; may be empty
+/// @throws Error as the source, the model pass and the analyses do
+Result run_job(const Model& model, const Source& source, const JobOptions& options = {},
+               const ProgressCallback& progress = {});
+
+}  // namespace headwave

@@ -1,0 +1,220 @@
+#include "headwave/job/job.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "headwave/analysis/cluster_quality.h"
+#include "headwave/core/planted_bank.h"
+#include "headwave/data/hdf5_file.h"
+#include "headwave/data/result_file.h"
+#include "headwave/job/job_input.h"
+#include "headwave/reports/figures.h"
+#include "headwave/tests/catch.h"
+
+using namespace headwave;
+
+namespace {
+
+struct Planted {
+  PlantedModel model = planted_model(planted_bank());
+  std::unique_ptr<Source> documents = planted_documents(model, 6, 512, 1);
+
+  [[nodiscard]] Result run(Index clusters, int threads = 2) const {
+    JobOptions options;
+    options.clusters = clusters;
+    options.threads = threads;
+    return run_job(model.model, *documents, options);
+  }
+};
+
+/// A number for every kind that can be told apart in the window: one per offset and width, flat kinds merged.
+std::vector<Index> distinguishable_kinds(const PlantedSpec& spec, Index documents) {
+  std::map<std::pair<double, std::vector<double>>, Index> known;
+  std::vector<Index> kinds;
+  for (Index d = 0; d < documents; ++d)
+    for (const auto& layer : spec.heads)
+      for (const PlantedHead& head : layer)
+        kinds.push_back(
+            known
+                .try_emplace({head.positional() ? head.offset : 0.0, head.amplitudes}, static_cast<Index>(known.size()))
+                .first->second);
+  return kinds;
+}
+
+std::vector<Index> labels_of(const Result& result) {
+  const auto& labels = std::get<std::vector<std::int64_t>>(result.at("head_cluster/label").values);
+  return {labels.begin(), labels.end()};
+}
+
+/// Entry (0, layer * heads + head) of a (pairs, layer, head) Field.
+double of_all_pairs(const Field& field, std::size_t head) {
+  return field.doubles()[head];
+}
+
+}  // namespace
+
+TEST_CASE("every planted offset is found, and nothing where nothing was planted") {
+  const Planted planted;
+  const Result result = planted.run(7);
+  const Field& offset = result.at("measured_offset/offset");
+  std::size_t index = 0;
+  for (const auto& layer : planted.model.spec.heads)
+    for (const PlantedHead& head : layer) {
+      CAPTURE(index, name_of(head.kind));
+      if (head.positional())
+        CHECK(of_all_pairs(offset, index) == head.offset);
+      else
+        CHECK(std::isnan(of_all_pairs(offset, index)));
+      ++index;
+    }
+}
+
+TEST_CASE("planted heads cluster by what can be told apart in the window") {
+  const Planted planted;
+  const std::vector<Index> kinds = distinguishable_kinds(planted.model.spec, planted.documents->count());
+  REQUIRE(std::set<Index>(kinds.begin(), kinds.end()).size() == 7);
+  CHECK(adjusted_rand(labels_of(planted.run(7)), kinds) >= 0.95);
+  // With one cluster fewer two kinds must share one: 8 of 32 heads flat, 4 of each other kind.
+  const double fewer = adjusted_rand(labels_of(planted.run(6)), kinds);
+  CHECK(fewer < 0.95);
+  CHECK(fewer > 0.7);
+}
+
+TEST_CASE("threads change no digit") {
+  const Planted planted;
+  const Result one = planted.run(6, 1), three = planted.run(6, 3);
+  REQUIRE(one.fields.size() == three.fields.size());
+  for (std::size_t i = 0; i < one.fields.size(); ++i) {
+    CAPTURE(one.fields[i].name);
+    CHECK(std::visit(
+        [](const auto& a, const auto& b) {
+          if constexpr (std::is_same_v<decltype(a), decltype(b)>) {
+            return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const auto& x, const auto& y) {
+                     return x == y || (x != x && y != y);
+                   });
+          } else {
+            return false;
+          }
+        },
+        one.fields[i].values, three.fields[i].values));
+  }
+}
+
+TEST_CASE("every name that a figure asks for is described") {
+  const Planted planted;
+  Result result = planted.run(6);
+  for (Field& field : describe(planted.model)) result.fields.push_back(std::move(field));
+  for (const FigureKind& kind : figure_kinds()) {
+    for (const std::string& name : kind.fields) {
+      CAPTURE(kind.name, name);
+      CHECK(result.find(name) != nullptr);
+    }
+    for (const std::string& name : kind.extras) {
+      CAPTURE(kind.name, name);
+      CHECK(result.find(name) != nullptr);
+    }
+  }
+}
+
+TEST_CASE("a result survives its file") {
+  const Planted planted;
+  const Result result = planted.run(6);
+  const TemporaryFolder folder;
+  write_result(result, folder / "results.h5");
+  const Result read = read_result(folder / "results.h5");
+  REQUIRE(read.fields.size() == result.fields.size());
+  for (std::size_t i = 0; i < read.fields.size(); ++i) {
+    CHECK(read.fields[i].name == result.fields[i].name);
+    CHECK(read.fields[i].size() == result.fields[i].size());
+  }
+  CHECK(std::get<std::int64_t>(read.provenance.at("layers")) == 4);
+}
+
+TEST_CASE("traces of a BERT on token ids are those of its attention") {
+  const auto model = repository_file("tests/golden/models/bert");
+  const TemporaryFolder folder;
+  std::ofstream(folder / "ids.json") << "[[7, 8, 9, 10, 11, 12], [20, 21, 22, 23]]";
+  const JobInput input = ids_input(model, folder / "ids.json");
+  REQUIRE(input.source->count() == 2);
+  JobOptions options;
+  options.reach = 4;
+  options.window = 3;
+  const Result result = run_job(input.model, *input.source, options);
+  const Field& trace = result.at("offset_trace/trace");
+  CHECK(trace.axis("offset").size() == 11);
+  // All of a document's attention lies on some diagonal: per head and document T rows that sum to 1.
+  double sum = 0.0;
+  for (std::size_t i = 0; i < 11; ++i) sum += trace.doubles()[i];
+  CHECK(sum == Approx((6.0 + 4.0) / 2.0).epsilon(1e-6));
+  CHECK(result.at("offset_trace/by_document").size() == 2 * 8 * 9);
+}
+
+TEST_CASE("stored embeddings give the attention that was stored beside them") {
+  NEEDS_SHARED("bert-tiny-stored-embeddings/stored.h5");
+  const auto file = shared_file("bert-tiny-stored-embeddings/stored.h5");
+  const std::vector<double> attention = Hdf5File(file).doubles("/reference/layer_0/attention");
+  const Index length = 21;
+  JobOptions options;
+  options.reach = 20;
+  const auto check = [&](const JobInput& input) {
+    const Result result = run_job(input.model, *input.source, options);
+    const std::vector<double>& trace = result.at("offset_trace/trace").doubles();
+    REQUIRE(result.at("offset_trace/trace").axis("layer").size() == 1);
+    double difference = 0.0;
+    for (Index head = 0; head < 2; ++head)
+      for (Index t = -20; t <= 20; ++t) {
+        const MatrixView weights(attention.data() + head * length * length, length, length);
+        difference = std::max(
+            difference, std::abs(weights.diagonal(t).sum() - trace[static_cast<std::size_t>(head * 41 + t + 20)]));
+      }
+    // 21 float weights summed, computed from products of 128 float terms.
+    CHECK(difference < 21 * 1e-6);
+  };
+  check(states_input(file, {}));
+  StoredStatesOptions stored;
+  stored.heads = 2;
+  check(states_input(shared_file("bert-tiny-stored-embeddings/npy"), {}, stored));
+  CHECK_THROWS_WITH(states_input(shared_file("bert-tiny-stored-embeddings/npy"), {}),
+                    ContainsSubstring("--head-count"));
+  CHECK_THROWS_WITH(states_input(file, repository_file("tests/golden/models/bert")),
+                    ContainsSubstring("width 128, the model has 32"));
+  CHECK_THROWS_WITH(states_input(shared_file("bert-tiny-stored-embeddings/npy/hidden_states_layer_0.npy"), {}, stored),
+                    ContainsSubstring("--model DIR"));
+}
+
+TEST_CASE("text that cannot give the documents is described in one line") {
+  const TemporaryFolder folder;
+  const Planted planted;
+  const auto model = folder / "model";
+  std::filesystem::create_directories(model);
+  for (const char* file : {"config.json", "model.safetensors"})
+    std::filesystem::copy_file(repository_file("tests/golden/models/bert") / file, model / file);
+  std::ofstream vocabulary(model / "vocab.txt");
+  vocabulary << "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\nc\n";
+  vocabulary.close();
+  std::ofstream(folder / "short.txt") << "a b c a b c a b";
+  std::ofstream(folder / "empty.txt");
+  PackingOptions packing;
+  packing.documents = 2;
+  packing.length = 6;
+  const JobInput input = text_input(model, folder / "short.txt", packing);
+  CHECK(input.source->document(0).ids == std::vector<std::int32_t>{2, 5, 6, 7, 5, 3});
+  CHECK(input.source->document(1).ids == std::vector<std::int32_t>{2, 6, 7, 5, 6, 3});
+  packing.special_tokens = false;
+  packing.length = 4;
+  CHECK(text_input(model, folder / "short.txt", packing).source->document(1).ids ==
+        std::vector<std::int32_t>{6, 7, 5, 6});
+  packing.documents = 3;
+  CHECK_THROWS_WITH(text_input(model, folder / "short.txt", packing),
+                    ContainsSubstring("8 tokens, enough for 2 documents of 4; 3 were asked for"));
+  CHECK_THROWS_WITH(text_input(model, folder / "empty.txt", packing), ContainsSubstring("the file is empty"));
+  CHECK_THROWS_AS(text_input(model, folder / "missing.txt", packing), IoError);
+  packing.length = 41;
+  CHECK_THROWS_WITH(text_input(model, folder / "short.txt", packing), ContainsSubstring("the model has 40 positions"));
+  std::ofstream(folder / "bad.json") << "[1, 2, -3]";
+  packing = {1, 3, false};
+  CHECK_THROWS_WITH(ids_input(model, folder / "bad.json", packing), ContainsSubstring("entry 2 is not a token id"));
+}
