@@ -1,0 +1,20 @@
+#pragma once
+
+#include <functional>
+
+#include <CLI/CLI.hpp>
+
+namespace headwave::cli {
+
+/// A subcommand adds its options to the program and leaves what to do in `chosen`; main calls that once the line is
+/// parsed.
+using Command = std::function<int()>;
+
+void add_demo(CLI::App& program, Command& chosen);
+void add_run(CLI::App& program, Command& chosen);
+void add_plant(CLI::App& program, Command& chosen);
+void add_spectrum(CLI::App& program, Command& chosen);
+void add_figures(CLI::App& program, Command& chosen);
+void add_inspect(CLI::App& program, Command& chosen);
+
+}  // namespace headwave::cli

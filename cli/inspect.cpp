@@ -1,0 +1,128 @@
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "headwave/cli/commands.h"
+#include "headwave/data/listing.h"
+#include "headwave/data/result_file.h"
+#include "headwave/data/safetensors_file.h"
+#include "headwave/reports/head_table.h"
+#include "headwave/reports/visible_text.h"
+
+namespace headwave::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Version of what --json prints; a field may be added within a version, none removed or changed.
+constexpr int json_version = 1;
+
+struct InspectOptions {
+  std::filesystem::path path;
+  bool json = false;
+  bool attributes = false;
+};
+
+ordered_json json_of(const Attribute& attribute) {
+  return std::visit([](const auto& value) -> ordered_json { return value; }, attribute);
+}
+
+ordered_json json_of(const Attributes& attributes) {
+  ordered_json object = ordered_json::object();
+  for (const auto& [name, value] : attributes) object[name] = json_of(value);
+  return object;
+}
+
+ordered_json json_of(const Listing& listing) {
+  ordered_json entries = ordered_json::array();
+  for (const ListingEntry& entry : listing.entries)
+    entries.push_back({{"name", entry.name},
+                       {"kind", entry.kind},
+                       {"dtype", entry.dtype},
+                       {"shape", entry.shape},
+                       {"unit", entry.unit},
+                       {"storage", entry.storage},
+                       {"attributes", json_of(entry.attributes)}});
+  return {{"version", json_version}, {"path", listing.path.string()},
+          {"kind", listing.kind},    {"facts", json_of(listing.facts)},
+          {"entries", entries},      {"notes", listing.notes}};
+}
+
+ordered_json heads_json(const Result& result) {
+  ordered_json heads = ordered_json::array();
+  const std::vector<TableColumn> columns = head_columns(result);
+  for (std::size_t row = 0; !columns.empty() && row < columns.front().cells.size(); ++row) {
+    ordered_json head = ordered_json::object();
+    for (const TableColumn& column : columns) head[column.header] = column.cells[row];
+    heads.push_back(std::move(head));
+  }
+  return heads;
+}
+
+std::string text_of(const Attribute& attribute) {
+  if (const auto* text = std::get_if<std::string>(&attribute)) return visible_text(*text);
+  return json_of(attribute).dump();
+}
+
+std::string shape_column(const ListingEntry& entry) {
+  if (entry.dtype.empty()) return "";
+  return entry.shape.empty() ? "one entry" : shape_text(entry.shape);
+}
+
+void print(const Listing& listing, bool attributes) {
+  fmt::print("{}: {}\n", visible_text(listing.path.string()), listing.kind);
+  for (const auto& [name, value] : listing.facts) fmt::print("  {}: {}\n", visible_text(name), text_of(value));
+  for (const std::string& note : listing.notes) fmt::print("  note: {}\n", visible_text(note));
+  TableColumn names{"name", Align::left, {}}, kinds{"kind", Align::left, {}}, types{"type", Align::left, {}},
+      shapes{"shape", Align::left, {}}, units{"unit", Align::left, {}}, storage{"storage", Align::left, {}};
+  for (const ListingEntry& entry : listing.entries) {
+    names.cells.push_back(entry.name);
+    kinds.cells.push_back(entry.kind);
+    types.cells.push_back(entry.dtype);
+    shapes.cells.push_back(shape_column(entry));
+    units.cells.push_back(entry.unit);
+    storage.cells.push_back(entry.storage);
+    if (!attributes) continue;
+    for (const auto& [name, value] : entry.attributes) {
+      names.cells.push_back("  @" + name);
+      kinds.cells.push_back(text_of(value));
+      for (TableColumn* column : {&types, &shapes, &units, &storage}) column->cells.emplace_back();
+    }
+  }
+  fmt::print("\n{}", terminal_table({names, kinds, types, shapes, units, storage}));
+}
+
+int inspect(const InspectOptions& options) {
+  const Listing listing = listing_of(options.path);
+  const bool is_result = listing.kind == "headwave result";
+  const Result result = is_result ? read_result(options.path) : Result{};
+  if (options.json) {
+    ordered_json json = json_of(listing);
+    if (is_result) json["heads"] = heads_json(result);
+    fmt::print("{}\n", json.dump(2, ' ', false, ordered_json::error_handler_t::replace));
+    return 0;
+  }
+  print(listing, options.attributes);
+  if (is_result && result.find("measured_offset/offset") != nullptr) fmt::print("\n{}", head_table(result));
+  return 0;
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& program, Command& chosen) {
+  auto options = std::make_shared<InspectOptions>();
+  CLI::App* command =
+      program.add_subcommand("inspect", "what is in a result, a model directory, or a safetensors, HDF5 or npy file");
+  command->add_option("path", options->path, "file or folder; told apart by content, not by name")
+      ->required()
+      ->type_name("PATH");
+  command->add_flag("--json", options->json, "print JSON, versioned, for other programs");
+  command->add_flag("-a,--attributes", options->attributes, "show the attributes of every array too");
+  command->final_callback([=, &chosen] { chosen = [=] { return inspect(*options); }; });
+}
+
+}  // namespace headwave::cli

@@ -1,0 +1,35 @@
+#include "headwave/cli/job_options.h"
+
+namespace headwave::cli {
+
+void add_job_options(CLI::App& command, JobOptions& options) {
+  const char* group = "Analysis";
+  command
+      .add_option("--window", options.window, "heads are clustered by their traces at offsets up to this, in tokens")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--reach", options.reach, "offsets are searched up to this, in tokens")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--level", options.level, "chance that a head without a preference is given an offset")
+      ->check(CLI::Range(1e-12, 0.5))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--clusters", options.clusters, "number of clusters, k of k-means")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--sweep", options.sweep_last, "quality of the clusters is given for 2 up to this many")
+      ->check(CLI::Range(2, 100))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--seed", options.seed, "seed of everything random")->capture_default_str()->group(group);
+  command.add_option("--threads", options.threads, "threads, 0: one per core; changes no digit of the result")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str()
+      ->group(group);
+}
+
+}  // namespace headwave::cli

@@ -1,0 +1,51 @@
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include <CLI/CLI.hpp>
+
+#include "headwave/cli/commands.h"
+#include "headwave/cli/terminal.h"
+
+namespace {
+
+constexpr int done = 0, failed = 1, usage = 2;
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace headwave::cli;
+  CLI::App program("headwave shows why attention heads look where they look.", "headwave");
+  program.set_version_flag("--version", std::string("headwave ") + HEADWAVE_VERSION);
+  program.add_flag("-q,--quiet", quiet(), "say nothing but results and errors");
+  program.require_subcommand(1);
+  program.fallthrough();
+  program.footer(
+      "Exit codes: 0 done, 1 input or run-time error, 2 wrong usage, 3 compared and found different.\n"
+      "`headwave COMMAND --help` explains a command. Nothing is ever sent or fetched over a network.");
+
+  remember_command_line(argc, argv);
+  Command chosen;
+  add_demo(program, chosen);
+  add_run(program, chosen);
+  add_plant(program, chosen);
+  add_spectrum(program, chosen);
+  add_figures(program, chosen);
+  add_inspect(program, chosen);
+
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return program.exit(error) == 0 ? done : usage;
+  }
+  try {
+    return chosen();
+  } catch (const std::bad_alloc&) {
+    end_progress();
+    std::fputs("headwave: error: out of memory; ask for fewer or shorter documents, or fewer threads\n", stderr);
+  } catch (const std::exception& error) {
+    end_progress();
+    std::fprintf(stderr, "headwave: error: %s\n", error.what());
+  }
+  return failed;
+}

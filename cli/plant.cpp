@@ -1,0 +1,53 @@
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "headwave/cli/commands.h"
+#include "headwave/cli/terminal.h"
+#include "headwave/core/planted_bank.h"
+#include "headwave/data/planted_directory.h"
+
+namespace headwave::cli {
+
+namespace {
+
+struct PlantOptions {
+  std::filesystem::path folder;
+  std::uint64_t seed = 1;
+  Index documents = 100;
+  bool force = false;
+};
+
+int plant(const PlantOptions& options) {
+  const std::filesystem::path weights = options.folder / "model.safetensors";
+  if (!options.force && std::filesystem::exists(weights))
+    throw IoError(fmt::format("{}: a model is already there; choose another --out, or replace it with --force",
+                              weights.string()));
+  const PlantedModel planted = planted_model(planted_bank(options.seed));
+  const auto documents = planted_documents(planted, options.documents, planted.spec.length, options.seed);
+  write_planted_directory(planted, *documents, options.folder);
+  say(
+      fmt::format("wrote a BERT of {} layers x {} heads with known truth to {}; try\n  headwave run --model {} --ids "
+                  "{} --out RESULT",
+                  planted.model.spec.layers, planted.model.spec.heads, options.folder.string(), options.folder.string(),
+                  (options.folder / "ids.json").string()));
+  return 0;
+}
+
+}  // namespace
+
+void add_plant(CLI::App& program, Command& chosen) {
+  auto options = std::make_shared<PlantOptions>();
+  CLI::App* command =
+      program.add_subcommand("plant", "write the demo's model as a Hugging Face directory, with its truth beside it");
+  command->add_option("--out", options->folder, "folder to write to")->required()->type_name("DIR");
+  command->add_option("--documents", options->documents, "documents of random words in ids.json")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "seed of the model and of the documents")->capture_default_str();
+  command->add_flag("--force", options->force, "replace a model that is already there");
+  command->final_callback([=, &chosen] { chosen = [=] { return plant(*options); }; });
+}
+
+}  // namespace headwave::cli

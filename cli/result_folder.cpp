@@ -1,0 +1,73 @@
+#include "headwave/cli/result_folder.h"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "headwave/cli/terminal.h"
+#include "headwave/data/result_file.h"
+#include "headwave/reports/head_table.h"
+#include "headwave/reports/summary.h"
+
+namespace headwave::cli {
+
+void add_folder_options(CLI::App& command, FolderOptions& options, bool required) {
+  command.add_option("--out", options.folder, "folder for results.h5, figures/ and summary.html")
+      ->required(required)
+      ->type_name("DIR");
+  command.add_flag("--force", options.force, "replace a result that is already there");
+  command.add_flag("!--no-figures", options.figures, "write no figures and no summary page");
+  add_drawing_options(command, options.drawing);
+}
+
+void add_drawing_options(CLI::App& command, FigureOptions& options) {
+  const char* group = "Figures";
+  command
+      .add_option("--heads", options.heads,
+                  "heads whose attention maps are drawn: L2H3,L7H8 (layers and heads count from 0)")
+      ->delimiter(',')
+      ->type_name("HEADS")
+      ->group(group);
+  command.add_option("--map-tokens", options.tokens, "first tokens that attention maps show")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--formats", options.formats, "figure formats: pdf,svg,png")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"pdf", "svg", "png"}))
+      ->type_name("LIST")
+      ->group(group);
+  command.add_option("--pairs", options.pairs, "query-key pairs that offset profiles count")
+      ->check(CLI::IsMember({"all", "without_special", "without_sink"}))
+      ->capture_default_str()
+      ->group(group);
+}
+
+void require_free(const FolderOptions& options) {
+  const std::filesystem::path file = options.folder / "results.h5";
+  if (!options.force && std::filesystem::exists(file))
+    throw IoError(
+        fmt::format("{}: a result is already there; choose another --out, or replace it with --force", file.string()));
+  std::error_code error;
+  std::filesystem::create_directories(options.folder, error);
+  if (error) throw IoError(fmt::format("{}: cannot make the folder: {}", options.folder.string(), error.message()));
+}
+
+void write_folder(Result& result, const FolderOptions& options, double seconds) {
+  result.provenance["version"] = std::string(HEADWAVE_VERSION);
+  result.provenance["command"] = command_line();
+  result.provenance["wall_time_s"] = seconds;
+  const std::filesystem::path file = options.folder / "results.h5";
+  write_result(result, file);
+  std::fputs(head_table(result).c_str(), stdout);
+  if (options.figures) {
+    const auto figures = draw_figures(result, options.folder / "figures", options.drawing);
+    write_summary(result, figures, options.folder / "summary.html");
+    say(fmt::format("wrote {}, {} files of figures, and {}", file.string(), figures.size(),
+                    (options.folder / "summary.html").string()));
+  } else {
+    say(fmt::format("wrote {}", file.string()));
+  }
+}
+
+}  // namespace headwave::cli

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "headwave/core/field.h"
+#include "headwave/reports/figures.h"
+
+namespace headwave::cli {
+
+/// Options that every command which writes a result folder shares.
+struct FolderOptions {
+  std::filesystem::path folder;
+  bool force = false;  ///< replace what is there
+  bool figures = true;
+  FigureOptions drawing;
+};
+
+/// Adds --heads, --map-tokens, --formats and --pairs.
+void add_drawing_options(CLI::App& command, FigureOptions& options);
+
+/// Adds --out, --force and --no-figures, and what add_drawing_options adds.
+void add_folder_options(CLI::App& command, FolderOptions& options, bool required);
+
+/// Refuses, before anything is computed, to write over an earlier result.
+/// @throws IoError unless --force was given
+void require_free(const FolderOptions& options);
+
+/// Writes results.h5, figures/ and summary.html, and prints the table of heads.
+void write_folder(Result& result, const FolderOptions& options, double seconds);
+
+}  // namespace headwave::cli

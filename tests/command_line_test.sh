@@ -1,0 +1,60 @@
+#!/bin/sh
+# The program as a user meets it: exit codes, one-line errors that name the file, nothing half-written.
+#   command_line_test.sh HEADWAVE SOURCE_DIR
+set -u
+headwave=$1
+golden=$2/tests/golden/models/bert
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# expect CODE TEXT COMMAND...: exit code, and for errors one line on standard error that holds TEXT
+expect() {
+  code=$1 text=$2
+  shift 2
+  "$headwave" "$@" >"$work/out" 2>"$work/err" </dev/null
+  got=$?
+  if [ $got != "$code" ]; then
+    echo "FAILED: headwave $*: exit code $got, expected $code"; cat "$work/err"; failed=1
+  elif ! grep -qF -- "$text" "$work/err" "$work/out"; then
+    echo "FAILED: headwave $*: expected '$text' in"; cat "$work/err"; failed=1
+  elif [ "$code" = 1 ] && [ "$(wc -l <"$work/err")" != 1 ]; then
+    echo "FAILED: headwave $*: expected one line, came"; cat "$work/err"; failed=1
+  fi
+}
+
+printf 'a b c\n' >"$work/text.txt"
+: >"$work/empty.txt"
+expect 0 "Usage" --help
+expect 0 "headwave 0" --version
+for command in demo run plant spectrum figures inspect; do expect 0 "Usage" $command --help; done
+expect 2 "" nonsense
+expect 2 "give one of --text, --ids and --states" run --model "$golden" --out "$work/r"
+expect 2 "" run --model "$golden" --text "$work/text.txt" --ids "$work/text.txt" --out "$work/r"
+expect 2 "need --model DIR" run --text "$work/text.txt" --out "$work/r"
+expect 1 "$work/missing.txt" run --model "$golden" --ids "$work/missing.txt" --out "$work/r"
+expect 1 "the file is empty" run --model "$golden" --ids "$work/empty.txt" --length 8 --out "$work/r"
+expect 1 "not a directory" run --model "$work/nothing" --text "$work/text.txt" --out "$work/r"
+expect 1 "positions" run --model "$golden" --text "$work/text.txt" --length 1000 --out "$work/r"
+expect 1 "tokenizer" run --model "$golden" --text "$work/text.txt" --length 8 --out "$work/r"
+expect 1 "$work/text.txt" inspect "$work/text.txt"
+[ -e "$work/r/results.h5" ] && { echo "FAILED: an error left a result behind"; failed=1; }
+
+expect 0 "" plant --out "$work/model" --documents 3
+expect 1 "--force" plant --out "$work/model"
+expect 0 "L3H7" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --no-figures
+expect 1 "--force" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --no-figures
+expect 0 "measured_offset" inspect "$work/r/results.h5"
+expect 0 '"kind": "headwave result"' inspect "$work/r/results.h5" --json
+expect 0 "bert" inspect "$work/model"
+expect 0 "" -q spectrum --model "$work/model" "$golden" --out "$work/s" --formats svg
+[ -s "$work/s/spectra.svg" ] || { echo "FAILED: no spectra"; failed=1; }
+expect 1 "L9H9" figures "$work/r/results.h5" --heads L9H9 --formats svg
+expect 0 "" figures "$work/r/results.h5" --heads L1H2,L3H0 --formats svg
+[ -s "$work/r/summary.html" ] || { echo "FAILED: no summary"; failed=1; }
+
+# A result is whole or absent: nothing but results.h5 and the figures lies in the folder.
+leftovers=$(find "$work/r" -name '*.tmp*' -o -name '.*' -type f)
+[ -z "$leftovers" ] || { echo "FAILED: left behind: $leftovers"; failed=1; }
+[ $failed = 0 ] && echo "command line: as promised"
+exit $failed

@@ -1,0 +1,15 @@
+#include <cstdio>
+
+#include "headwave/core/planted_bank.h"
+#include "headwave/data/result_file.h"
+#include "headwave/job/job.h"
+#include "headwave/reports/head_table.h"
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  const headwave::PlantedModel planted = headwave::planted_model(headwave::planted_bank());
+  const auto documents = headwave::planted_documents(planted, 2, 128, 1);
+  headwave::write_result(headwave::run_job(planted.model, *documents), argv[1]);
+  std::fputs(headwave::head_table(headwave::read_result(argv[1])).c_str(), stdout);
+  return 0;
+}

@@ -1,0 +1,14 @@
+#!/bin/sh
+# Installs the build into a folder of its own, and builds and runs a consumer that knows nothing but that folder.
+#   consumer_test.sh SOURCE_DIR BUILD_DIR
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cmake --install "$2" --prefix "$work/prefix" >"$work/install.log"
+cmake -S "$1/tests/consumer" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Release >"$work/configure.log" ||
+  { cat "$work/configure.log"; exit 1; }
+cmake --build "$work/build" >"$work/build.log" || { cat "$work/build.log"; exit 1; }
+"$work/build/mathematics"
+"$work/build/everything/everything" "$work/results.h5"
+"$work/prefix/bin/headwave" inspect "$work/results.h5" >/dev/null
+echo "consumer: installed, found, built, run"
