@@ -60,6 +60,7 @@ void write_folder(Result& result, const FolderOptions& options, double seconds) 
   const std::filesystem::path file = options.folder / "results.h5";
   write_result(result, file);
   std::fputs(head_table(result).c_str(), stdout);
+  std::fflush(stdout);
   if (options.figures) {
     const auto figures = draw_figures(result, options.folder / "figures", options.drawing);
     write_summary(result, figures, options.folder / "summary.html");
