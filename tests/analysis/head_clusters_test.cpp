@@ -77,10 +77,10 @@ HeadClusterOptions quick(Index clusters) {
   return options;
 }
 
-const Field& field(const std::vector<Field>& fields, const std::string& quantity) {
+const Field& field(const std::vector<Field>& fields, const char* quantity) {
   for (const Field& one : fields)
     if (one.quantity() == quantity) return one;
-  throw ShapeError("no field " + quantity);
+  throw ShapeError(std::string("no field ") + quantity);
 }
 
 }  // namespace

@@ -79,10 +79,10 @@ void check_against(const PositionSpectrum& found, const nlohmann::json& expected
   CHECK(difference(found.cumulative_energy, expected.at("cumulative_energy")) <= 256 * eps);
 }
 
-const Field& field(const std::vector<Field>& fields, const std::string& quantity) {
+const Field& field(const std::vector<Field>& fields, const char* quantity) {
   for (const Field& one : fields)
     if (one.quantity() == quantity) return one;
-  throw ShapeError("no field " + quantity);
+  throw ShapeError(std::string("no field ") + quantity);
 }
 
 // Columns cos and sin of the given frequencies in cycles per T.
