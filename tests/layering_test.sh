@@ -31,7 +31,7 @@ check_room job core analysis data
 check_room cli core analysis data reports job
 
 sources=$(find core analysis data reports job -name '*.h' -o -name '*.cpp')
-for file in $sources $(find cli tests bench -name '*.h' -o -name '*.cpp'); do
+for file in $sources $(find cli tests -name '*.h' -o -name '*.cpp'); do
   own=$(sed -n 's|^ *# *include *"\([^"]*\)".*|\1|p' "$file" | grep -v '^headwave/' || true)
   [ -z "$own" ] || complain "$file includes \"$own\"; write \"headwave/ROOM/FILE.h\""
 done
