@@ -32,7 +32,7 @@ Index column_of_maximum(Eigen::Ref<const Vector> weight) {
 
 MeasuredOffsets measured_offsets(const OffsetTraces& traces, const MeasuredOffsetOptions& options) {
   const Index rows = traces.grid.rows();
-  const Index near = std::min(traces.reach, traces.length - 1);
+  const Index near = std::min(traces.reach, (traces.length - 1) / 2);
   const double z = normal_quantile(options.level / static_cast<double>(2 * near + 1));
   MeasuredOffsets measured{traces.grid, near, options.level, {}, {}, {}, {}};
   for (std::size_t kind = 0; kind < pairs_kinds; ++kind) {
@@ -45,7 +45,8 @@ MeasuredOffsets measured_offsets(const OffsetTraces& traces, const MeasuredOffse
       const double mean = traces.null_weight[kind](row, t + traces.reach);
       const double deviation = traces.null_deviation[kind](row, t + traces.reach);
       measured.weight[kind][row] = weight[column];
-      measured.threshold[kind][row] = mean + z * deviation;
+      const double skewness = std::max(0.0, traces.null_skewness[kind](row, t + traces.reach));
+      measured.threshold[kind][row] = mean + deviation * (z + skewness * (z * z - 1) / 6);
       // A head whose null has no spread gives every key the same weight from everywhere: nothing rises but rounding.
       const double rounding = 8 * std::numeric_limits<float>::epsilon() * mean;
       OffsetStatus& status = measured.status[kind][static_cast<std::size_t>(row)];

@@ -14,7 +14,7 @@ enum class OffsetStatus : std::uint8_t {
 };
 
 struct MeasuredOffsetOptions {
-  double level = 0.01;  ///< chance that a head without a preference is given an offset; over all |t| <= reach together
+  double level = 0.01;  ///< about the chance that a head without a preference is given an offset
 };
 
 /// Where attention lands, per head, and whether that can be told from chance. One matrix for each kind of Pairs.
@@ -30,16 +30,18 @@ struct MeasuredOffsets {
 
 /// The offset at which a head's attention is largest.
 ///
-///     t^ = argmax_{|t| <= reach} mean over documents of tr_t / count_t                        (1)
+///     t^ = argmax_{|t| <= reach, |t| <= (T-1)/2} mean over documents of tr_t / count_t           (1)
 ///
-/// It counts only where the maximum exceeds the head's own null by z standard deviations, z the normal quantile at
-/// 1 - level / (2 reach + 1), so that a head without a preference is given an offset with probability `level` at most
-/// (the null's mean of many weights is close to normal; for a single short document it is not quite). Ties go to the
-/// smaller |t|. Text has order of its own: a head that attends to equal words shows the distance at which words recur.
-/// The shuffled queries of the null keep no such order, so what is called an offset here need not come from position
-/// embeddings.
+/// It counts only where the maximum exceeds mean + deviation * (z + skewness (z^2 - 1) / 6) of the head's own null, z
+/// the normal quantile at 1 - level / (number of offsets): about `level` of the heads without a preference are given
+/// one. About, because a few keys may carry most of the attention, and a sum of few terms is far from normal even so;
+/// believe a weight that exceeds its threshold by little only over many documents. At most half the length is searched,
+/// since longer offsets have few pairs. Ties go to the smaller |t|.
 ///
-/// Source: Yamamoto and Matsuzaki 2023, section 3.1, for the trace; the null is described with OffsetTraceProbe.
+/// An offset that can be told from chance need not be strong, and need not come from positions: text has order of its
+/// own, and a head that looks for equal words shows the distance at which words recur.
+///
+/// Source: Yamamoto and Matsuzaki 2023, section 3.1, for the trace; Cornish and Fisher 1938 for the skewness.
 MeasuredOffsets measured_offsets(const OffsetTraces& traces, const MeasuredOffsetOptions& options = {});
 
 /// Fields measured_offset/...

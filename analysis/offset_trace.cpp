@@ -11,6 +11,7 @@ namespace headwave {
 
 namespace {
 
+constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t all = static_cast<std::size_t>(Pairs::all);
 
 Index diagonals(Index length) {
@@ -58,28 +59,39 @@ OffsetTraceProbe::OffsetTraceProbe(HeadGrid grid, const Document& document, Inde
       kept_[kind].push_back(keep);
       if (!keep) dropped_[kind].push_back(i);
     }
-    sums_[kind] = {Matrix::Zero(grid_.rows(), diagonals(length_)), Matrix::Zero(grid_.rows(), length_),
-                   Vector::Zero(grid_.rows()), Vector::Zero(grid_.rows())};
+    const Matrix none = Matrix::Zero(grid_.rows(), length_);
+    sums_[kind] = {Matrix::Zero(grid_.rows(), diagonals(length_)), {none, none, none}};
   }
 }
 
-void OffsetTraceProbe::add_row(Sums& sums, Index row, Index query, Eigen::Ref<const Vector> weights, double uniform) {
+void OffsetTraceProbe::add_row(Sums& sums, Index row, Index query, Eigen::Ref<const Vector> weights) {
   const Index allowed = causal_ ? query + 1 : length_;
   const auto open = weights.head(allowed);
-  const double own = weights[query];
   sums.trace.row(row).segment(length_ - 1 - query, allowed) += open.transpose();
-  sums.column.row(row).head(allowed) += open.transpose();
-  sums.column(row, query) -= own;
-  sums.squares[row] += open.squaredNorm() - own * own;
-  if (causal_) sums.spread[row] += (open.array() - uniform).square().sum() - (own - uniform) * (own - uniform);
+  if (causal_) {
+    const auto others = open.head(query).array() - 1.0 / static_cast<double>(query + 1);
+    sums.power[0](row, query) += others.sum();
+    sums.power[1](row, query) += others.square().sum();
+    sums.power[2](row, query) += others.cube().sum();
+    return;
+  }
+  const double own = weights[query];
+  sums.power[0].row(row) += open.transpose();
+  sums.power[1].row(row) += open.cwiseAbs2().transpose();
+  sums.power[2].row(row) += open.array().cube().matrix().transpose();
+  sums.power[0](row, query) -= own;
+  sums.power[1](row, query) -= own * own;
+  sums.power[2](row, query) -= own * own * own;
 }
 
-void OffsetTraceProbe::add_pair(Sums& sums, Index row, Index query, Index key, double weight, double uniform) {
+void OffsetTraceProbe::add_pair(Sums& sums, Index row, Index query, Index key, double weight) {
   sums.trace(row, key - query + length_ - 1) += weight;
   if (key == query || (causal_ && key > query)) return;
-  sums.column(row, key) += weight;
-  sums.squares[row] += weight * weight;
-  if (causal_) sums.spread[row] += (weight - uniform) * (weight - uniform);
+  const double power = causal_ ? weight - 1.0 / static_cast<double>(query + 1) : weight;
+  const Index at = causal_ ? query : key;
+  sums.power[0](row, at) += power;
+  sums.power[1](row, at) += power * power;
+  sums.power[2](row, at) += power * power * power;
 }
 
 void OffsetTraceProbe::see(const Tile& tile) {
@@ -93,63 +105,73 @@ void OffsetTraceProbe::see(const Tile& tile) {
     const Index row = grid_.first_row(tile.layer) + head;
     for (Index r = 0; r < tile.rows(); ++r) {
       const Index query = tile.first_row + r;
-      const double uniform = 1.0 / static_cast<double>(query + 1);
       weights = tile.weights[static_cast<std::size_t>(head)].row(r).transpose().cast<double>();
-      add_row(sums_[all], row, query, weights, uniform);
+      add_row(sums_[all], row, query, weights);
       // The other kinds differ from `all` by a few positions: what they leave out is summed, and taken off at the end.
       for (std::size_t kind = all + 1; kind < pairs_kinds; ++kind) {
         if (!kept_[kind][static_cast<std::size_t>(query)])
-          add_row(sums_[kind], row, query, weights, uniform);
+          add_row(sums_[kind], row, query, weights);
         else
-          for (const Index key : dropped_[kind]) add_pair(sums_[kind], row, query, key, weights[key], uniform);
+          for (const Index key : dropped_[kind]) add_pair(sums_[kind], row, query, key, weights[key]);
       }
     }
   }
 }
 
-/// Sum of received[j] over the pairs (j-t, j) both of which count, for |t| <= reach: a difference of prefix sums, less
-/// the few whose query does not count.
-Vector OffsetTraceProbe::received_at(Eigen::Ref<const Vector> received, std::size_t kind) const {
+/// Sum of values[j] over the pairs (j-t, j) both of which count, for |t| <= reach: a difference of prefix sums, less
+/// the few whose partner does not count.
+Vector OffsetTraceProbe::sum_along(Eigen::Ref<const Vector> values, std::size_t kind) const {
   Vector prefix = Vector::Zero(length_ + 1);
   for (Index j = 0; j < length_; ++j)
-    prefix[j + 1] = prefix[j] + (kept_[kind][static_cast<std::size_t>(j)] ? received[j] : 0.0);
+    prefix[j + 1] = prefix[j] + (kept_[kind][static_cast<std::size_t>(j)] ? values[j] : 0.0);
   Vector sums = Vector::Zero(2 * reach_ + 1);
   const Index near = std::min(reach_, length_ - 1);
   for (Index t = -near; t <= near; ++t) {
     double& sum = sums[t + reach_];
     sum = prefix[std::min(length_, length_ + t)] - prefix[std::max<Index>(0, t)];
-    for (const Index query : dropped_[kind]) {
-      const Index key = query + t;
-      if (key >= 0 && key < length_ && kept_[kind][static_cast<std::size_t>(key)]) sum -= received[key];
+    for (const Index partner : dropped_[kind]) {
+      const Index j = partner + t;
+      if (j >= 0 && j < length_ && kept_[kind][static_cast<std::size_t>(j)]) sum -= values[j];
     }
   }
   return sums;
 }
 
-/// Equation (2), or the uniform baseline under a causal mask.
+/// Equation (2), divided by the count of pairs.
 void OffsetTraceProbe::set_null(std::size_t kind, const Sums& sums, DocumentTraces& result) const {
-  Matrix& mean = result.null_weight[kind] = Matrix::Zero(grid_.rows(), 2 * reach_ + 1);
-  Matrix& variance = result.null_variance[kind] = Matrix::Zero(grid_.rows(), 2 * reach_ + 1);
+  const Matrix undefined = Matrix::Constant(grid_.rows(), 2 * reach_ + 1, not_defined);
+  result.null_weight[kind] = result.null_variance[kind] = result.null_third[kind] = undefined;
   const auto n = static_cast<double>(length_ - static_cast<Index>(dropped_[kind].size()));
   if (n < 3) return;
   const Index near = std::min(reach_, length_ - 1);
-  Vector pairs = Vector::Zero(2 * reach_ + 1);
-  pairs.segment(reach_ - near, 2 * near + 1) = result.count[kind].segment(length_ - 1 - near, 2 * near + 1);
-  const Vector share = (pairs.array() > 0).select(pairs.cwiseInverse(), 0.0);
-
-  if (causal_) {
-    Vector uniform = Vector::Zero(2 * reach_ + 1);
-    for (Index i = 0; i < length_; ++i)
-      for (Index t = -std::min(near, i); t <= 0 && kept_[kind][static_cast<std::size_t>(i)]; ++t)
-        if (kept_[kind][static_cast<std::size_t>(i + t)]) uniform[t + reach_] += 1.0 / static_cast<double>(i + 1);
-    mean.rowwise() = uniform.cwiseProduct(share).transpose();
-    variance = (sums.spread / n) * share.transpose();
-    return;
+  Vector pairs = Vector::Constant(2 * reach_ + 1, not_defined);
+  for (Index t = -near; t <= near; ++t) {
+    const double count = result.count[kind][t + length_ - 1];
+    if (count > 0) pairs[t + reach_] = count;
   }
-  const Vector squares = sums.squares - sums.column.rowwise().squaredNorm() / (n - 1);
-  variance = (squares.cwiseMax(0.0) / (n * (n - 2))) * share.transpose();
-  for (Index row = 0; row < grid_.rows(); ++row)
-    mean.row(row) = (received_at(sums.column.row(row).transpose(), kind) / (n - 1)).cwiseProduct(share).transpose();
+  // By key: every other position that counts gives it a weight. By query: it gives to those before it.
+  Vector others = Vector::Constant(length_, n - 1);
+  if (causal_) others = Vector::LinSpaced(length_, 0.0, static_cast<double>(length_ - 1)).cwiseMax(1.0);
+  const Vector uniform = Vector::LinSpaced(length_, 1.0, static_cast<double>(length_)).cwiseInverse();
+  for (Index row = 0; row < grid_.rows(); ++row) {
+    Vector mean = sums.power[0].row(row).transpose().cwiseQuotient(others);
+    Vector second = sums.power[1].row(row).transpose().cwiseQuotient(others);
+    Vector third = sums.power[2].row(row).transpose().cwiseQuotient(others);
+    if (causal_) {
+      mean = uniform;
+    } else {
+      third = third.array() - 3 * mean.array() * second.array() + 2 * mean.array().cube();
+      second = (second - mean.cwiseAbs2()).cwiseMax(0.0) * ((n - 1) / (n - 2));
+    }
+    const auto along = [&](const Vector& values) {
+      const Vector sum = sum_along(values, kind);
+      // Values by query: the query of a pair at offset t is found where the key of one at -t would be.
+      return causal_ ? sum.reverse().eval() : sum;
+    };
+    result.null_weight[kind].row(row) = along(mean).cwiseQuotient(pairs).transpose();
+    result.null_variance[kind].row(row) = along(second).cwiseQuotient(pairs.cwiseAbs2()).transpose();
+    result.null_third[kind].row(row) = along(third).cwiseQuotient(pairs.array().cube().matrix()).transpose();
+  }
 }
 
 DocumentTraces OffsetTraceProbe::traces() const {
@@ -161,9 +183,7 @@ DocumentTraces OffsetTraceProbe::traces() const {
     Sums sums = sums_[all];
     if (kind != all) {
       sums.trace -= sums_[kind].trace;
-      sums.column -= sums_[kind].column;
-      sums.squares -= sums_[kind].squares;
-      sums.spread -= sums_[kind].spread;
+      for (std::size_t power = 0; power < sums.power.size(); ++power) sums.power[power] -= sums_[kind].power[power];
       // Where no pair is left the difference is rounding, and is nothing.
       for (Index t = 0; t < sums.trace.cols(); ++t)
         if (result.count[kind][t] == 0.0) sums.trace.col(t).setZero();
@@ -184,7 +204,8 @@ OffsetTraceSum::OffsetTraceSum(HeadGrid grid, Index documents, Index length, Ind
   for (std::size_t kind = 0; kind < pairs_kinds; ++kind) {
     sum_.trace[kind] = sum_.weight[kind] = Matrix::Zero(rows, diagonals(length));
     sum_.count[kind] = documents_with_pairs_[kind] = Vector::Zero(diagonals(length));
-    sum_.null_weight[kind] = sum_.null_deviation[kind] = Matrix::Zero(rows, 2 * reach + 1);
+    sum_.null_weight[kind] = sum_.null_deviation[kind] = sum_.null_skewness[kind] = Matrix::Zero(rows, 2 * reach + 1);
+    documents_with_null_[kind] = Vector::Zero(2 * reach + 1);
   }
 }
 
@@ -203,8 +224,13 @@ void OffsetTraceSum::add(const DocumentTraces& document) {
       sum_.weight[kind].col(first + t) += document.trace[kind].col(t) / document.count[kind][t];
       documents_with_pairs_[kind][first + t] += 1.0;
     }
-    sum_.null_weight[kind] += document.null_weight[kind];
-    sum_.null_deviation[kind] += document.null_variance[kind];
+    for (Index t = 0; t < document.null_weight[kind].cols() && rows > 0; ++t) {
+      if (std::isnan(document.null_weight[kind](0, t))) continue;
+      sum_.null_weight[kind].col(t) += document.null_weight[kind].col(t);
+      sum_.null_deviation[kind].col(t) += document.null_variance[kind].col(t);
+      sum_.null_skewness[kind].col(t) += document.null_third[kind].col(t);
+      documents_with_null_[kind][t] += 1.0;
+    }
   }
   ++sum_.documents;
 }
@@ -220,15 +246,13 @@ OffsetTraces OffsetTraceSum::traces() const {
     traces.count[kind] /= documents;
     // 0 / 0 is NaN: no document has a pair at that offset.
     traces.weight[kind].array().rowwise() /= documents_with_pairs_[kind].transpose().array();
-    const Vector near =
-        documents_with_pairs_[kind].segment(traces.length - 1 - std::min(traces.reach, traces.length - 1),
-                                            2 * std::min(traces.reach, traces.length - 1) + 1);
-    const Index first = traces.reach - (near.size() - 1) / 2;
-    for (Index t = 0; t < near.size(); ++t) {
-      traces.null_weight[kind].col(first + t) /= std::max(1.0, near[t]);
-      traces.null_deviation[kind].col(first + t) =
-          traces.null_deviation[kind].col(first + t).cwiseSqrt() / std::max(1.0, near[t]);
-    }
+    // Sums of variances and third moments become those of a mean; 0 / 0 is NaN where there is no null.
+    const auto documents_here = documents_with_null_[kind].transpose().array();
+    const Matrix variance = traces.null_deviation[kind];
+    traces.null_weight[kind].array().rowwise() /= documents_here;
+    traces.null_skewness[kind].array() /= variance.array().pow(1.5).max(std::numeric_limits<double>::min());
+    traces.null_deviation[kind] = variance.cwiseSqrt();
+    traces.null_deviation[kind].array().rowwise() /= documents_here;
   }
   return traces;
 }
@@ -262,9 +286,13 @@ std::vector<Field> describe(const OffsetTraces& traces) {
                  "mean attention weight expected at an offset if the queries are shuffled", joined(traces.null_weight)),
       make_field("offset_trace/null_deviation", {pairs_axis(), layer, head, near}, "1",
                  "standard deviation of null_weight", joined(traces.null_deviation)),
+      make_field("offset_trace/null_skewness", {pairs_axis(), layer, head, near}, "1", "skewness of null_weight",
+                 joined(traces.null_skewness)),
       make_field("offset_trace/by_document", {document_axis(traces.documents), layer, head, near}, "1",
                  "attention weight summed along a diagonal, all pairs of one document",
                  {traces.by_document.data(), traces.by_document.data() + traces.by_document.size()})};
+  for (const std::size_t null : {3U, 4U})
+    fields[null].attributes["undefined"] = std::string("no document has enough pairs of that kind at that offset");
   fields.front().attributes["undefined"] = std::string("no document has a pair of that kind at that offset");
   return fields;
 }

@@ -25,38 +25,43 @@ struct HeadGrid {
   [[nodiscard]] Index first_row(Index layer) const;
 };
 
-/// Offset traces of one document of T tokens, t = -(T-1) .. T-1 in columns, one matrix for each kind of Pairs.
+/// One matrix, or one vector, for each kind of Pairs.
+using PairsMatrices = std::array<Matrix, pairs_kinds>;
+using PairsVectors = std::array<Vector, pairs_kinds>;
+
+/// Offset traces of one document of T tokens, t = -(T-1) .. T-1 in columns. The null is that of trace / count.
 struct DocumentTraces {
   Index length = 0;
   Index reach = 0;
-  std::array<Matrix, pairs_kinds> trace;  ///< (rows, 2 T - 1)      sum of A[i, i+t] over query positions i
-  std::array<Vector, pairs_kinds> count;  ///< (2 T - 1)            number of pairs (i, i+t)
-  std::array<Matrix, pairs_kinds>
-      null_weight;  ///< (rows, 2 reach + 1)  expectation of trace/count if queries are shuffled
-  std::array<Matrix, pairs_kinds> null_variance;  ///< (rows, 2 reach + 1)  its variance
+  PairsMatrices trace;          ///< (rows, 2 T - 1)      sum of A[i, i+t] over query positions i
+  PairsVectors count;           ///< (2 T - 1)            number of pairs (i, i+t)
+  PairsMatrices null_weight;    ///< (rows, 2 reach + 1)  expectation if queries are shuffled; NaN: no null
+  PairsMatrices null_variance;  ///< (rows, 2 reach + 1)  variance
+  PairsMatrices null_third;     ///< (rows, 2 reach + 1)  third central moment
 };
 
 /// Sums attention weights along diagonals while they pass by.
 ///
-///     tr_t(A) = sum_i A[i, i+t]                                                                        (1)
+///     tr_t(A) = sum_i A[i, i+t]                                                             (1)
 ///
-/// is a sum over query positions, not a mean; divided by its count it is the mean weight at offset t. Beside it stands
-/// the null of a head that does not care where a key is relative to the query: each key keeps the attention it gets
-/// from others, but the queries it comes from are shuffled. Of a permutation statistic expectation and variance are
-/// known exactly for whole columns,
+/// is a sum over query positions, not a mean; divided by its count it is the mean weight at offset t.
 ///
-///     E[tr_t] = sum_{j: pair (j-t, j) counts} c_j / (n-1),   Var[tr_t] = count_t/n * sum_{i != j} (A[i,j] -
-///     c_j/(n-1))^2 / (n-2)   (2)
+/// Beside it stands the null of a head that does not care where a key is relative to the query: each key keeps the
+/// weights it gets from others, but which query gives which is drawn anew. With m_j, v_j and w_j the mean, variance and
+/// third central moment of the weights A[i, j], i != j, that key j gets,
 ///
-/// with c_j = sum_{i != j} A[i, j]; for part of a column the second is an approximation. Attention to oneself (t = 0)
-/// is left where it is, as shuffling positions does. Under a causal mask the baseline is the uniform one instead,
-/// 1/(i+1) for every allowed key, with the spread of the weights about it.
+///     E[tr_t] = sum m_j,  Var[tr_t] = sum v_j,  third moment = sum w_j  over the diagonal's keys j   (2)
 ///
-/// Source: Yamamoto and Matsuzaki 2023, equation 7; the null after Hoeffding 1951.
+/// taking keys as independent of one another. Attention to oneself (t = 0) is left where it is, as shuffling positions
+/// does. Under a causal mask it is the queries that keep their weights, dealt anew among the keys before them: the mean
+/// is the uniform baseline 1/(i+1), variance and third moment those of query i's weights about it. Where fewer than
+/// three positions count there is no null.
+///
+/// Source: Yamamoto and Matsuzaki 2023, equation 7; shuffling as a null after Hoeffding 1951.
 class OffsetTraceProbe : public Probe {
  public:
-  /// @param length  T of the document that will pass by
-  /// @param reach   largest |t| for which the null is kept, in tokens
+  /// @param document  the one that will pass by, T tokens
+  /// @param reach     largest |t| for which the null is kept, in tokens
   OffsetTraceProbe(HeadGrid grid, const Document& document, Index reach);
 
   using Probe::see;
@@ -66,17 +71,16 @@ class OffsetTraceProbe : public Probe {
   [[nodiscard]] DocumentTraces traces() const;
 
  private:
-  /// Sums over pairs: everything, or what a kind of Pairs leaves out.
+  /// Sums over pairs: everything, or what a kind of Pairs leaves out. Powers of weights off the diagonal are gathered
+  /// by key, or under a causal mask, as differences from the uniform baseline, by query.
   struct Sums {
-    Matrix trace;    ///< (rows, 2 T - 1)
-    Matrix column;   ///< (rows, T)  attention received from other positions
-    Vector squares;  ///< (rows)     squared weights off the diagonal
-    Vector spread;   ///< (rows)     squared deviation from the causal uniform baseline, off the diagonal
+    Matrix trace;                 ///< (rows, 2 T - 1)
+    std::array<Matrix, 3> power;  ///< (rows, T)  first, second and third powers
   };
 
-  void add_row(Sums& sums, Index row, Index query, Eigen::Ref<const Vector> weights, double uniform);
-  void add_pair(Sums& sums, Index row, Index query, Index key, double weight, double uniform);
-  [[nodiscard]] Vector received_at(Eigen::Ref<const Vector> received, std::size_t kind) const;
+  void add_row(Sums& sums, Index row, Index query, Eigen::Ref<const Vector> weights);
+  void add_pair(Sums& sums, Index row, Index query, Index key, double weight);
+  [[nodiscard]] Vector sum_along(Eigen::Ref<const Vector> values, std::size_t kind) const;
   void set_null(std::size_t kind, const Sums& sums, DocumentTraces& result) const;
 
   HeadGrid grid_;
@@ -91,15 +95,15 @@ class OffsetTraceProbe : public Probe {
 struct OffsetTraces {
   HeadGrid grid;
   Index documents = 0;
-  Index length = 0;                       ///< T of the longest document
-  Index reach = 0;                        ///< largest |t| of the near traces, in tokens
-  std::array<Matrix, pairs_kinds> trace;  ///< (rows, 2 T - 1)      mean over documents of tr_t
-  std::array<Matrix, pairs_kinds>
-      weight;                             ///< (rows, 2 T - 1)      mean over documents of tr_t / count_t; NaN: no pairs
-  std::array<Vector, pairs_kinds> count;  ///< (2 T - 1)            mean over documents of the number of pairs
-  std::array<Matrix, pairs_kinds> null_weight;     ///< (rows, 2 reach + 1)  mean over documents
-  std::array<Matrix, pairs_kinds> null_deviation;  ///< (rows, 2 reach + 1)  standard deviation of that mean
-  Matrix by_document;                              ///< (documents * rows, 2 reach + 1) tr_t of all pairs
+  Index length = 0;              ///< T of the longest document
+  Index reach = 0;               ///< largest |t| of the near traces, in tokens
+  PairsMatrices trace;           ///< (rows, 2 T - 1)      mean over documents of tr_t
+  PairsMatrices weight;          ///< (rows, 2 T - 1)      mean over documents of tr_t / count_t; NaN: no pairs
+  PairsVectors count;            ///< (2 T - 1)            mean over documents of the number of pairs
+  PairsMatrices null_weight;     ///< (rows, 2 reach + 1)  expectation of weight if queries are shuffled; NaN: no null
+  PairsMatrices null_deviation;  ///< (rows, 2 reach + 1)  its standard deviation
+  PairsMatrices null_skewness;   ///< (rows, 2 reach + 1)  its skewness
+  Matrix by_document;            ///< (documents * rows, 2 reach + 1) tr_t of all pairs
 };
 
 /// Adds documents up in the order in which they are given.
@@ -113,7 +117,8 @@ class OffsetTraceSum {
 
  private:
   OffsetTraces sum_;
-  std::array<Vector, pairs_kinds> documents_with_pairs_;  ///< (2 T - 1)
+  PairsVectors documents_with_pairs_;  ///< (2 T - 1)
+  PairsVectors documents_with_null_;   ///< (2 reach + 1)
 };
 
 /// Fields offset_trace/...

@@ -1,0 +1,202 @@
+#include "headwave/analysis/offset_trace.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "headwave/analysis/attention_map.h"
+#include "headwave/analysis/measured_offset.h"
+#include "headwave/core/random.h"
+#include "headwave/tests/catch.h"
+
+using namespace headwave;
+
+namespace {
+
+const HeadGrid one_head{{0}, 1};
+
+Document document_of(Index length, const std::vector<Index>& special = {}) {
+  Document document;
+  document.ids.assign(static_cast<std::size_t>(length), 1);
+  document.special.assign(static_cast<std::size_t>(length), 0);
+  for (const Index i : special) document.special[static_cast<std::size_t>(i)] = 1;
+  return document;
+}
+
+void show(Probe& probe, const Matrix32& weights, AttentionKind kind) {
+  Tile tile;
+  tile.kind = kind;
+  tile.queries = tile.keys = weights.rows();
+  tile.weights = {weights};
+  probe.see(tile);
+}
+
+DocumentTraces traces_of(const Matrix32& weights, const Document& document, Index reach,
+                         AttentionKind kind = AttentionKind::self) {
+  OffsetTraceProbe probe(one_head, document, reach);
+  show(probe, weights, kind);
+  return probe.traces();
+}
+
+/// Rows that sum to 1, a few keys far more popular than others.
+Matrix32 uneven_weights(Index length, bool causal, std::uint64_t seed) {
+  Random random(seed);
+  Matrix32 weights = Matrix32::Zero(length, length);
+  for (Index i = 0; i < length; ++i) {
+    for (Index j = 0; j < (causal ? i + 1 : length); ++j)
+      weights(i, j) = static_cast<float>(std::exp((j % 7 == 0 ? 2.0 : 1.0) * random.normal()));
+    weights.row(i) /= weights.row(i).sum();
+  }
+  return weights;
+}
+
+OffsetTraces summed(const std::vector<DocumentTraces>& documents, Index length, Index reach) {
+  OffsetTraceSum sum(one_head, static_cast<Index>(documents.size()), length, reach);
+  for (const DocumentTraces& document : documents) sum.add(document);
+  return sum.traces();
+}
+
+}  // namespace
+
+TEST_CASE("offset traces of three tokens by hand") {
+  Matrix32 a(3, 3);
+  a << 0.5F, 0.25F, 0.25F, 0.125F, 0.75F, 0.125F, 1, 0, 0;
+  const DocumentTraces traces = traces_of(a, document_of(3), 2);
+  const double expected[] = {1, 0.125, 1.25, 0.375, 0.25}, count[] = {1, 2, 3, 2, 1};
+  for (Index t = 0; t < 5; ++t) {
+    CHECK(traces.trace[0](0, t) == expected[t]);
+    CHECK(traces.count[0][t] == count[t]);
+  }
+  // Keys 0, 1, 2 get 1.125, 0.25, 0.375 from the two others. At t = -1 stand keys 0 and 1, two pairs.
+  CHECK(traces.null_weight[0](0, 1) == Approx((1.125 / 2 + 0.25 / 2) / 2));
+  // Variances of two weights: (1 - 0.125)^2 / 2 and (0.25 - 0)^2 / 2.
+  CHECK(traces.null_variance[0](0, 1) == Approx((0.875 * 0.875 / 2 + 0.25 * 0.25 / 2) / 4));
+}
+
+TEST_CASE("pairs with special tokens and the first token are left out") {
+  const Index length = 9;
+  const Document document = document_of(length, {0, 5, 8});
+  for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal}) {
+    const Matrix32 a = uneven_weights(length, kind == AttentionKind::causal, 3);
+    const DocumentTraces traces = traces_of(a, document, 8, kind);
+    for (std::size_t pairs = 1; pairs < pairs_kinds; ++pairs)
+      for (Index t = -8; t <= 8; ++t) {
+        double sum = 0, count = 0;
+        for (Index i = 0; i < length; ++i) {
+          const Index j = i + t;
+          if (j < 0 || j >= length || document.is_special(i) || document.is_special(j)) continue;
+          if (kind == AttentionKind::causal && j > i) continue;
+          if (pairs == 2 && (i == 0 || j == 0)) continue;
+          sum += static_cast<double>(a(i, j));
+          count += 1;
+        }
+        CAPTURE(pairs, t);
+        CHECK(traces.count[pairs][t + 8] == count);
+        CHECK(traces.trace[pairs](0, t + 8) == Approx(sum).margin(20 * std::numeric_limits<double>::epsilon()));
+      }
+  }
+}
+
+TEST_CASE("the null has the mean, variance and third moment of shuffled queries") {
+  const Index length = 40, reach = 12;
+  const int draws = 20000;
+  for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal}) {
+    const bool causal = kind == AttentionKind::causal;
+    const Matrix32 a = uneven_weights(length, causal, 5);
+    const DocumentTraces traces = traces_of(a, document_of(length), reach, kind);
+    Random random(7);
+    for (const Index t : {Index{-12}, Index{-1}, causal ? Index{-5} : Index{9}}) {
+      Vector drawn(draws);
+      for (double& sum : drawn) {
+        sum = 0;
+        for (Index i = std::max<Index>(0, -t); i < length && i + t < length; ++i) {
+          const Index j = i + t;
+          // A key gets the weight that one of the other queries gives it; a query gives what it gives one of those
+          // before it.
+          Index other = causal ? random.below(i) : random.below(length - 1);
+          if (!causal && other >= j) ++other;
+          sum += static_cast<double>(causal ? a(i, other) : a(other, j));
+        }
+      }
+      const double pairs = traces.count[0][t + length - 1];
+      const double sd = std::sqrt((drawn.array() - drawn.mean()).square().mean());
+      CAPTURE(causal, t);
+      // The mean of the draws is off by sd / sqrt(draws). Causal: the baseline is uniform with oneself among the keys,
+      // the draws are without, so compare the spread only.
+      if (!causal)
+        CHECK(std::abs(drawn.mean() - pairs * traces.null_weight[0](0, t + reach)) < 5 * sd / std::sqrt(draws));
+      CHECK(pairs * std::sqrt(traces.null_variance[0](0, t + reach)) == Approx(sd).epsilon(causal ? 0.15 : 0.05));
+      const double third = (drawn.array() - drawn.mean()).cube().mean();
+      CHECK(std::pow(pairs, 3) * traces.null_third[0](0, t + reach) == Approx(third).epsilon(0.35));
+    }
+  }
+}
+
+TEST_CASE("about as many heads without a preference are given an offset as the level says") {
+  // 300 heads of uneven keys and no order, one document each, at a level of 10 %.
+  const Index length = 64, heads = 300;
+  Index given = 0;
+  for (Index head = 0; head < heads; ++head) {
+    const DocumentTraces one =
+        traces_of(uneven_weights(length, false, 100 + static_cast<std::uint64_t>(head)), document_of(length), 31);
+    const MeasuredOffsets measured = measured_offsets(summed({one}, length, 31), {0.1});
+    given += measured.status[0][0] == OffsetStatus::flat ? 0 : 1;
+  }
+  // Binomial: 30 expected, standard deviation 5; twice the level would be 60.
+  CHECK(given > 5);
+  CHECK(given < 60);
+}
+
+TEST_CASE("a head that looks at the token before is measured, one that looks at itself is called self") {
+  const Index length = 30;
+  Matrix32 before = Matrix32::Constant(length, length, 0.01F), own = before;
+  for (Index i = 0; i < length; ++i) {
+    before(i, std::max<Index>(0, i - 1)) = 0.71F;
+    own(i, i) = 0.71F;
+  }
+  const MeasuredOffsets left = measured_offsets(summed({traces_of(before, document_of(length), 10)}, length, 10));
+  CHECK(left.status[0][0] == OffsetStatus::offset);
+  CHECK(left.offset[0][0] == -1);
+  CHECK(left.weight[0][0] > left.threshold[0][0]);
+  const MeasuredOffsets self = measured_offsets(summed({traces_of(own, document_of(length), 10)}, length, 10));
+  CHECK(self.status[0][0] == OffsetStatus::self);
+  CHECK(std::isnan(self.offset[0][0]));
+}
+
+TEST_CASE("documents too short for a null give no offset") {
+  for (const Index length : {1, 2}) {
+    const Matrix32 a = Matrix32::Constant(length, length, 1.0F / static_cast<float>(length));
+    const OffsetTraces traces = summed({traces_of(a, document_of(length), 4)}, length, 4);
+    CHECK(std::isnan(traces.null_weight[0](0, 4)));
+    CHECK(measured_offsets(traces).status[0][0] == OffsetStatus::flat);
+  }
+}
+
+TEST_CASE("documents of different lengths are averaged where they have pairs") {
+  Matrix32 small = Matrix32::Constant(3, 3, 1.0F / 3), large = Matrix32::Constant(5, 5, 0.2F);
+  const OffsetTraces traces = summed({traces_of(small, document_of(3), 4), traces_of(large, document_of(5), 4)}, 5, 4);
+  CHECK(traces.weight[0](0, 4) == Approx((1.0 / 3 + 0.2) / 2));
+  CHECK(traces.weight[0](0, 0) == Approx(0.2));
+  CHECK(traces.count[0][4] == 4);
+}
+
+TEST_CASE("traces refuse what was not announced, and numbers that are none") {
+  OffsetTraceProbe probe(one_head, document_of(4), 2);
+  CHECK_THROWS_AS(show(probe, Matrix32::Zero(5, 5), AttentionKind::self), ShapeError);
+  CHECK_THROWS_AS((HeadGrid{{0, 2}, 1}.first_row(1)), ShapeError);
+  Matrix32 bad = Matrix32::Constant(4, 4, std::nanf(""));
+  CHECK_THROWS_AS(summed({traces_of(bad, document_of(4), 2)}, 4, 2), NumericError);
+}
+
+TEST_CASE("attention maps keep the first tokens of the heads asked for") {
+  const Matrix32 a = uneven_weights(6, false, 1);
+  AttentionMapProbe probe({{0, 0}, {1, 0}}, 4, document_of(6));
+  show(probe, a, AttentionKind::self);
+  CHECK(probe.maps().weights[0] == a.topLeftCorner(4, 4).cast<double>());
+  CHECK(probe.maps().weights[1].isZero());
+  const std::vector<Field> fields = describe(probe.maps());
+  CHECK(fields[0].axis("map_head").size() == 2);
+  CHECK(fields[0].doubles()[1] == static_cast<double>(a(0, 1)));
+  CHECK(std::get<std::vector<std::string>>(fields[1].values).front() == "1");
+}
