@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -19,9 +20,10 @@ struct DemoOptions {
   FolderOptions folder;
 };
 
-int demo(const DemoOptions& options) {
+int demo(DemoOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   require_free(options.folder);
+  options.job.map_tokens = std::max(options.job.map_tokens, options.folder.drawing.tokens);
   const PlantedModel planted = planted_model(planted_bank(options.job.seed));
   const auto documents = planted_documents(planted, options.documents, planted.spec.length, options.job.seed);
   Result result = run_job(planted.model, *documents, options.job, progress_line());

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -8,6 +9,7 @@
 #include "headwave/cli/job_options.h"
 #include "headwave/cli/result_folder.h"
 #include "headwave/cli/terminal.h"
+#include "headwave/core/head_name.h"
 #include "headwave/job/job_input.h"
 
 namespace headwave::cli {
@@ -22,6 +24,17 @@ struct RunOptions {
   FolderOptions folder;
 };
 
+/// Said before the work is done, not after.
+void require_heads(const FigureOptions& drawing, const Model& model) {
+  for (const std::string& name : drawing.heads) {
+    const HeadName head = parse_head_name(name);
+    if (head.layer >= model.spec.layers || head.head >= model.spec.heads)
+      throw ShapeError(fmt::format("--heads: there is no {}; the model has {} layers of {} heads, L0H0 to {}", name,
+                                   model.spec.layers, model.spec.heads,
+                                   head_name(model.spec.layers - 1, model.spec.heads - 1)));
+  }
+}
+
 JobInput input_of(RunOptions& options, bool documents_given) {
   if (!options.text.empty()) return text_input(options.model, options.text, options.packing);
   if (!options.ids.empty()) return ids_input(options.model, options.ids, options.packing);
@@ -33,6 +46,7 @@ int run(RunOptions& options, bool documents_given) {
   const auto start = std::chrono::steady_clock::now();
   require_free(options.folder);
   const JobInput input = input_of(options, documents_given);
+  require_heads(options.folder.drawing, input.model);
   options.job.map_tokens = std::max(options.job.map_tokens, options.folder.drawing.tokens);
   Result result = run_job(input.model, *input.source, options.job, progress_line());
   result.provenance.insert(input.provenance.begin(), input.provenance.end());

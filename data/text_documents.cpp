@@ -200,6 +200,9 @@ std::unique_ptr<Source> id_documents(const std::filesystem::path& file, std::sha
     documents = ids_by_line(text, file);
     if (documents.size() == 1) documents = packed(documents.front(), -1, -1, options, file);
   }
+  if (static_cast<Index>(documents.size()) < options.documents)
+    throw FormatError(fmt::format("{}: holds {} documents, {} were asked for; say --documents {} or fewer",
+                                  file.string(), documents.size(), options.documents, documents.size()));
   if (static_cast<Index>(documents.size()) > options.documents)
     documents.resize(static_cast<std::size_t>(options.documents));
   for (const Ids& ids : documents)
@@ -208,6 +211,9 @@ std::unique_ptr<Source> id_documents(const std::filesystem::path& file, std::sha
 
   Attributes provenance = packing_provenance(file, options);
   provenance["source"] = std::string("token ids");
+  Index longest = 0;
+  for (const Ids& ids : documents) longest = std::max(longest, static_cast<Index>(ids.size()));
+  provenance["length"] = static_cast<std::int64_t>(longest);
   provenance["documents"] = static_cast<std::int64_t>(documents.size());
   provenance["special_tokens"] = std::string("as in the ids");
   return std::make_unique<IdDocuments>(std::move(documents), file.filename().string(), std::move(tokenizer),

@@ -157,6 +157,12 @@ Result run_job(const Model& model, const Source& source, const JobOptions& optio
   append(result.fields, passed.maps);
   append(result.fields, spectrum_of(model, pass.first()));
   result.provenance = source.provenance();
+  result.provenance["window"] = static_cast<std::int64_t>(options.window);
+  result.provenance["reach"] = static_cast<std::int64_t>(options.reach);
+  result.provenance["level"] = options.level;
+  result.provenance["clusters"] = static_cast<std::int64_t>(options.clusters);
+  result.provenance["sweep_last"] = static_cast<std::int64_t>(options.sweep_last);
+  result.provenance["map_tokens"] = static_cast<std::int64_t>(options.map_tokens);
   result.provenance["seed"] = static_cast<std::int64_t>(options.seed);
   result.provenance["threads"] = static_cast<std::int64_t>(threads);
   result.provenance["layers"] = static_cast<std::int64_t>(model.spec.layers);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "headwave/data/digest.h"
 #include "headwave/data/model_config.h"
 #include "headwave/data/model_directory.h"
 #include "headwave/data/tokenizer.h"
@@ -41,7 +42,10 @@ JobInput text_input(const std::filesystem::path& model_directory, const std::fil
   Model model = open_model(model_directory);
   std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(model_directory);
   require_vocabulary(model, *tokenizer, model_directory);
-  return {std::move(model), text_documents(text, std::move(tokenizer), packing), model_provenance(model_directory)};
+  Attributes provenance = model_provenance(model_directory);
+  for (const std::filesystem::path& file : tokenizer->files())
+    provenance["sha256 of " + file.filename().string()] = sha256_of_file(file);
+  return {std::move(model), text_documents(text, std::move(tokenizer), packing), std::move(provenance)};
 }
 
 JobInput ids_input(const std::filesystem::path& model_directory, const std::filesystem::path& ids,

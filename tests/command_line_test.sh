@@ -42,6 +42,7 @@ expect 1 "$work/text.txt" inspect "$work/text.txt"
 
 expect 0 "" plant --out "$work/model" --documents 3
 expect 1 "--force" plant --out "$work/model"
+expect 1 "L0H0 to L3H7" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --heads L9H9
 expect 0 "L3H7" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --no-figures
 expect 1 "--force" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --no-figures
 expect 0 "measured_offset" inspect "$work/r/results.h5"

@@ -137,7 +137,12 @@ TEST_CASE("traces of a BERT on token ids are those of its attention") {
   const auto model = repository_file("tests/golden/models/bert");
   const TemporaryFolder folder;
   std::ofstream(folder / "ids.json") << "[[7, 8, 9, 10, 11, 12], [20, 21, 22, 23]]";
-  const JobInput input = ids_input(model, folder / "ids.json");
+  PackingOptions packing;
+  packing.documents = 2;
+  const JobInput input = ids_input(model, folder / "ids.json", packing);
+  packing.documents = 3;
+  CHECK_THROWS_WITH(ids_input(model, folder / "ids.json", packing),
+                    ContainsSubstring("holds 2 documents, 3 were asked for"));
   REQUIRE(input.source->count() == 2);
   JobOptions options;
   options.reach = 4;
