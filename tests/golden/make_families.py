@@ -1,0 +1,311 @@
+"""Tiny random checkpoints of many transformer families and what transformers computes with them.
+
+    python make_families.py OUT_DIR
+
+Writes OUT_DIR/<family>/{config.json, model.safetensors, expected.safetensors}; families with rotary positions also get
+config_legacy.json, the same settings as spelled before transformers 5 (rope_theta, rope_scaling). Nothing is
+downloaded: configurations are made here, every parameter is drawn from a seeded generator, tensors are named as
+save_pretrained names them (tied weights left out). What is expected is computed by the model read back from the
+directory, so config.json is known to say enough. Made with torch 2.13.0 (CPU), transformers 5.23.0, safetensors 0.8.0.
+
+expected.safetensors, for "short" (7 tokens), "full" (24 tokens) and in some families "padded" (short, padded on the
+right in a batch with full; only its 7 valid rows are kept); T tokens, d = d_model:
+  {case}.ids (T)  {case}.hidden_states (layers + 1, T, d)  {case}.attentions (layers, heads, T, T)
+  {case}.logits (T, vocab)
+  {case}.attention_input (layers, T, d)   what the q, k, v projections of self-attention read, after a norm before them
+  {case}.position_bias (heads, T, T)      Bloom: what is added to the scaled scores, before masking
+  {case}.inv_freq (head_dim / 2)          rotary families: inverse frequencies, radians per token
+  {case}.rope_factor (1)                  rotary families: multiplier of cosines and sines
+Encoder-decoders, decoder of S = 5 (short) or 11 (full) tokens:
+  {case}.ids (T)  {case}.decoder_ids (S)  {case}.logits (S, vocab)
+  {case}.encoder_hidden_states, .encoder_attentions, .encoder_attention_input, .encoder_position_bias (T5)
+  {case}.decoder_hidden_states, .decoder_attentions, .decoder_attention_input, .decoder_position_bias (T5)
+  {case}.cross_attentions (decoder layers, heads, S, T)
+  {case}.cross_attention_input (decoder layers, S, d)   query side of cross-attention
+"""
+
+import json
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+
+import torch
+import transformers
+from safetensors.torch import save_file
+
+WORDS, SHORT, FULL, DECODER_SHORT, DECODER_FULL = 60, 7, 24, 5, 11
+
+BERT = ("model_type architectures vocab_size hidden_size num_hidden_layers num_attention_heads intermediate_size "
+        "hidden_act max_position_embeddings type_vocab_size layer_norm_eps pad_token_id tie_word_embeddings")
+ROPE = ("model_type architectures vocab_size hidden_size num_hidden_layers num_attention_heads num_key_value_heads "
+        "intermediate_size hidden_act max_position_embeddings rms_norm_eps tie_word_embeddings rope_parameters ")
+LLAMA = ROPE + "head_dim attention_bias mlp_bias"
+T5 = ("model_type architectures vocab_size d_model d_kv d_ff num_layers num_decoder_layers num_heads "
+      "is_encoder_decoder relative_attention_num_buckets relative_attention_max_distance feed_forward_proj "
+      "layer_norm_epsilon pad_token_id decoder_start_token_id tie_word_embeddings")
+BART = ("model_type architectures vocab_size d_model encoder_layers decoder_layers encoder_attention_heads "
+        "decoder_attention_heads encoder_ffn_dim decoder_ffn_dim activation_function max_position_embeddings "
+        "scale_embedding is_encoder_decoder pad_token_id decoder_start_token_id tie_word_embeddings")
+
+
+def bert_sizes(width):
+    return dict(hidden_size=width, num_hidden_layers=2, num_attention_heads=4, intermediate_size=40)
+
+
+def roberta_sizes(width):
+    return dict(bert_sizes(width), max_position_embeddings=FULL + 2, type_vocab_size=1, layer_norm_eps=2e-3,
+                pad_token_id=1)
+
+
+def llama_sizes(**more):
+    return dict(dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, head_dim=12,
+                     intermediate_size=40, max_position_embeddings=32, rms_norm_eps=1e-3), **more)
+
+
+def scaled_llama(scaling, positions):
+    """A still smaller Llama: two heads, wider together than the model, one key-value head, one kind of scaling."""
+    return llama_sizes(hidden_size=16, num_attention_heads=2, num_key_value_heads=1, head_dim=16, intermediate_size=24,
+                       max_position_embeddings=positions, rope_parameters=dict(rope_theta=100.0, **scaling))
+
+
+def t5_sizes(**more):
+    return dict(d_model=20, d_kv=6, d_ff=32, num_layers=2, num_heads=4, layer_norm_epsilon=1e-3,
+                decoder_start_token_id=0, **more)
+
+
+def bart_sizes(**more):
+    return dict(dict(d_model=24, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
+                     decoder_attention_heads=4, encoder_ffn_dim=40, decoder_ffn_dim=40,
+                     max_position_embeddings=FULL), **more)
+
+
+# Family: class, configuration, settings kept in config.json. Epsilons are far above the published ones so that a reader
+# which does not take them from the configuration is found out.
+FAMILIES = {
+    "distilbert": ("DistilBertForMaskedLM",
+                   dict(dim=32, n_layers=2, n_heads=4, hidden_dim=40, max_position_embeddings=FULL),
+                   "model_type architectures vocab_size dim n_layers n_heads hidden_dim activation "
+                   "max_position_embeddings sinusoidal_pos_embds pad_token_id tie_word_embeddings"),
+    "bert-mlm": ("BertForMaskedLM", dict(bert_sizes(24), max_position_embeddings=FULL, hidden_act="gelu_new",
+                                       layer_norm_eps=1e-3), BERT),
+    "roberta-mlm": ("RobertaForMaskedLM", roberta_sizes(24), BERT),
+    "xlm-roberta": ("XLMRobertaForMaskedLM", roberta_sizes(24), BERT),
+    "camembert": ("CamembertForMaskedLM", roberta_sizes(24), BERT),
+    "gpt2": ("GPT2LMHeadModel",
+             dict(n_embd=32, n_layer=2, n_head=4, n_inner=40, n_positions=FULL, layer_norm_epsilon=1e-3),
+             "model_type architectures vocab_size n_embd n_layer n_head n_inner n_positions activation_function "
+             "layer_norm_epsilon scale_attn_weights scale_attn_by_inverse_layer_idx tie_word_embeddings"),
+    "llama": ("LlamaForCausalLM", llama_sizes(rope_parameters=dict(rope_type="default", rope_theta=500.0)), LLAMA),
+    "llama-rope-linear": ("LlamaForCausalLM", scaled_llama(dict(rope_type="linear", factor=2.5), 32), LLAMA),
+    "llama-rope-dynamic": ("LlamaForCausalLM", scaled_llama(dict(rope_type="dynamic", factor=3.0), 12), LLAMA),
+    "llama-rope-llama3": ("LlamaForCausalLM", scaled_llama(dict(
+        rope_type="llama3", factor=4.0, low_freq_factor=1.0, high_freq_factor=4.0,
+        original_max_position_embeddings=64), 256), LLAMA),
+    "llama-rope-yarn": ("LlamaForCausalLM", scaled_llama(dict(
+        rope_type="yarn", factor=4.0, beta_fast=4.0, beta_slow=1.0, original_max_position_embeddings=64), 256), LLAMA),
+    "mistral": ("MistralForCausalLM", llama_sizes(head_dim=8, sliding_window=5), ROPE + "head_dim sliding_window"),
+    "qwen2": ("Qwen2ForCausalLM", dict(
+        hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, intermediate_size=40,
+        rms_norm_eps=1e-3, max_position_embeddings=32, tie_word_embeddings=True,
+        rope_parameters=dict(rope_type="default", rope_theta=1000.0)),
+        ROPE + "use_sliding_window sliding_window max_window_layers"),
+    "t5": ("T5ForConditionalGeneration",
+           t5_sizes(relative_attention_num_buckets=8, relative_attention_max_distance=12), T5),
+    "t5-gated": ("T5ForConditionalGeneration", t5_sizes(
+        num_decoder_layers=1, feed_forward_proj="gated-gelu", tie_word_embeddings=False), T5),
+    "bloom": ("BloomForCausalLM", dict(hidden_size=24, n_layer=2, n_head=6, layer_norm_epsilon=1e-3),
+              "model_type architectures vocab_size hidden_size n_layer n_head layer_norm_epsilon "
+              "apply_residual_connection_post_layernorm tie_word_embeddings"),
+    "bart": ("BartForConditionalGeneration", bart_sizes(decoder_layers=1, decoder_ffn_dim=48), BART),
+    "marian": ("MarianMTModel", bart_sizes(d_model=20, scale_embedding=True, activation_function="swish",
+                                           pad_token_id=WORDS - 1, decoder_start_token_id=WORDS - 1),
+               BART + " share_encoder_decoder_embeddings"),
+}
+
+# Published configurations say these; transformers 5 drops them on reading or writes them back differently.
+WRITTEN_OTHERWISE = {
+    "qwen2": {"sliding_window": 5},  # to be ignored: use_sliding_window is false
+    "t5-gated": {"tie_word_embeddings": False},  # says that lm_head is separate and that decoder states are not scaled
+}
+
+PADDED = ("distilbert", "llama")
+
+# Modules that read the input of self-attention and the query side of cross-attention (group: layer).
+SELF_READER = (r"\.(\d+)\.(?:attention\.q_lin|attention\.self\.query|attn\.c_attn|self_attn\.q_proj"
+               r"|self_attention\.query_key_value|layer\.0\.SelfAttention\.q)$")
+CROSS_READER = r"\.(\d+)\.(?:layer\.1\.EncDecAttention\.q|encoder_attn\.q_proj)$"
+
+
+def model_of(family, seed):
+    name, settings, _ = FAMILIES[family]
+    cls = getattr(transformers, name)
+    model = cls(cls.config_class(vocab_size=WORDS, **settings)).eval()
+    if family == "t5-gated":  # version 1.1 keeps its own output matrix
+        model.lm_head.weight = torch.nn.Parameter(torch.empty_like(model.lm_head.weight))
+        model.all_tied_weights_keys.pop("lm_head.weight")
+    norms = {f"{path}.weight" for path, module in model.named_modules() if "Norm" in type(module).__name__}
+    drawn = dict(model.named_parameters())
+    drawn.update((path, buffer) for path, buffer in model.named_buffers() if path == "final_logits_bias")
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for path, tensor in sorted(drawn.items()):
+            noise = torch.randn(tensor.shape, generator=generator)
+            if family == "marian" and "embed_positions" in path:
+                continue  # sines and cosines, not stored
+            # Weights large enough that attention is far from uniform; norms near one.
+            tensor.copy_(1 + 0.2 * noise if path in norms else 0.3 * noise)
+            if "relative_attention_bias" in path:
+                tensor.copy_(noise)
+    return model
+
+
+def write_model(family, model, out):
+    with tempfile.TemporaryDirectory() as folder:
+        model.save_pretrained(folder)
+        shutil.copy(pathlib.Path(folder) / "model.safetensors", out / "model.safetensors")
+    everything = dict(model.config.to_dict(), architectures=[FAMILIES[family][0]])
+    everything.update(WRITTEN_OTHERWISE.get(family, {}))
+    settings = {key: everything[key] for key in FAMILIES[family][2].split()}
+    (out / "config.json").write_text(json.dumps(settings, indent=2) + "\n")
+    if "rope_parameters" in settings:
+        (out / "config_legacy.json").write_text(json.dumps(legacy_spelling(settings), indent=2) + "\n")
+
+
+def legacy_spelling(settings):
+    """Before transformers 5: rope_theta on its own, rope_scaling null or without theta; the oldest say "type"."""
+    scaling = dict(settings["rope_parameters"])
+    legacy = {key: value for key, value in settings.items() if key != "rope_parameters"}
+    legacy["rope_theta"] = scaling.pop("rope_theta")
+    if scaling["rope_type"] == "default":
+        return dict(legacy, rope_scaling=None)
+    if scaling["rope_type"] in ("linear", "dynamic", "yarn"):
+        scaling = dict(type=scaling.pop("rope_type"), **scaling)
+    return dict(legacy, rope_scaling=scaling)
+
+
+def read_model(family, out, config_file="config.json"):
+    cls = getattr(transformers, FAMILIES[family][0])
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(out / config_file, pathlib.Path(folder) / "config.json")
+        shutil.copy(out / "model.safetensors", folder)
+        model, report = cls.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32,
+                                            output_loading_info=True)
+    left_over = {key: value for key, value in report.items() if value}
+    assert not left_over, (family, left_over)
+    return model.eval()
+
+
+class Witness:
+    """Notes what attention modules read and the position terms they add, by stack and layer."""
+
+    def __init__(self, model):
+        self.seen = {}
+        for path, module in model.named_modules():
+            stack = next((f"{side}_" for side in ("encoder", "decoder") if f"{side}." in path), "")
+            stack = stack if model.config.is_encoder_decoder else ""
+            if found := re.search(SELF_READER, path):
+                self.watch(module, f"{stack}attention_input", int(found.group(1)))
+            elif found := re.search(CROSS_READER, path):
+                self.watch(module, "cross_attention_input", int(found.group(1)))
+            elif path.endswith("block.0.layer.0.SelfAttention"):
+                module.register_forward_hook(
+                    lambda _, inputs, output, stack=stack: self.seen.update({(f"{stack}position_bias", 0): output[1]}))
+            elif path.endswith("h.0.self_attention"):
+                module.register_forward_pre_hook(
+                    lambda _, inputs, named: self.seen.update({("alibi", 0): named["alibi"]}), with_kwargs=True)
+
+    def watch(self, module, name, layer):
+        module.register_forward_pre_hook(lambda _, inputs: self.seen.update({(name, layer): inputs[0]}))
+
+    def layers(self, name):
+        return torch.stack([value for (kind, _), value in sorted(self.seen.items()) if kind == name], 1)
+
+
+def single_stack(model, ids, mask):
+    witness = Witness(model)
+    with torch.no_grad():
+        out = model(input_ids=ids, attention_mask=mask, output_hidden_states=True, output_attentions=True)
+    count = ids.shape[1]
+    found = {
+        "hidden_states": torch.stack(out.hidden_states, 1), "attentions": torch.stack(out.attentions, 1),
+        "attention_input": witness.layers("attention_input"), "logits": out.logits,
+    }
+    found = {name: value[0] for name, value in found.items()}
+    if ("alibi", 0) in witness.seen:
+        found["position_bias"] = witness.seen["alibi", 0][:model.config.n_head].expand(-1, count, -1)
+    if hasattr(model, "model") and hasattr(model.model, "rotary_emb"):
+        found["inv_freq"] = model.model.rotary_emb.inv_freq
+        found["rope_factor"] = torch.tensor([float(model.model.rotary_emb.attention_scaling)])
+    return found
+
+
+def encoder_decoder(model, ids, decoder_ids):
+    witness = Witness(model)
+    with torch.no_grad():
+        out = model(input_ids=ids, decoder_input_ids=decoder_ids, output_hidden_states=True, output_attentions=True,
+                    use_cache=False)
+    found = {"logits": out.logits[0], "decoder_ids": decoder_ids[0].to(torch.int32)}
+    for name in ("encoder_hidden_states", "decoder_hidden_states", "encoder_attentions", "decoder_attentions",
+                 "cross_attentions"):
+        found[name] = torch.stack(getattr(out, name), 1)[0]
+    for name in ("encoder_attention_input", "decoder_attention_input", "cross_attention_input"):
+        found[name] = witness.layers(name)[0]
+    for name in ("encoder_position_bias", "decoder_position_bias"):
+        if (name, 0) in witness.seen:
+            found[name] = witness.seen[name, 0][0]
+    return found
+
+
+def first_rows(found, count):
+    """Keeps the first tokens of the padded case; inv_freq and rope_factor have no token axis."""
+    keep = {"attentions": lambda x: x[..., :count, :count], "position_bias": lambda x: x[..., :count, :count],
+            "hidden_states": lambda x: x[..., :count, :], "attention_input": lambda x: x[..., :count, :],
+            "logits": lambda x: x[:count]}
+    return {name: keep.get(name, lambda x: x)(value) for name, value in found.items()}
+
+
+def expected_of(family, out, seed, config_file="config.json"):
+    generator = torch.Generator().manual_seed(seed + 100)
+    full = torch.randint(5, WORDS - 2, (1, FULL), generator=generator)
+    decoder = torch.randint(5, WORDS - 2, (1, DECODER_FULL), generator=generator)
+    short = full[:, 10:10 + SHORT]
+    expected = {}
+    for case, ids, decoder_ids in (("short", short, decoder[:, 3:3 + DECODER_SHORT]), ("full", full, decoder),
+                                   ("padded", short, None)):
+        if case == "padded" and family not in PADDED:
+            continue
+        # A fresh model for every case: dynamic rotary frequencies depend on what the model saw before.
+        model = read_model(family, out, config_file)
+        if model.config.is_encoder_decoder:
+            found = encoder_decoder(model, ids, decoder_ids)
+        elif case == "padded":
+            pad = model.config.pad_token_id or 0
+            batch = torch.cat([torch.nn.functional.pad(short, (0, FULL - SHORT), value=pad), full])
+            mask = torch.ones_like(batch)
+            mask[0, SHORT:] = 0
+            found = first_rows(single_stack(model, batch, mask), SHORT)
+        else:
+            found = single_stack(model, ids, torch.ones_like(ids))
+        expected[f"{case}.ids"] = ids[0].to(torch.int32).contiguous()
+        expected.update((f"{case}.{name}", value.clone().contiguous()) for name, value in found.items())
+    return expected
+
+
+def main(folder):
+    torch.set_num_threads(1)
+    transformers.logging.set_verbosity_error()
+    for seed, family in enumerate(FAMILIES, 1):
+        out = pathlib.Path(folder) / family
+        out.mkdir(parents=True, exist_ok=True)
+        write_model(family, model_of(family, seed), out)
+        expected = expected_of(family, out, seed)
+        save_file(expected, out / "expected.safetensors")
+        if (out / "config_legacy.json").exists():
+            legacy = expected_of(family, out, seed, "config_legacy.json")
+            assert all(torch.equal(expected[name], legacy[name]) for name in expected), family
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
