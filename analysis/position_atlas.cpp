@@ -46,8 +46,8 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
   atlas.grid = known_grid(stack);
   atlas.options = options;
   const Index rows = atlas.grid.rows();
-  for (Vector* vector : {&atlas.toeplitz_r2, &atlas.null_median, &atlas.null_quantile, &atlas.key_only_share,
-                         &atlas.p_value, &atlas.q_value, &atlas.estimate, &atlas.offset})
+  for (Vector* vector : {&atlas.toeplitz_r2, &atlas.other_r2, &atlas.null_median, &atlas.null_quantile,
+                         &atlas.key_only_share, &atlas.p_value, &atlas.q_value, &atlas.estimate, &atlas.offset})
     *vector = Vector::Constant(rows, not_defined);
   const Index positions = stack.embedding.positions.rows();
   if (positions == 0 || rows == 0) {
@@ -60,7 +60,7 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
                                  atlas.length, positions));
   atlas.reach = std::min(options.reach, atlas.length - 1);
   atlas.kernel.resize(rows, 2 * atlas.reach + 1);
-  Matrix null_r2 = Matrix::Constant(rows, options.null.draws, not_defined);
+  Matrix null_other_r2 = Matrix::Constant(rows, options.null.draws, not_defined);
   const int threads =
       options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   for (const Index layer : atlas.grid.layers) {
@@ -76,11 +76,12 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
       atlas.null_median[row] = found.null_median;
       atlas.null_quantile[row] = found.null_quantile;
       atlas.key_only_share[row] = found.key_only_share;
-      if (found.null_r2.size() > 0) null_r2.row(row) = found.null_r2.transpose();
+      atlas.other_r2[row] = found.other_r2;
+      if (found.null_other_r2.size() > 0) null_other_r2.row(row) = found.null_other_r2.transpose();
       if (!std::isnan(found.toeplitz_r2)) atlas.estimate[row] = offset_of_maximum(near, stack.block.causal);
     });
   }
-  atlas.p_value = pooled_p_values(atlas.toeplitz_r2, null_r2);
+  atlas.p_value = pooled_p_values(atlas.other_r2, null_other_r2);
   atlas.q_value = q_values(atlas.p_value);
   for (Index row = 0; row < rows; ++row)
     if (options.null.draws == 0 || atlas.q_value[row] <= options.null.level) atlas.offset[row] = atlas.estimate[row];
@@ -99,8 +100,8 @@ std::vector<Field> describe(const PositionAtlas& atlas) {
                  "share of the scores between positions that depends on their offset alone", list(atlas.toeplitz_r2))};
   fields[0].attributes["undefined"] = atlas.undefined.empty()
                                           ? std::string(
-                                                "the Toeplitz share does not rise above its null of random rotations "
-                                                "of the keys: q_value above the level")
+                                                "other_r2 does not rise above its null of random rotations of the "
+                                                "keys: q_value above the level")
                                           : atlas.undefined;
   fields[1].attributes["undefined"] = reason;
   for (Field& field : fields)
@@ -116,9 +117,11 @@ std::vector<Field> describe(const PositionAtlas& atlas) {
   fields.push_back(make_field("position_atlas/key_only_share", heads, "1",
                               "share of the key-only term b_Q.k in the row-centred score variance",
                               list(atlas.key_only_share)));
+  fields.push_back(make_field("position_atlas/other_r2", heads, "1",
+                              "the Toeplitz share without what each position shares with itself",
+                              list(atlas.other_r2)));
   fields.push_back(make_field("position_atlas/p_value", heads, "1",
-                              "chance of such a Toeplitz share under random rotations, heads pooled",
-                              list(atlas.p_value)));
+                              "chance of such an other_r2 under random rotations, heads pooled", list(atlas.p_value)));
   fields.push_back(make_field("position_atlas/q_value", heads, "1", "p_value adjusted for the number of heads",
                               list(atlas.q_value)));
   fields.push_back(make_field("position_atlas/estimate", heads, "token",
@@ -130,7 +133,7 @@ std::vector<Field> describe(const PositionAtlas& atlas) {
   fields[3].attributes["level"] = atlas.options.null.level;
   fields[3].attributes["draws"] = static_cast<std::int64_t>(atlas.options.null.draws);
   fields[3].attributes["seed"] = static_cast<std::int64_t>(atlas.options.null.seed);
-  for (const std::size_t i : {5U, 6U, 7U}) fields[i].attributes["undefined"] = reason;
+  for (const std::size_t i : {5U, 6U, 7U, 8U}) fields[i].attributes["undefined"] = reason;
   fields.back().attributes["length"] = static_cast<std::int64_t>(atlas.length);
   return fields;
 }

@@ -23,13 +23,14 @@ struct PositionAtlas {
   Index reach = 0;        ///< tokens, at most T - 1
   Matrix kernel;          ///< (rows, 2 reach + 1)  scaled mean score at an offset, row means removed
   Vector toeplitz_r2;     ///< (rows)
+  Vector other_r2;        ///< (rows)  without what a position shares with itself
   Vector null_median;     ///< (rows)
   Vector null_quantile;   ///< (rows)
   Vector key_only_share;  ///< (rows)
-  Vector p_value;         ///< (rows)  chance of such an R^2 under random rotations, all heads' draws pooled
+  Vector p_value;         ///< (rows)  chance of such an other_r2 under random rotations, all heads' draws pooled
   Vector q_value;         ///< (rows)  p_value adjusted for the number of heads
   Vector estimate;        ///< (rows)  argmax of the kernel, in tokens
-  Vector offset;          ///< (rows)  the same; NaN where R^2 does not leave its null behind: q_value above the level
+  Vector offset;  ///< (rows)  the same; NaN where other_r2 does not leave its null behind: q_value above the level
   std::string undefined;  ///< why there is no atlas; empty where there is
   PositionAtlasOptions options;
 };

@@ -17,12 +17,24 @@ namespace {
 
 constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 
-double toeplitz_share(const Vector& sums, double energy) {
+/// Equations (3) and (4).
+struct ToeplitzShares {
+  double all = not_defined, others = not_defined;
+};
+
+/// @param rounding  energies up to here are none
+ToeplitzShares toeplitz_shares(const Vector& sums, double energy, double rounding) {
   const Index length = (sums.size() + 1) / 2;
-  double explained = 0;
-  for (Index t = 1 - length; t < length; ++t)
-    explained += sums[t + length - 1] * sums[t + length - 1] / static_cast<double>(length - std::abs(t));
-  return explained / energy;
+  const auto explained = [&](Index t) {
+    return sums[t + length - 1] * sums[t + length - 1] / static_cast<double>(length - std::abs(t));
+  };
+  double others = 0;
+  for (Index t = 1; t < length; ++t) others += explained(t) + explained(-t);
+  const double rest = energy - explained(0);
+  ToeplitzShares shares;
+  if (energy > rounding) shares.all = (others + explained(0)) / energy;
+  if (rest > rounding) shares.others = others / rest;
+  return shares;
 }
 
 /// R of W = Q R with orthonormal Q, W (d, r), r <= d.
@@ -62,24 +74,28 @@ PositionKernel position_kernel(MatrixView positions, const HeadWeights& head, co
   const double energy = gram_a.cwiseProduct(gram_b).sum();
   const double rounding = std::numeric_limits<double>::epsilon() * static_cast<double>(length) * a.squaredNorm() *
                           (positions * head.key).squaredNorm();
-  const bool flat = !(energy > rounding);
+  const ToeplitzShares shares = toeplitz_shares(sums, energy, rounding);
 
   PositionKernel result;
   result.kernel.resize(2 * length - 1);
   for (Index t = 1 - length; t < length; ++t)
     result.kernel[t + length - 1] = sums[t + length - 1] / static_cast<double>(length - std::abs(t));
-  result.toeplitz_r2 = flat ? not_defined : toeplitz_share(sums, energy);
+  result.toeplitz_r2 = shares.all;
+  result.other_r2 = shares.others;
 
-  std::vector<double> shares;
-  const Matrix factor = flat || null.draws() == 0 ? Matrix() : upper_factor(head.key);
-  for (Index draw = 0; draw < null.draws() && !flat; ++draw) {
+  const bool drawn = null.draws() > 0 && !std::isnan(shares.all);
+  const Matrix factor = drawn ? upper_factor(head.key) : Matrix();
+  std::vector<double> null_shares;
+  result.null_other_r2.resize(drawn ? null.draws() : 0);
+  for (Index draw = 0; draw < result.null_other_r2.size(); ++draw) {
     const MatrixC turned = null.spectrum(draw) * factor.cast<std::complex<double>>();
     const double turned_energy = gram_a.cwiseProduct(factor.transpose() * null.gram(draw) * factor).sum();
-    shares.push_back(toeplitz_share(lagged_sums(spectrum_a, turned), turned_energy));
+    const ToeplitzShares random = toeplitz_shares(lagged_sums(spectrum_a, turned), turned_energy, rounding);
+    null_shares.push_back(random.all);
+    result.null_other_r2[draw] = random.others;
   }
-  result.null_r2 = Eigen::Map<const Vector>(shares.data(), static_cast<Index>(shares.size()));
-  result.null_median = shares.empty() ? not_defined : quantile(shares, 0.5);
-  result.null_quantile = shares.empty() ? not_defined : quantile(shares, 1 - null.options().level);
+  result.null_median = drawn ? quantile(null_shares, 0.5) : not_defined;
+  result.null_quantile = drawn ? quantile(null_shares, 1 - null.options().level) : not_defined;
 
   // With the bias every row gains b_Q . k_j; the rows' own part adds up over rows as energy and a cross term.
   const Vector key_only = b * head.query_bias;

@@ -37,9 +37,10 @@ class PositionNull {
 struct PositionKernel {
   Vector kernel;              ///< (2 T - 1)  mean score at t = -(T-1) .. T-1, row means removed; without 1/sqrt(d_head)
   double toeplitz_r2 = 0;     ///< share of the scores that depends on the offset alone; NaN: all scores are equal
-  Vector null_r2;             ///< (draws)  the same under random rotations; empty where toeplitz_r2 is NaN
-  double null_median = 0;     ///< their median
-  double null_quantile = 0;   ///< and their quantile 1 - level; NaN: no draws
+  double null_median = 0;     ///< median of the same under random rotations
+  double null_quantile = 0;   ///< and its quantile 1 - level; NaN: no draws
+  double other_r2 = 0;        ///< equation (4); NaN: nothing but what a position shares with itself
+  Vector null_other_r2;       ///< (draws)  the same under random rotations; empty where toeplitz_r2 is NaN
   double key_only_share = 0;  ///< share of b_Q . k_j in the row-centred score variance; 0 where there is no bias
 };
 
@@ -49,10 +50,13 @@ struct PositionKernel {
 ///     kernel[t] = mean of F's diagonal t                                                        (2)
 ///     R^2 = 1 - |F - Toep F|^2 / |F|^2 = sum_t n_t kernel[t]^2 / |F|^2,  n_t = T - |t|          (3)
 ///
+///     other R^2 = sum_{t != 0} n_t kernel[t]^2 / (|F|^2 - T kernel[0]^2)                        (4)
+///
 /// with Toep F the matrix of diagonal means. A high R^2 says that position enters as offset. It is read against its
 /// null: the same with W_K turned by random rotations of the residual stream, so that the key side reads other
 /// directions with the same gains; not against 0, since slow waves alone score high. With W_K = Q R such a rotation is
-/// a random orthonormal frame in the place of Q. F (T x T) and W_Q W_K^T (d x d) are never formed: (1) is A B^T with A,
+/// a random orthonormal frame in the place of Q. (4) leaves out what every position shares with itself: a head that
+/// reads the same on both sides has that even where positions are in no order at all. F (T x T) and W_Q W_K^T (d x d) are never formed: (1) is A B^T with A,
 /// B (T x d_head), its diagonals are cross-correlations, by FFT.
 ///
 /// The scores are without biases, as published; b_Q adds the same b_Q . k_j to every row, which (1) leaves out and
