@@ -19,29 +19,49 @@ double multiplicity(Index f, Index length) {
   return 2 * f == length ? 1.0 : 2.0;
 }
 
-/// D(t) and its first two derivatives.
+/// A function of t with its first two derivatives.
 struct Curve {
   double value = 0, slope = 0, bend = 0;
 };
 
-Curve curve_at(Eigen::Ref<const Eigen::VectorXcd> cross, Index length, double t) {
+/// E(t) and its first two derivatives; D(t) is the real part.
+struct ComplexCurve {
+  Complex value = 0, slope = 0, bend = 0;
+};
+
+ComplexCurve complex_curve_at(Eigen::Ref<const Eigen::VectorXcd> cross, Index length, double t) {
   const double step = 2 * std::numbers::pi / static_cast<double>(length);
   const Complex turn = std::polar(1.0, step * t);
   Complex phase = 1;
-  Curve curve;
+  ComplexCurve curve;
   for (Index f = 1; f < cross.size(); ++f) {
     phase *= turn;
     const Complex term = multiplicity(f, length) * cross[f] * phase;
     const double w = step * static_cast<double>(f);
-    curve.value += term.real();
-    curve.slope -= w * term.imag();
-    curve.bend -= w * w * term.real();
+    curve.value += term;
+    curve.slope += Complex(-w * term.imag(), w * term.real());
+    curve.bend -= w * w * term;
   }
   return curve;
 }
 
+/// D(t).
+Curve wave_at(Eigen::Ref<const Eigen::VectorXcd> cross, Index length, double t) {
+  const ComplexCurve curve = complex_curve_at(cross, length, t);
+  return {curve.value.real(), curve.slope.real(), curve.bend.real()};
+}
+
+/// |E(t)|^2.
+Curve envelope_at(Eigen::Ref<const Eigen::VectorXcd> cross, Index length, double t) {
+  const ComplexCurve curve = complex_curve_at(cross, length, t);
+  return {std::norm(curve.value), 2 * (std::conj(curve.value) * curve.slope).real(),
+          2 * (std::norm(curve.slope) + (std::conj(curve.value) * curve.bend).real())};
+}
+
 /// The maximum near a grid point, within half a grid step to either side of its neighbours.
-double refined(Eigen::Ref<const Eigen::VectorXcd> cross, Index length, double start, double step) {
+template <class CurveAt>
+double refined(const CurveAt& curve_at, Eigen::Ref<const Eigen::VectorXcd> cross, Index length, double start,
+               double step) {
   double low = start - step, high = start + step, t = start;
   for (int round = 0; round < 60; ++round) {
     const Curve curve = curve_at(cross, length, t);
@@ -66,12 +86,17 @@ bool before(const Peak& a, const Peak& b) {
   return a.offset < b.offset;
 }
 
-Delay delay_of(Eigen::Ref<const Eigen::VectorXcd> cross, Eigen::Ref<const Vector> grid, Index length, double step) {
-  Delay none{not_defined, not_defined, not_defined, not_defined};
+/// sum_{f > 0} m_f |C(f)|; NaN: nothing but rounding.
+double modulus_of(Eigen::Ref<const Eigen::VectorXcd> cross, Index length) {
   double modulus = 0;
   for (Index f = 1; f < cross.size(); ++f) modulus += multiplicity(f, length) * std::abs(cross[f]);
   const double rounding = std::numeric_limits<double>::epsilon() * static_cast<double>(length) * std::abs(cross[0]);
-  if (!(modulus > rounding)) return none;
+  return modulus > rounding ? modulus : not_defined;
+}
+
+Delay delay_of(Eigen::Ref<const Eigen::VectorXcd> cross, Eigen::Ref<const Vector> grid, Index length, double step) {
+  const double modulus = modulus_of(cross, length);
+  if (std::isnan(modulus)) return {not_defined, not_defined, not_defined, not_defined};
 
   const Index last = grid.size() - 1;
   std::vector<Peak> peaks;
@@ -86,8 +111,8 @@ Delay delay_of(Eigen::Ref<const Eigen::VectorXcd> cross, Eigen::Ref<const Vector
   const double edge = static_cast<double>(last / 2) * step;
   for (Peak& peak : peaks) {
     if (std::abs(peak.offset) >= edge) continue;
-    peak.offset = refined(cross, length, peak.offset, step);
-    peak.height = curve_at(cross, length, peak.offset).value;
+    peak.offset = refined(wave_at, cross, length, peak.offset, step);
+    peak.height = wave_at(cross, length, peak.offset).value;
   }
   std::sort(peaks.begin(), peaks.end(), before);
   Delay delay{peaks[0].offset, peaks[0].height / modulus, not_defined, not_defined};
@@ -98,25 +123,55 @@ Delay delay_of(Eigen::Ref<const Eigen::VectorXcd> cross, Eigen::Ref<const Vector
   return delay;
 }
 
-}  // namespace
-
-std::vector<Delay> delays(const MatrixC& cross, Index length, const DelayOptions& options) {
+/// The conjugate of E at |t| <= reach, on a grid finer than a token, from one padded transform.
+/// @returns (2 reach oversample + 1, heads)
+MatrixC curves_on_grid(const MatrixC& cross, Index length, const DelayOptions& options) {
   if (length < 1 || cross.rows() != length / 2 + 1)
     throw ShapeError(
         fmt::format("delays: a cross-spectrum of {} rows for T = {}; expected floor(T/2) + 1", cross.rows(), length));
-  // D on a grid finer than a token, from one padded transform: D(t) = Re of the inverse transform at t * oversample.
   const Index fine = length * options.oversample;
   MatrixC padded = MatrixC::Zero(fine, cross.cols());
   for (Index f = 1; f < cross.rows(); ++f) padded.row(f) = multiplicity(f, length) * cross.row(f).conjugate();
   const MatrixC curve = dft(padded);
-  const double step = 1.0 / static_cast<double>(options.oversample);
   const Index reach = std::min(options.reach, length / 2) * options.oversample;
-  std::vector<Delay> found;
-  Vector grid(2 * reach + 1);
-  for (Index column = 0; column < cross.cols(); ++column) {
-    for (Index g = -reach; g <= reach; ++g) grid[g + reach] = curve((g + fine) % fine, column).real();
-    found.push_back(delay_of(cross.col(column), grid, length, step));
+  MatrixC grid(2 * reach + 1, cross.cols());
+  grid.topRows(reach) = curve.bottomRows(reach);
+  grid.bottomRows(reach + 1) = curve.topRows(reach + 1);
+  return grid;
+}
+
+EnvelopeDelay envelope_delay_of(Eigen::Ref<const Eigen::VectorXcd> cross, Eigen::Ref<const Eigen::VectorXcd> grid,
+                                Index length, double step) {
+  const double modulus = modulus_of(cross, length);
+  if (std::isnan(modulus)) return {not_defined, not_defined, not_defined};
+  Peak highest{-1, 0};
+  for (Index g = 0; g < grid.size(); ++g) {
+    const Peak here{std::abs(grid[g]), static_cast<double>(g - grid.size() / 2) * step};
+    if (before(here, highest)) highest = here;
   }
+  const double edge = static_cast<double>(grid.size() / 2) * step;
+  if (std::abs(highest.offset) < edge) highest.offset = refined(envelope_at, cross, length, highest.offset, step);
+  const Complex value = complex_curve_at(cross, length, highest.offset).value;
+  return {highest.offset, std::arg(value), std::abs(value) / modulus};
+}
+
+}  // namespace
+
+std::vector<Delay> delays(const MatrixC& cross, Index length, const DelayOptions& options) {
+  const Matrix grid = curves_on_grid(cross, length, options).real();
+  std::vector<Delay> found;
+  for (Index column = 0; column < cross.cols(); ++column)
+    found.push_back(
+        delay_of(cross.col(column), grid.col(column), length, 1.0 / static_cast<double>(options.oversample)));
+  return found;
+}
+
+std::vector<EnvelopeDelay> envelope_delays(const MatrixC& cross, Index length, const DelayOptions& options) {
+  const MatrixC grid = curves_on_grid(cross, length, options);
+  std::vector<EnvelopeDelay> found;
+  for (Index column = 0; column < cross.cols(); ++column)
+    found.push_back(
+        envelope_delay_of(cross.col(column), grid.col(column), length, 1.0 / static_cast<double>(options.oversample)));
   return found;
 }
 

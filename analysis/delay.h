@@ -38,6 +38,25 @@ struct Delay {
 /// @throws ShapeError if the number of rows is not floor(T/2) + 1
 std::vector<Delay> delays(const MatrixC& cross, Index length, const DelayOptions& options = {});
 
+/// A delay that may be followed by one phase more, the same at every frequency.
+struct EnvelopeDelay {
+  double offset = 0;     ///< tokens, key minus query; NaN: nothing but rounding in the cross-spectrum
+  double phase = 0;      ///< in (-pi, pi], radian, by which keys run ahead of queries beside that delay
+  double coherence = 0;  ///< share of the modulus that then adds up, never below that of delays()
+};
+
+/// Tells a delay from a phase that all frequencies share, the horizontal ridge of phase_spectrum.h:
+///
+///     t_e = argmax_{|t| <= reach} |E(t)|,  E(t) = sum_{f > 0} m_f C(f) e^{2 pi i f t / T},  phase = arg E(t_e)   (3)
+///
+/// D(t) of (1) is the real part of E(t), a wave under the envelope |E|. Where keys are queries delayed, both have their
+/// maximum at t^ and the phase is 0. Where keys are queries turned by one phase, the envelope stays at 0, the phase is
+/// that phase, and t^ only the nearest crest: (2) is then less than the coherence here. A narrow band knows its phase
+/// well but its envelope badly: of few frequencies side by side neither says much.
+///
+/// @throws ShapeError as delays()
+std::vector<EnvelopeDelay> envelope_delays(const MatrixC& cross, Index length, const DelayOptions& options = {});
+
 /// The delay of every frequency by itself, t^(f) = -T arg C(f) / (2 pi f), f = 1 .. floor(T/2): known up to T / f.
 /// @returns (floor(T/2) + 1, heads)  in tokens; NaN at f = 0 and where C(f) is zero
 Matrix delay_by_frequency(const MatrixC& cross, Index length);

@@ -124,16 +124,22 @@ DelaySpectrum delay_spectrum(const CrossSpectra& spectra, std::string name, std:
   result.by_frequency = delay_by_frequency(result.cross, spectra.length);
   const Index rows = spectra.grid.rows();
   for (Vector* vector :
-       {&result.estimate, &result.offset, &result.coherence, &result.runner_up, &result.runner_up_share, &result.lower,
-        &result.upper, &result.null_median, &result.null_quantile, &result.p_value, &result.q_value})
+       {&result.estimate, &result.offset, &result.coherence, &result.runner_up, &result.runner_up_share,
+        &result.envelope_offset, &result.envelope_phase, &result.envelope_coherence, &result.lower, &result.upper,
+        &result.null_median, &result.null_quantile, &result.p_value, &result.q_value})
     *vector = Vector::Constant(rows, not_defined);
   const std::vector<Delay> found = delays(result.cross, spectra.length, options.delay);
+  const std::vector<EnvelopeDelay> envelopes = envelope_delays(result.cross, spectra.length, options.delay);
   for (Index row = 0; row < rows; ++row) {
     const Delay& delay = found[static_cast<std::size_t>(row)];
+    const EnvelopeDelay& envelope = envelopes[static_cast<std::size_t>(row)];
     result.estimate[row] = delay.offset;
     result.coherence[row] = delay.coherence;
     result.runner_up[row] = delay.runner_up;
     result.runner_up_share[row] = delay.runner_up_share;
+    result.envelope_offset[row] = envelope.offset;
+    result.envelope_phase[row] = envelope.phase;
+    result.envelope_coherence[row] = envelope.coherence;
   }
   set_intervals(spectra, result);
   set_null(spectra, result);
@@ -165,6 +171,10 @@ std::vector<Field> describe(const DelaySpectrum& spectrum) {
       named("q_value", "1", "p_value adjusted for the number of heads", spectrum.q_value),
       named("runner_up", "token", "delay of the second highest peak", spectrum.runner_up),
       named("runner_up_share", "1", "height of the second highest peak over the highest", spectrum.runner_up_share),
+      named("envelope_offset", "token", "delay where all frequencies may share one phase more",
+            spectrum.envelope_offset),
+      named("envelope_phase", "radian", "that phase: 0 of a delay alone", spectrum.envelope_phase),
+      named("envelope_coherence", "1", "share of the cross-spectrum that agrees on both", spectrum.envelope_coherence),
       make_field(spectrum.name + "/by_frequency", lines, "token", "delay of one frequency by itself, up to T / f",
                  transposed(spectrum.by_frequency)),
       make_field(spectrum.name + "/cross_real", lines, "1", "cross-spectrum, real part, mean over documents",
@@ -179,7 +189,8 @@ std::vector<Field> describe(const DelaySpectrum& spectrum) {
       std::string("too few documents for an interval");
   for (const std::size_t i : {5U, 6U, 7U, 8U}) fields[i].attributes["undefined"] = std::string("no null was drawn");
   fields[9].attributes["undefined"] = fields[10].attributes["undefined"] = std::string("there is one peak only");
-  fields[11].attributes["undefined"] = std::string("f = 0, or nothing at that frequency");
+  for (const std::size_t i : {11U, 12U, 13U}) fields[i].attributes["undefined"] = nothing;
+  fields[14].attributes["undefined"] = std::string("f = 0, or nothing at that frequency");
   fields[2].attributes["coverage"] = fields[3].attributes["coverage"] = spectrum.options.coverage;
   fields[2].attributes["resamples"] = fields[3].attributes["resamples"] =
       static_cast<std::int64_t>(spectrum.options.resamples);

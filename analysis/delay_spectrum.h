@@ -59,6 +59,7 @@ struct DelaySpectrum {
   Vector offset;                      ///< (rows)  t^ where the coherence leaves its null behind, NaN elsewhere
   Vector coherence;                   ///< (rows)
   Vector runner_up, runner_up_share;  ///< (rows)
+  Vector envelope_offset, envelope_phase, envelope_coherence;  ///< (rows)  envelope_delays() of the mean
   Vector lower, upper;                ///< (rows)  ends of the interval, tokens; NaN: too few documents
   Vector null_median, null_quantile;  ///< (rows)  of the coherence; null_quantile at 1 - level
   Vector p_value, q_value;            ///< (rows)
@@ -72,6 +73,9 @@ struct DelaySpectrum {
 /// The percentiles are expanded for few documents, see bootstrap_tail.h. An interval is about what t^ would be over ever
 /// more documents, which is not quite the head's offset: waves between the bins draw t^ nearer to 0 by up to about
 /// 7 / T tokens; and where states hold more than waves, every token also matches itself, which adds a peak at 0.
+///
+/// Whether it is a delay at all that a head shares between its frequencies, and not a phase, the envelope tells beside
+/// it: nothing here calls a head positional or not for that.
 ///
 /// Source: Efron 1979, doi:10.1214/aos/1176344552, for the bootstrap; Hesterberg 2015,
 /// doi:10.1080/00031305.2015.1089789, for few documents.

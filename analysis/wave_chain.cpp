@@ -29,6 +29,30 @@ PhaseRotation random_rotation(Index d_model, Index k, Random& random) {
   return phase_rotation(frame);
 }
 
+/// The null of the phases: eigenvectors cost much, so there are fewer rotations than heads times draws.
+void draw_rotations(WaveChainPlan& plan) {
+  const WaveChainOptions& options = plan.options;
+  const Index pool = std::max(options.draws, options.rotations);
+  plan.rotations.resize(static_cast<std::size_t>(plan.stack->block.d_head) + 1);
+  for (std::size_t row = 0; row < plan.heads.size(); ++row) {
+    const Index rank = plan.heads[row].rank;
+    std::vector<PhaseRotation>& rotations = plan.rotations[static_cast<std::size_t>(rank)];
+    if (rotations.empty() && rank > 0 && options.draws > 0) {
+      rotations.resize(static_cast<std::size_t>(pool));
+      parallel_for(pool, options.threads, [&](Index i) {
+        Random random = Random(options.seed).stream(1000000 + static_cast<std::uint64_t>(i));
+        rotations[static_cast<std::size_t>(i)] = random_rotation(plan.stack->d_model(), rank, random);
+      });
+    }
+    std::vector<Index> order(static_cast<std::size_t>(pool));
+    std::iota(order.begin(), order.end(), Index{0});
+    Random random = Random(options.seed).stream(3000000 + static_cast<std::uint64_t>(row));
+    random.shuffle(order);
+    order.resize(static_cast<std::size_t>(options.draws));
+    plan.drawn.push_back(std::move(order));
+  }
+}
+
 void add_to(std::vector<MatrixC>& sums, const std::vector<MatrixC>& parts) {
   if (sums.empty()) sums.assign(parts.size(), {});
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -45,9 +69,11 @@ WaveChainPlan wave_chain_plan(const Stack& stack, const HeadGrid& grid, Attentio
                               const WaveChainOptions& options) {
   const BlockSpec& block = stack.block;
   const Index count = std::min({stack.d_model(), block.heads * block.d_head, block.kv_heads * block.d_head});
-  WaveChainPlan plan{&stack, grid,    kind,
-                     length, options, wave_heads(stack, grid, options.threads),
-                     {},     {},      {grid, block.d_head, length, count, options.periodic}};
+  WaveChainPlan plan{&stack,  grid,
+                     kind,    length,
+                     options, wave_heads(stack, grid, options.threads),
+                     {},      {},
+                     {},      {grid, block.d_head, length, count, options.periodic}};
   if (options.delays) {
     const Index width = std::min(block.d_head, stack.d_model());
     plan.frames.resize(stack.d_model(), options.draws * width);
@@ -56,16 +82,7 @@ WaveChainPlan wave_chain_plan(const Stack& stack, const HeadGrid& grid, Attentio
       plan.frames.middleCols(draw * width, width) = random_frame(stack.d_model(), width, random);
     }
   }
-  if (options.phases) {
-    plan.rotations.resize(static_cast<std::size_t>(block.d_head) + 1);
-    for (const WaveHead& head : plan.heads) {
-      std::vector<PhaseRotation>& draws = plan.rotations[static_cast<std::size_t>(head.rank)];
-      for (Index draw = static_cast<Index>(draws.size()); draw < options.draws && head.rank > 0; ++draw) {
-        Random random = Random(options.seed).stream(1000000 + static_cast<std::uint64_t>(draw));
-        draws.push_back(random_rotation(stack.d_model(), head.rank, random));
-      }
-    }
-  }
+  if (options.phases) draw_rotations(plan);
   return plan;
 }
 
@@ -156,7 +173,9 @@ void WaveProbe::add_phases(const HeadWaves& waves) {
   headwave::add_head(found_.phases, waves.row, rotation, query, key);
   found_.phase_cross.col(waves.row) = phase_cross_spectrum(rotation, waves.head->svd.gain, query);
   for (std::size_t draw = 0; draw < found_.phase_null.size(); ++draw) {
-    const PhaseRotation& random = plan_.rotations[static_cast<std::size_t>(waves.rank())][draw];
+    const Index drawn = plan_.drawn[static_cast<std::size_t>(waves.row)][draw];
+    const PhaseRotation& random =
+        plan_.rotations[static_cast<std::size_t>(waves.rank())][static_cast<std::size_t>(drawn)];
     found_.phase_null[draw].col(waves.row) =
         phase_cross_spectrum(random, waves.head->svd.gain, direction_spectra(waves.query_spectrum, random));
   }

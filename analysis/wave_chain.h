@@ -20,7 +20,8 @@ struct WaveChainOptions {
   bool spectra = true;        ///< wave_spectra/..., periodic_columns/...
   Index reach = 64;           ///< lags |t| <= reach are kept, in tokens
   Index bins = 64;            ///< of theta
-  Index draws = 20;           ///< random readings of the keys, the null of the delays
+  Index draws = 20;           ///< random readings of the keys for each head, the null of the delays
+  Index rotations = 100;      ///< random rotations, of which every head's null of the phases takes `draws`
   Index phase_documents = 2;  ///< documents over which the null of the phases is drawn: it costs a transform each
   Index waves = 4;            ///< most periodic columns of each head whose course is kept, first document
   PeriodicOptions periodic;
@@ -35,11 +36,12 @@ struct WaveChainPlan {
   AttentionKind kind = AttentionKind::self;
   Index length = 0;  ///< T; documents of another length do not take part
   WaveChainOptions options;
-  std::vector<WaveHead> heads;  ///< rows of the grid
-  Matrix frames;                ///< (d_model, draws * d_head)
-  std::vector<std::vector<PhaseRotation>>
-      rotations;           ///< draws of the null of the phases, by rank; empty where no head has it
-  WaveSpectraSum spectra;  ///< empty sum: its count and threshold
+  std::vector<WaveHead> heads;                        ///< rows of the grid
+  Matrix frames;                                      ///< (d_model, draws * d_head)
+  std::vector<std::vector<PhaseRotation>> rotations;  ///< of the null of the phases, by rank; empty: no head has it
+  std::vector<std::vector<Index>> drawn;  ///< by row: which of them are its draws. Heads that shared all would err
+                                          ///< together
+  WaveSpectraSum spectra;                 ///< empty sum: its count and threshold
 };
 
 /// @param stack  must outlive the plan

@@ -263,6 +263,33 @@ TEST_CASE("one phase at all frequencies is no delay") {
       CHECK(alone(static_cast<Index>(f), 0) * 2 * std::numbers::pi * f / 512 == Approx(-1).epsilon(1e-9));
     }
   }
+  SECTION("the envelope tells: it stays where it is, and the phase is what was planted") {
+    for (const WaveSpec& band : {wide_band(), fixture_2()})
+      for (const double phase : {-2.0, -0.5, 0.5, 1.0, 2.0}) {
+        WaveSpec spec = band;
+        spec.turns.assign(spec.frequencies.size(), phase);
+        const Followed head = followed(wave_matrices(spec));
+        const EnvelopeDelay envelope = envelope_delays(head.cross, 512).front();
+        CAPTURE(phase, spec.waves());
+        CHECK(envelope.offset == Approx(0).margin(1e-6));
+        CHECK(envelope.phase == Approx(phase).margin(1e-6));
+        CHECK(envelope.coherence == Approx(1).epsilon(1e-9));
+        CHECK(head.delay.coherence < 0.999);
+      }
+  }
+}
+
+TEST_CASE("of a delay alone the envelope and the wave under it have one maximum; a phase beside it is told apart") {
+  const double phase = GENERATE(0.0, 0.7);
+  WaveSpec spec = delayed(fixture_2(), -2.5);
+  for (double& turn : spec.turns) turn += phase;
+  const Followed head = followed(wave_matrices(spec));
+  const EnvelopeDelay envelope = envelope_delays(head.cross, 512).front();
+  CHECK(envelope.offset == Approx(-2.5).margin(1e-6));
+  CHECK(envelope.phase == Approx(phase).margin(1e-6));
+  CHECK(envelope.coherence == Approx(1).epsilon(1e-9));
+  CHECK(envelope.coherence >= head.delay.coherence * (1 - 1e-12));
+  CHECK((std::abs(head.delay.offset + 2.5) < 1e-6) == (phase == 0));
 }
 
 TEST_CASE("with the positions shuffled nothing is left of a planted delay but each token's match with itself") {
