@@ -60,6 +60,54 @@ TEST_CASE("the paper's list comes for a model of which nothing is published, and
   CHECK_FALSE(std::isnan(found.result.at("carried_waves/weighted").doubles()[30]));
 }
 
+TEST_CASE("on a model of the published sizes the named heads are looked at, and told right from wrong") {
+  PlantedSpec spec;
+  spec.length = 128;
+  spec.d_model = 768;
+  spec.d_head = 16;
+  spec.words = 16;
+  spec.frequencies = {9.3, 10.4, 11.6, 12.6, 13.4, 15.4};
+  const std::vector<double> sharp(6, 1.5);
+  spec.heads.assign(12, std::vector<PlantedHead>(12, {PlantedKind::noise, 0, {}, 1.0}));
+  spec.heads[7][8] = {PlantedKind::adjacent, -1, sharp, 0};
+  spec.heads[1][2] = {PlantedKind::left, -3, sharp, 0};  // published: +1
+  spec.heads[0][0] = {PlantedKind::left, -2, sharp, 0};
+  spec.heads[6][4] = {PlantedKind::right, 3, sharp, 0};
+  PlantedModel planted = planted_model(spec);
+  planted.model.family = "roberta";
+  JobOptions options;
+  options.draws = 3;
+  options.resamples = 2;
+  const auto input = [&] {
+    JobInput made;
+    made.model = planted.model;
+    made.source = planted_documents(planted, 3, 64, 3);
+    return made;
+  };
+  const Reproduction found = reproduction(input, options);
+  REQUIRE(found.model == "roberta-base");
+  for (const Published& one : published_of("roberta-base")) {
+    CAPTURE(one.quantity);
+    CHECK(quantity_of(found, one.quantity).published == one.text);
+  }
+  const auto agrees = [&](const char* name) { return quantity_of(found, name).agrees(); };
+  CHECK(quantity_of(found, "offset of L7H8").measured == -1);
+  CHECK(agrees("offset of L7H8"));
+  CHECK(quantity_of(found, "offset of L1H2").measured == -3);
+  CHECK_FALSE(agrees("offset of L1H2"));
+  CHECK(agrees("weighted sum of L7H8"));
+  CHECK(quantity_of(found, "weighted sum of L0H0").measured == -2);
+  CHECK(quantity_of(found, "phases of L0H0").measured == Approx(-2).margin(0.1));
+  CHECK(agrees("phases of L0H0"));
+  CHECK_FALSE(agrees("phases of L1H2"));
+  // Planted heads read positions and no words: the published head has no spike then.
+  CHECK_FALSE(agrees("weight of L7H8 at its offset, positions only"));
+  CHECK(agrees("weight of L7H8 at its offset, words only"));
+  CHECK(agrees("weight of L7H8 at its offset, words shuffled"));
+  const auto& heads = std::get<std::vector<std::string>>(found.result.at("carried_waves/mean_weight").axes[1].values);
+  CHECK(heads == std::vector<std::string>{"L7H8", "L1H2", "L0H0", "L6H4"});
+}
+
 TEST_CASE("published numbers belong to models of their sizes") {
   Model model;
   model.family = "roberta";
