@@ -8,8 +8,6 @@
 #include <numbers>
 #include <numeric>
 
-#include <Eigen/LU>
-
 #include "headwave/analysis/cross_covariance.h"
 #include "headwave/analysis/position_kernel.h"
 #include "headwave/analysis/quantile.h"
@@ -171,9 +169,12 @@ TEST_CASE("every redefined column of a planted head is periodic, and its phases 
 
 TEST_CASE("a change of basis inside the head changes nothing in the chain") {
   const WaveMatrices made = wave_matrices(fixture_1());
-  const Matrix basis = Matrix::Identity(32, 32) + 0.1 * normal_matrix(32, 32, 4);
+  Random random(4);
+  const Matrix turn = random_frame(32, 32, random);
+  const Vector stretch = Vector::LinSpaced(32, 0.5, 2);  // G = turn diag(stretch), so G^-T = turn / diag(stretch)
   const Followed before = followed(made);
-  const Followed after = followed(made.states, made.query * basis, made.key * basis.inverse().transpose());
+  const Followed after = followed(made.states, made.query * turn * stretch.asDiagonal(),
+                                  made.key * turn * stretch.cwiseInverse().asDiagonal());
   REQUIRE(after.head->rank == 12);
   CHECK((after.head->svd.gain.head(12) - before.head->svd.gain.head(12)).cwiseAbs().maxCoeff() <
         1e-12 * before.head->svd.gain[0]);

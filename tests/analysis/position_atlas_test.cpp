@@ -2,10 +2,9 @@
 
 #include <cmath>
 
-#include <Eigen/LU>
-
 #include "headwave/core/planted_bank.h"
 #include "headwave/core/random.h"
+#include "headwave/core/random_frame.h"
 #include "headwave/core/rotary_term.h"
 #include "headwave/tests/catch.h"
 
@@ -86,9 +85,11 @@ TEST_CASE("a change of basis inside the head changes nothing") {
   HeadWeights head = random_head(8, 4, 4);
   const PositionNull none(positions, 4, {.draws = 0});
   const PositionKernel before = position_kernel(positions, head, none);
-  const Matrix basis = random_matrix(4, 4, 9);
-  head.query = (head.query * basis).eval();
-  head.key = (head.key * basis.inverse().transpose()).eval();
+  Random random(9);
+  const Matrix turn = random_frame(4, 4, random);
+  const Vector stretch{{0.5, 1, 2, 3}};  // G = turn diag(stretch), so G^-T = turn / diag(stretch)
+  head.query = (head.query * turn * stretch.asDiagonal()).eval();
+  head.key = (head.key * turn * stretch.cwiseInverse().asDiagonal()).eval();
   head.query_bias.setZero();
   const PositionKernel after = position_kernel(positions, head, none);
   CHECK(after.toeplitz_r2 == Approx(before.toeplitz_r2).epsilon(1e-9));

@@ -5,12 +5,13 @@
 #include <cstdint>
 #include <fstream>
 #include <limits>
+#include <numbers>
 #include <utility>
 
-#include <Eigen/QR>
 #include <nlohmann/json.hpp>
 
 #include "headwave/core/random.h"
+#include "headwave/core/random_frame.h"
 #include "headwave/tests/catch.h"
 
 using namespace headwave;
@@ -36,7 +37,8 @@ Matrix random_matrix(Index rows, Index columns, std::uint64_t seed) {
 }
 
 Matrix random_rotation(Index size, std::uint64_t seed) {
-  return Eigen::HouseholderQR<Matrix>(random_matrix(size, size, seed)).householderQ();
+  Random random(seed);
+  return random_frame(size, size, random);
 }
 
 void check_against(const PositionComponents& found, const nlohmann::json& expected) {
@@ -85,15 +87,16 @@ TEST_CASE("components and scores are numpy's") {
 
 TEST_CASE("small components keep their digits: shares of 1e-10 and less are right to 1e-9") {
   const Index length = 40, width = 6;
-  Matrix basis = Eigen::HouseholderQR<Matrix>(random_matrix(length, width + 1, 3)).householderQ() *
-                 Matrix::Identity(length, width + 1);
-  // Columns orthogonal to the constant, so that centring changes nothing.
-  Matrix with_constant(length, width + 1);
-  with_constant << Matrix::Ones(length, 1), basis.leftCols(width);
-  basis = Eigen::HouseholderQR<Matrix>(with_constant).householderQ() * Matrix::Identity(length, width + 1);
+  // Columns orthonormal, and orthogonal to the constant, so that centring changes nothing: half waves.
+  Matrix basis(length, width);
+  for (Index n = 0; n < length; ++n)
+    for (Index k = 0; k < width; ++k)
+      basis(n, k) = std::sqrt(2.0 / static_cast<double>(length)) *
+                    std::cos(std::numbers::pi * (static_cast<double>(n) + 0.5) * static_cast<double>(k + 1) /
+                             static_cast<double>(length));
   Vector singular(width);
   singular << 1, 0.5, 1e-1, 1e-3, 1e-5, 3e-6;
-  const Matrix positions = basis.rightCols(width) * singular.asDiagonal() * random_rotation(width, 4);
+  const Matrix positions = basis * singular.asDiagonal() * random_rotation(width, 4);
   const PositionComponents found = position_components(positions);
   CHECK(found.rank == width);
   for (Index k = 0; k < width; ++k)

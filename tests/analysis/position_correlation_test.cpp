@@ -10,11 +10,11 @@
 #include <set>
 
 #include <Eigen/QR>
-#include <Eigen/SVD>
 #include <nlohmann/json.hpp>
 
 #include "headwave/analysis/position_components.h"
 #include "headwave/core/random.h"
+#include "headwave/core/thin_svd.h"
 #include "headwave/tests/catch.h"
 
 using namespace headwave;
@@ -71,8 +71,7 @@ Vector direct_correlations(const std::vector<Matrix>& documents, const Matrix& p
     x.middleRows(c * length, length) = documents[static_cast<std::size_t>(c)];
     y.middleRows(c * length, length) = positions;
   }
-  return Eigen::JacobiSVD<Eigen::MatrixXd>(orthonormal(centred(x)).transpose() * orthonormal(centred(y)))
-      .singularValues();
+  return thin_svd(orthonormal(centred(x)).transpose() * orthonormal(centred(y))).s;
 }
 
 PositionCorrelation one_layer(const std::vector<Matrix>& documents, const Matrix& positions, std::vector<Index> r,
