@@ -271,7 +271,7 @@ TEST_CASE("head scores are the definitions written out, for every mask, length a
     }
 }
 
-TEST_CASE("the largest weight is found at its offset; of equal ones the nearest, then the left") {
+TEST_CASE("the largest weight is found at its offset, of equal ones the nearest, then the left") {
   const Document document = document_of({1, 2, 3, 4, 5});
   const Matrix32 even = Matrix32::Constant(5, 5, 0.2F);
   const HeadTypes same = job_of({even}, document);
@@ -475,7 +475,7 @@ TEST_CASE("tiles of any height give the same digits") {
   }
 }
 
-TEST_CASE("documents are averaged where they say something; the sink's place is the first one's") {
+TEST_CASE("documents are averaged where they say something, the sink's place is the first one's") {
   const Document first = document_of({1, 2, 3}), second = document_of({1, 1, 1, 1});
   const Matrix32 small = Matrix32::Identity(3, 3);
   const Matrix32 large = looking_at(4, false, 1.0F, [](Index i) { return i == 0 ? 3 : i - 1; });

@@ -80,7 +80,7 @@ TEST_CASE("re-aiming the keys by u moves a positional head's offset by -u") {
   CHECK_THROWS_WITH(re_aimed(bank.planted.model, {{9, 0}}, 1), ContainsSubstring("there is no L9H0"));
 }
 
-TEST_CASE("without the band of its waves a positional head has no offset; without another band nothing changes") {
+TEST_CASE("without the band of its waves a positional head has no offset, without another band nothing changes") {
   const Bank bank;
   Index lowest = 256, highest = 0;
   for (const double f : bank.planted.spec.frequencies) {

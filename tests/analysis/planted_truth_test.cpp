@@ -280,7 +280,7 @@ TEST_CASE("one phase at all frequencies is no delay") {
   }
 }
 
-TEST_CASE("of a delay alone the envelope and the wave under it have one maximum; a phase beside it is told apart") {
+TEST_CASE("of a delay alone the envelope and the wave under it have one maximum, a phase beside it is told apart") {
   const double phase = GENERATE(0.0, 0.7);
   WaveSpec spec = delayed(fixture_2(), -2.5);
   for (double& turn : spec.turns) turn += phase;

@@ -103,7 +103,7 @@ TEST_CASE("small components keep their digits: shares of 1e-10 and less are righ
     CHECK(found.share(k) == Approx(singular(k) * singular(k) / singular.squaredNorm()).epsilon(1e-9));
 }
 
-TEST_CASE("components are orthogonal, descending and restore the table; moving, turning and scaling change no share") {
+TEST_CASE("components are orthogonal, descending and restore the table, moving, turning and scaling change no share") {
   for (const auto& [length, width] : {std::pair<Index, Index>{2, 5}, {3, 3}, {9, 4}, {12, 30}}) {
     CAPTURE(length, width);
     const Matrix positions = random_matrix(length, width, 5);

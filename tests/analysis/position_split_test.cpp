@@ -238,7 +238,7 @@ TEST_CASE("a head that reads positions alone has all of its scores between posit
   CHECK(found.score_share.row(0).sum() == Approx(1.0).epsilon(16 * eps));
 }
 
-TEST_CASE("heads are told apart by layer number and head; missing and empty ones are undefined") {
+TEST_CASE("heads are told apart by layer number and head, missing and empty ones are undefined") {
   const std::vector<StateMoments> layers{moments_of(random_documents(3, 5, 4, 21)),
                                          moments_of(random_documents(3, 5, 4, 22))};
   const auto weights = [](Index layer, Index head) {

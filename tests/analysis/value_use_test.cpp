@@ -334,7 +334,7 @@ TEST_CASE("value use is the definitions written out, in every layer, kind of att
     }
 }
 
-TEST_CASE("who does not want values is not shown any; who does is, once before and once after every layer") {
+TEST_CASE("who does not want values is not shown any, who does is, once before and once after every layer") {
   RandomModel random(false, true, 2, 0, false);
   Document document = document_of(9);
   document.target = document_of(4);
@@ -377,7 +377,7 @@ TEST_CASE("heads that share values agree wholly, heads without common channels n
   CHECK(use_of(given, document_of(3)).subspace_disagreement[0] == 0);
 }
 
-TEST_CASE("where all keys hand on the same length, shares are the weights; where the sink has none, it is cancelled") {
+TEST_CASE("where all keys hand on the same length, shares are the weights, where the sink has none, it is cancelled") {
   Layer given = by_hand();
   given.weights.pop_back();
   given.kv_heads = 1;
@@ -458,7 +458,7 @@ TEST_CASE("without output weights the disagreements are known, the lengths are n
   CHECK(std::isnan(probe.use().weight_first[0]));
 }
 
-TEST_CASE("a job's value use is the mean over the documents that define it; its offset the nearest of the largest") {
+TEST_CASE("a job's value use is the mean over the documents that define it, its offset the nearest of the largest") {
   const HeadGrid grid{{3}, 1};
   const auto document = [](Index length, double first, std::initializer_list<double> weights) {
     DocumentValueUse use;

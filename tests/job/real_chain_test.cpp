@@ -90,7 +90,7 @@ TEST_CASE("rotary models have the chain of queries and keys before the rotation,
   CHECK(result.find("position_split/variance_share") != nullptr);
 }
 
-TEST_CASE("documents of the most common length make the chain; cross-attention has none and says why") {
+TEST_CASE("documents of the most common length make the chain, cross-attention has none and says why") {
   const Result result = result_of("gpt2", "[[7, 8, 9, 10, 11], [20, 21, 22]]", {"delay_spectrum"});
   CHECK(std::get<std::int64_t>(result.provenance.at("wave_length")) == 5);
   CHECK(std::get<std::int64_t>(result.provenance.at("wave_documents")) == 1);
@@ -102,7 +102,7 @@ TEST_CASE("documents of the most common length make the chain; cross-attention h
   CHECK(cross.find("head_types/entropy") != nullptr);
 }
 
-TEST_CASE("stored queries and keys without states have no chain and say why; documents of one token neither") {
+TEST_CASE("stored queries and keys without states have no chain and say why, documents of one token neither") {
   const JobInput input = states_input(repository_file("tests/golden/stored/causal.h5"));
   JobOptions options;
   options.reach = 3;
