@@ -1,8 +1,6 @@
 #include "headwave/job/job.h"
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
 #include <thread>
 #include <utility>
 
