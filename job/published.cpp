@@ -20,7 +20,7 @@ std::string published_model(const Model& model) {
   return model.family == "gpt2" ? "gpt2" : "";
 }
 
-const std::vector<Published>& published_of(const std::string& model) {
+const std::vector<Published>& published_of(std::string_view model) {
   static const std::vector<Published> roberta{
       {"heads in one or two clusters", "almost every head's texts", 0.9, 1, "JP 3.1, figure 1"},
       {"offset of L7H8", "-1: sharp on the left neighbour", -1, -1, "JP figures 2 and 7"},

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headwave/core/model.h"
@@ -25,6 +26,6 @@ std::string published_model(const Model& model);
 /// is claimed.
 ///
 /// Source: Yamamoto and Matsuzaki 2023 (Japanese paper: JP; extended English version: EN).
-const std::vector<Published>& published_of(const std::string& model);
+const std::vector<Published>& published_of(std::string_view model);
 
 }  // namespace headwave
