@@ -98,17 +98,17 @@ Delay delay_of(Eigen::Ref<const Eigen::VectorXcd> cross, Eigen::Ref<const Vector
   const double modulus = modulus_of(cross, length);
   if (std::isnan(modulus)) return {not_defined, not_defined, not_defined, not_defined};
 
-  const Index last = grid.size() - 1;
+  const Index last = grid.size() - 1, middle = last / 2;
   std::vector<Peak> peaks;
   for (Index g = 0; g <= last; ++g) {
     const bool rises = g == 0 || grid[g] > grid[g - 1], falls = g == last || grid[g] >= grid[g + 1];
-    if (rises && falls) peaks.push_back({grid[g], static_cast<double>(g - last / 2) * step});
+    if (rises && falls) peaks.push_back({grid[g], static_cast<double>(g - middle) * step});
   }
-  if (peaks.empty()) peaks.push_back({grid[last / 2], 0.0});
+  if (peaks.empty()) peaks.push_back({grid[middle], 0.0});
   std::sort(peaks.begin(), peaks.end(), before);
   // The grid may order two peaks of nearly equal height wrongly: refine those that can still win.
   peaks.resize(std::min<std::size_t>(peaks.size(), 4));
-  const double edge = static_cast<double>(last / 2) * step;
+  const double edge = static_cast<double>(middle) * step;
   for (Peak& peak : peaks) {
     if (std::abs(peak.offset) >= edge) continue;
     peak.offset = refined(wave_at, cross, length, peak.offset, step);
@@ -144,12 +144,13 @@ EnvelopeDelay envelope_delay_of(Eigen::Ref<const Eigen::VectorXcd> cross, Eigen:
                                 Index length, double step) {
   const double modulus = modulus_of(cross, length);
   if (std::isnan(modulus)) return {not_defined, not_defined, not_defined};
+  const Index middle = grid.size() / 2;
   Peak highest{-1, 0};
   for (Index g = 0; g < grid.size(); ++g) {
-    const Peak here{std::abs(grid[g]), static_cast<double>(g - grid.size() / 2) * step};
+    const Peak here{std::abs(grid[g]), static_cast<double>(g - middle) * step};
     if (before(here, highest)) highest = here;
   }
-  const double edge = static_cast<double>(grid.size() / 2) * step;
+  const double edge = static_cast<double>(middle) * step;
   if (std::abs(highest.offset) < edge) highest.offset = refined(envelope_at, cross, length, highest.offset, step);
   const Complex value = complex_curve_at(cross, length, highest.offset).value;
   return {highest.offset, std::arg(value), std::abs(value) / modulus};
