@@ -68,7 +68,7 @@ void set_null(const CrossSpectra& spectra, DelaySpectrum& result) {
     for (std::size_t row = 0; row < found.size(); ++row)
       coherence(static_cast<Index>(row), draw) = found[row].coherence;
   });
-  result.p_value = pooled_p_values(coherence_like_null(spectra, result), coherence);
+  result.p_value = pooled_p_values(coherence_like_null(spectra, result), coherence, NullScale::coherence);
   result.q_value = q_values(result.p_value);
   for (Index row = 0; row < coherence.rows(); ++row) {
     if (draws == 0 || !coherence.row(row).allFinite()) continue;

@@ -13,10 +13,11 @@ namespace {
 
 constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 
-double logit(double share) {
-  constexpr double edge = 1e-12;
-  const double inside = std::clamp(share, edge, 1 - edge);
-  return std::log(inside / (1 - inside));
+/// atanh is infinite at 1, where a head of a single frequency may stand: as near as a double comes instead.
+double scaled(double number, NullScale scale) {
+  constexpr double end = 1 - std::numeric_limits<double>::epsilon();
+  if (scale == NullScale::coherence) return std::atanh(std::clamp(number, -end, end));
+  return std::asin(std::sqrt(std::clamp(number, 0.0, 1.0)));
 }
 
 /// A draw standardised by the mean and deviation of the others, as the observed value is by draws it is not among.
@@ -29,7 +30,7 @@ double left_out(double away, double deviation, Index draws) {
 
 }  // namespace
 
-Vector pooled_p_values(const Vector& observed, const Matrix& null) {
+Vector pooled_p_values(const Vector& observed, const Matrix& null, NullScale scale) {
   if (null.rows() != observed.size())
     throw ShapeError(fmt::format("pooled_p_values: {} heads and nulls of {}", observed.size(), null.rows()));
   const Index heads = observed.size();
@@ -38,10 +39,10 @@ Vector pooled_p_values(const Vector& observed, const Matrix& null) {
   std::vector<double> pool;
   for (Index h = 0; h < heads; ++h) {
     if (std::isnan(observed[h]) || !null.row(h).allFinite() || null.cols() < 3) continue;
-    const Vector draws = null.row(h).transpose().unaryExpr(&logit);
+    const Vector draws = null.row(h).transpose().unaryExpr([scale](double draw) { return scaled(draw, scale); });
     const double mean = draws.mean();
     const double deviation = std::sqrt((draws.array() - mean).square().sum() / static_cast<double>(draws.size() - 1));
-    const double value = logit(observed[h]);
+    const double value = scaled(observed[h], scale);
     if (deviation <= 1e-9 * (1 + std::abs(mean))) {
       p[h] = value > mean + 1e-9 * (1 + std::abs(mean)) ? 1.0 / static_cast<double>(1 + draws.size()) : 1.0;
       continue;

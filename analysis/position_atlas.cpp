@@ -81,7 +81,7 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
       if (!std::isnan(found.toeplitz_r2)) atlas.estimate[row] = offset_of_maximum(near, stack.block.causal);
     });
   }
-  atlas.p_value = pooled_p_values(atlas.other_r2, null_other_r2);
+  atlas.p_value = pooled_p_values(atlas.other_r2, null_other_r2, NullScale::share);
   atlas.q_value = q_values(atlas.p_value);
   for (Index row = 0; row < rows; ++row)
     if (options.null.draws == 0 || atlas.q_value[row] <= options.null.level) atlas.offset[row] = atlas.estimate[row];

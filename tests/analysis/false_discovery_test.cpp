@@ -36,13 +36,66 @@ TEST_CASE("pooled p-values are uniform for heads like their draws, and small for
     observed[h] = share(centre);
     for (Index d = 0; d < draws; ++d) null(h, d) = share(centre);
   }
-  Vector p = pooled_p_values(observed, null);
+  Vector p = pooled_p_values(observed, null, NullScale::share);
   double below = 0;
   for (const double value : p) below += value <= 0.1 ? 1 : 0;
   CHECK(below / heads == Approx(0.1).margin(3 * std::sqrt(0.09 / heads)));
   observed[7] = 0.9999;
-  p = pooled_p_values(observed, null);
+  p = pooled_p_values(observed, null, NullScale::share);
   CHECK(p[7] <= 2.0 / (heads * draws));
+}
+
+TEST_CASE("pooled p-values of coherences are uniform, also where every other draw is below zero") {
+  Random random(5);
+  constexpr Index heads = 200, draws = 20;
+  Vector observed(heads);
+  Matrix null(heads, draws);
+  for (Index h = 0; h < heads; ++h) {
+    const double centre = 0.005 * static_cast<double>(h) - 0.3;  // the first heads' draws are mostly negative
+    observed[h] = std::tanh(centre + 0.4 * random.normal());
+    for (Index d = 0; d < draws; ++d) null(h, d) = std::tanh(centre + 0.4 * random.normal());
+  }
+  const Vector p = pooled_p_values(observed, null, NullScale::coherence);
+  double below = 0;
+  for (const double value : p) below += value <= 0.1 ? 1 : 0;
+  CHECK(below / heads == Approx(0.1).margin(3 * std::sqrt(0.09 / heads)));
+}
+
+TEST_CASE("a single draw at zero or below does not silence its head") {
+  Random random(7);
+  constexpr Index heads = 72, draws = 20;
+  Vector observed(heads);
+  Matrix null(heads, draws);
+  for (Index h = 0; h < heads; ++h) {
+    observed[h] = std::tanh(0.4 + 0.25 * random.normal());
+    for (Index d = 0; d < draws; ++d) null(h, d) = std::abs(std::tanh(0.4 + 0.25 * random.normal()));
+  }
+  // What was seen of a real head: coherence 0.989 above draws up to 0.767, one of them not above 0.
+  for (const double lowest : {0.3, 1e-13, 0.0, -0.02, -0.3}) {
+    CAPTURE(lowest);
+    observed[3] = 0.989;
+    null.row(3).setLinSpaced(0.2, 0.767);
+    null(3, 11) = lowest;
+    const Vector p = pooled_p_values(observed, null, NullScale::coherence);
+    CHECK(p[3] <= 2.0 / (heads * draws));
+    CHECK(q_values(p)[3] <= 0.05);
+  }
+  null.row(3).setConstant(0.5);
+  null(3, 0) = 0;
+  CHECK(pooled_p_values(observed, null, NullScale::share)[3] <= 0.01);
+}
+
+TEST_CASE("numbers at the ends of their scale are numbers: neither NaN nor beyond all others") {
+  Vector observed(3);
+  observed << 1, 1 + 1e-15, 0.2;
+  Matrix null(3, 4);
+  null << 0.1, 0.2, 0.3, 0.4, 0.1, 0.2, 0.3, 1 + 1e-15, -1, -0.2, 0.3, 0.1;
+  for (const NullScale scale : {NullScale::coherence, NullScale::share}) {
+    const Vector p = pooled_p_values(observed, null, scale);
+    CHECK(p.allFinite());
+    CHECK(p[0] <= 2.0 / 13);
+    CHECK(p[2] > 0.1);
+  }
 }
 
 TEST_CASE("heads without draws, without an observation or with draws that are all equal are told apart") {
@@ -50,11 +103,11 @@ TEST_CASE("heads without draws, without an observation or with draws that are al
   observed << 0.5, none, 0.9, 0.4;
   Matrix null(4, 3);
   null << 0.1, 0.2, none, 0.1, 0.2, 0.3, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4;
-  const Vector p = pooled_p_values(observed, null);
+  const Vector p = pooled_p_values(observed, null, NullScale::share);
   CHECK(std::isnan(p[0]));
   CHECK(std::isnan(p[1]));
   CHECK(p[2] == Approx(0.25));
   CHECK(p[3] == 1);
-  CHECK(std::isnan(pooled_p_values(observed, Matrix(4, 0))[0]));
-  CHECK_THROWS_AS(pooled_p_values(observed, Matrix(3, 2)), ShapeError);
+  CHECK(std::isnan(pooled_p_values(observed, Matrix(4, 0), NullScale::share)[0]));
+  CHECK_THROWS_AS(pooled_p_values(observed, Matrix(3, 2), NullScale::share), ShapeError);
 }

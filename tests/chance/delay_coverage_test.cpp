@@ -227,7 +227,7 @@ ControlCalls control_calls(Control control) {
       kernel.kernel.segment(length - 1 - 64, 129).maxCoeff(&place);
       offset[h] = static_cast<double>(place - 64);
     }
-    const Vector q = q_values(pooled_p_values(share, null_share));
+    const Vector q = q_values(pooled_p_values(share, null_share, NullScale::share));
     for (Index h = 0; h < heads_of_job; ++h)
       if (!(q[h] <= level)) offset[h] = std::nan("");
     calls.atlas.add(offset);
