@@ -76,6 +76,7 @@ double refined(const CurveAt& curve_at, Eigen::Ref<const Eigen::VectorXcd> cross
 
 struct Peak {
   double height, offset;
+  bool at_edge = false;
 };
 
 /// Higher first; of equal heights the one nearer to 0, then the left one.
@@ -96,29 +97,29 @@ double modulus_of(Eigen::Ref<const Eigen::VectorXcd> cross, Index length) {
 
 Delay delay_of(Eigen::Ref<const Eigen::VectorXcd> cross, Eigen::Ref<const Vector> grid, Index length, double step) {
   const double modulus = modulus_of(cross, length);
-  if (std::isnan(modulus)) return {not_defined, not_defined, not_defined, not_defined};
+  if (std::isnan(modulus)) return {not_defined, not_defined, not_defined, not_defined, false};
 
   const Index last = grid.size() - 1, middle = last / 2;
   std::vector<Peak> peaks;
   for (Index g = 0; g <= last; ++g) {
     const bool rises = g == 0 || grid[g] > grid[g - 1], falls = g == last || grid[g] >= grid[g + 1];
-    if (rises && falls) peaks.push_back({grid[g], static_cast<double>(g - middle) * step});
+    if (rises && falls) peaks.push_back({grid[g], static_cast<double>(g - middle) * step, g == 0 || g == last});
   }
-  if (peaks.empty()) peaks.push_back({grid[middle], 0.0});
+  if (peaks.empty()) peaks.push_back({grid[middle], 0.0, false});
   std::sort(peaks.begin(), peaks.end(), before);
   // The grid may order two peaks of nearly equal height wrongly: refine those that can still win.
-  peaks.resize(std::min<std::size_t>(peaks.size(), 4));
-  const double edge = static_cast<double>(middle) * step;
+  peaks.resize(std::min<std::size_t>(peaks.size(), 5));
   for (Peak& peak : peaks) {
-    if (std::abs(peak.offset) >= edge) continue;
+    if (peak.at_edge) continue;
     peak.offset = refined(wave_at, cross, length, peak.offset, step);
     peak.height = wave_at(cross, length, peak.offset).value;
   }
   std::sort(peaks.begin(), peaks.end(), before);
-  Delay delay{peaks[0].offset, peaks[0].height / modulus, not_defined, not_defined};
-  if (peaks.size() > 1) {
-    delay.runner_up = peaks[1].offset;
-    delay.runner_up_share = peaks[1].height / peaks[0].height;
+  Delay delay{peaks[0].offset, peaks[0].height / modulus, not_defined, not_defined, peaks[0].at_edge};
+  const auto next = std::find_if(peaks.begin() + 1, peaks.end(), [](const Peak& peak) { return !peak.at_edge; });
+  if (next != peaks.end()) {
+    delay.runner_up = next->offset;
+    delay.runner_up_share = next->height / peaks[0].height;
   }
   return delay;
 }
@@ -143,17 +144,17 @@ MatrixC curves_on_grid(const MatrixC& cross, Index length, const DelayOptions& o
 EnvelopeDelay envelope_delay_of(Eigen::Ref<const Eigen::VectorXcd> cross, Eigen::Ref<const Eigen::VectorXcd> grid,
                                 Index length, double step) {
   const double modulus = modulus_of(cross, length);
-  if (std::isnan(modulus)) return {not_defined, not_defined, not_defined};
+  if (std::isnan(modulus)) return {not_defined, not_defined, not_defined, false};
   const Index middle = grid.size() / 2;
-  Peak highest{-1, 0};
+  Peak highest{-1, 0, false};
   for (Index g = 0; g < grid.size(); ++g) {
-    const Peak here{std::abs(grid[g]), static_cast<double>(g - middle) * step};
+    const bool at_edge = g == 0 || g + 1 == grid.size();
+    const Peak here{std::abs(grid[g]), static_cast<double>(g - middle) * step, at_edge && grid.size() > 1};
     if (before(here, highest)) highest = here;
   }
-  const double edge = static_cast<double>(middle) * step;
-  if (std::abs(highest.offset) < edge) highest.offset = refined(envelope_at, cross, length, highest.offset, step);
+  if (!highest.at_edge) highest.offset = refined(envelope_at, cross, length, highest.offset, step);
   const Complex value = complex_curve_at(cross, length, highest.offset).value;
-  return {highest.offset, std::arg(value), std::abs(value) / modulus};
+  return {highest.offset, std::arg(value), std::abs(value) / modulus, highest.at_edge};
 }
 
 }  // namespace

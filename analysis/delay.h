@@ -17,8 +17,9 @@ struct DelayOptions {
 struct Delay {
   double offset = 0;           ///< t^ in tokens, key minus query; NaN: nothing but rounding in the cross-spectrum
   double coherence = 0;        ///< share of the modulus that adds up at t^; 1: one delay at every frequency
-  double runner_up = 0;        ///< offset of the second highest peak, tokens; NaN: there is one peak only
+  double runner_up = 0;        ///< offset of the next peak within the search, tokens; NaN: there is none
   double runner_up_share = 0;  ///< its height over the highest
+  bool at_edge = false;        ///< the highest value lies at the end of the search, where D(t) was cut off: no estimate
 };
 
 /// The delay that all frequencies together agree on best.
@@ -29,7 +30,8 @@ struct Delay {
 /// C(f) = sum_c conj(F[q_c](f)) F[k_c](f) over a head's columns, or those weighted by gain; m_f = 2, but 1 at f = T/2.
 /// f = 0 is left out: a constant agrees with every delay. One frequency alone fixes a delay only up to T / f; many
 /// together do not leave that choice, and the runner-up tells how close another came. The maximum is found on a grid
-/// and refined by Newton's method on D'(t) = 0: no whole tokens.
+/// and refined by Newton's method on D'(t) = 0: no whole tokens. A maximum at |t| = reach is marked: there D(t) was cut
+/// off and need not turn. Where reach is T / 2 or more that end is T / 2, where left and right are one.
 ///
 /// Source: this project's; the phases it combines are those of Yamamoto and Matsuzaki 2023, section 3.5.
 /// @param cross   (floor(T/2) + 1, heads)  one C(f) per column
@@ -43,6 +45,7 @@ struct EnvelopeDelay {
   double offset = 0;     ///< tokens, key minus query; NaN: nothing but rounding in the cross-spectrum
   double phase = 0;      ///< in (-pi, pi], radian, by which keys run ahead of queries beside that delay
   double coherence = 0;  ///< share of the modulus that then adds up, never below that of delays()
+  bool at_edge = false;  ///< the largest value lies at the end of the search: offset and phase are no estimates
 };
 
 /// Tells a delay from a phase that all frequencies share, the horizontal ridge of phase_spectrum.h:

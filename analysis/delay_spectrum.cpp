@@ -77,8 +77,20 @@ void set_null(const CrossSpectra& spectra, DelaySpectrum& result) {
     result.null_median[row] = quantile(list, 0.5);
     result.null_quantile[row] = quantile(list, 1 - result.options.level);
   }
-  for (Index row = 0; row < result.offset.size(); ++row)
-    if (result.q_value[row] <= result.options.level) result.offset[row] = result.estimate[row];
+}
+
+/// What cannot be told from chance is no offset, wherever its maximum lies; what can is none at the end of the search.
+void set_offsets(const std::vector<Delay>& found, DelaySpectrum& result) {
+  for (Index row = 0; row < result.offset.size(); ++row) {
+    const Delay& delay = found[static_cast<std::size_t>(row)];
+    const bool told = result.q_value[row] <= result.options.level;
+    const PredictedStatus status = std::isnan(delay.offset) ? PredictedStatus::nothing
+                                   : !told                  ? PredictedStatus::chance
+                                   : delay.at_edge          ? PredictedStatus::edge
+                                                            : PredictedStatus::offset;
+    result.status.push_back(status);
+    if (status == PredictedStatus::offset) result.offset[row] = delay.offset;
+  }
 }
 
 }  // namespace
@@ -133,16 +145,17 @@ DelaySpectrum delay_spectrum(const CrossSpectra& spectra, std::string name, std:
   for (Index row = 0; row < rows; ++row) {
     const Delay& delay = found[static_cast<std::size_t>(row)];
     const EnvelopeDelay& envelope = envelopes[static_cast<std::size_t>(row)];
-    result.estimate[row] = delay.offset;
+    result.estimate[row] = delay.at_edge ? not_defined : delay.offset;
     result.coherence[row] = delay.coherence;
     result.runner_up[row] = delay.runner_up;
     result.runner_up_share[row] = delay.runner_up_share;
-    result.envelope_offset[row] = envelope.offset;
-    result.envelope_phase[row] = envelope.phase;
+    result.envelope_offset[row] = envelope.at_edge ? not_defined : envelope.offset;
+    result.envelope_phase[row] = envelope.at_edge ? not_defined : envelope.phase;
     result.envelope_coherence[row] = envelope.coherence;
   }
   set_intervals(spectra, result);
   set_null(spectra, result);
+  set_offsets(found, result);
   return result;
 }
 
@@ -182,19 +195,27 @@ std::vector<Field> describe(const DelaySpectrum& spectrum) {
       make_field(spectrum.name + "/cross_imaginary", lines, "1", "cross-spectrum, imaginary part, mean over documents",
                  transposed(spectrum.cross.imag()))};
   const std::string nothing = "the head's scores have no frequency above 0";
+  const std::string edge = "; or the maximum lies at the end of the search, |t| = reach";
   fields[0].attributes["undefined"] =
-      std::string("the coherence does not rise above its null (q_value above level), or there is none");
-  fields[1].attributes["undefined"] = fields[4].attributes["undefined"] = nothing;
+      std::string("the coherence does not rise above its null (q_value above level), or there is none") + edge;
+  fields[4].attributes["undefined"] = nothing;
+  fields[1].attributes["undefined"] = nothing + edge;
   fields[2].attributes["undefined"] = fields[3].attributes["undefined"] =
       std::string("too few documents for an interval");
   for (const std::size_t i : {5U, 6U, 7U, 8U}) fields[i].attributes["undefined"] = std::string("no null was drawn");
-  fields[9].attributes["undefined"] = fields[10].attributes["undefined"] = std::string("there is one peak only");
-  for (const std::size_t i : {11U, 12U, 13U}) fields[i].attributes["undefined"] = nothing;
+  fields[9].attributes["undefined"] = fields[10].attributes["undefined"] =
+      std::string("there is no other peak within the search");
+  fields[11].attributes["undefined"] = fields[12].attributes["undefined"] = nothing + edge;
+  fields[13].attributes["undefined"] = nothing;
   fields[14].attributes["undefined"] = std::string("f = 0, or nothing at that frequency");
   fields[2].attributes["coverage"] = fields[3].attributes["coverage"] = spectrum.options.coverage;
   fields[2].attributes["resamples"] = fields[3].attributes["resamples"] =
       static_cast<std::int64_t>(spectrum.options.resamples);
   fields[0].attributes["level"] = spectrum.options.level;
+  for (const std::size_t i : {0U, 1U, 11U})
+    fields[i].attributes["reach"] =
+        static_cast<std::int64_t>(std::min(spectrum.options.delay.reach, spectrum.length / 2));
+  fields.push_back(predicted_status_field(spectrum.name + "/status", heads, spectrum.status));
   for (Field& field : fields) {
     field.attributes["length"] = static_cast<std::int64_t>(spectrum.length);
     field.attributes["documents"] = static_cast<std::int64_t>(spectrum.documents);

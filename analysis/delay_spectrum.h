@@ -6,6 +6,7 @@
 
 #include "headwave/analysis/delay.h"
 #include "headwave/analysis/head_grid.h"
+#include "headwave/analysis/predicted_status.h"
 #include "headwave/analysis/wave_head.h"
 #include "headwave/core/field.h"
 
@@ -53,12 +54,13 @@ struct DelaySpectrum {
   std::string long_name;  ///< what the cross-spectrum is of
   HeadGrid grid;
   Index length = 0, documents = 0;
-  MatrixC cross;                      ///< (floor(T/2) + 1, rows)  mean over documents
-  Matrix by_frequency;                ///< (floor(T/2) + 1, rows)  tokens
-  Vector estimate;                    ///< (rows)  t^ in tokens
-  Vector offset;                      ///< (rows)  t^ where the coherence leaves its null behind, NaN elsewhere
-  Vector coherence;                   ///< (rows)
-  Vector runner_up, runner_up_share;  ///< (rows)
+  MatrixC cross;                        ///< (floor(T/2) + 1, rows)  mean over documents
+  Matrix by_frequency;                  ///< (floor(T/2) + 1, rows)  tokens
+  Vector estimate;                      ///< (rows)  t^ in tokens; NaN also at the end of the search
+  Vector offset;                        ///< (rows)  t^ where the coherence leaves its null behind, NaN elsewhere
+  std::vector<PredictedStatus> status;  ///< (rows)  whether there is an offset, and why not
+  Vector coherence;                     ///< (rows)
+  Vector runner_up, runner_up_share;    ///< (rows)
   Vector envelope_offset, envelope_phase, envelope_coherence;  ///< (rows)  envelope_delays() of the mean
   Vector lower, upper;                ///< (rows)  ends of the interval, tokens; NaN: too few documents
   Vector null_median, null_quantile;  ///< (rows)  of the coherence; null_quantile at 1 - level

@@ -7,26 +7,25 @@
 
 #include <fmt/format.h>
 
+#include "headwave/core/offset_peak.h"
+
 namespace headwave {
 
 namespace {
 
 constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 
-/// Equation (2) of every head; the lesser |t| wins a tie, then the left.
+/// Equation (2) of every head. At the end of the search a share is no largest one, unless it is more than half: shares
+/// add up to 1 at most, so nothing beyond can then be larger.
 void set_positional(HeadTypes& types) {
   const Index reach = types.options.reach;
   types.positional_share = types.positional_offset = Vector::Constant(types.grid.rows(), not_defined);
   for (Index row = 0; row < types.grid.rows(); ++row) {
-    if (std::isnan(types.argmax_share(row, reach))) continue;
-    double top = 0;
-    for (Index distance = 0; distance <= reach; ++distance)
-      for (const Index t : {-distance, distance}) {
-        if (!(types.argmax_share(row, reach + t) > top)) continue;
-        top = types.argmax_share(row, reach + t);
-        types.positional_offset[row] = static_cast<double>(t);
-      }
+    const auto peak = offset_peak(types.argmax_share.row(row).transpose());
+    if (!peak) continue;
+    const double top = types.argmax_share(row, reach + peak->offset);
     types.positional_share[row] = top;
+    if (top > (peak->at_edge ? 0.5 : 0.0)) types.positional_offset[row] = static_cast<double>(peak->offset);
   }
 }
 
@@ -196,7 +195,9 @@ std::vector<Field> describe(const HeadTypes& types) {
       field_of("positional_share", {layer, head}, "1", "largest share of queries whose largest weight is at one offset",
                types.positional_share, cross ? other_sequence : no_attention),
       field_of("positional_offset", {layer, head}, "token", "the offset of positional_share", types.positional_offset,
-               cross ? other_sequence : "no query has its largest weight within reach")};
+               cross ? other_sequence
+                     : "no query has its largest weight within reach; or positional_share lies "
+                       "at its end and is not more than half")};
   for (Field* field : {&fields[1], &fields[2], &fields[3]})
     field->attributes["ties"] = std::string("the lesser |t|, then the left");
   fields[2].attributes["threshold"] = types.options.positional;

@@ -11,6 +11,7 @@ enum class OffsetStatus : std::uint8_t {
   offset,  ///< yes
   self,  ///< its maximum is at t = 0, which shuffled positions leave in place: it may look at itself or at equal words
   flat,  ///< no: the maximum does not rise above the null
+  edge,  ///< it does, but lies at the end of the search: it may be larger beyond, so it is no estimate
 };
 
 struct MeasuredOffsetOptions {
@@ -25,6 +26,7 @@ struct MeasuredOffsets {
   std::array<Vector, pairs_kinds> offset;     ///< (rows) tokens; NaN where the status is not `offset`
   std::array<Vector, pairs_kinds> weight;     ///< (rows) largest mean attention weight over |t| <= reach
   std::array<Vector, pairs_kinds> threshold;  ///< (rows) what it had to exceed, at its own offset
+  std::array<Vector, pairs_kinds> chance;     ///< (rows) weight expected there if queries are shuffled; NaN: no null
   std::array<std::vector<OffsetStatus>, pairs_kinds> status;  ///< (rows)
 };
 
@@ -36,7 +38,7 @@ struct MeasuredOffsets {
 /// the normal quantile at 1 - level / (number of offsets): about `level` of the heads without a preference are given
 /// one. About, because a few keys may carry most of the attention, and a sum of few terms is far from normal even so;
 /// believe a weight that exceeds its threshold by little only over many documents. At most half the length is searched,
-/// since longer offsets have few pairs. Ties go to the smaller |t|.
+/// since longer offsets have few pairs. Ties go to the smaller |t|. A maximum at the end of the search is no estimate.
 ///
 /// An offset that can be told from chance need not be strong, and need not come from positions: text has order of its
 /// own, and a head that looks for equal words shows the distance at which words recur.

@@ -28,6 +28,25 @@ OffsetVerdict verdict_of(const Prediction& prediction, double measured, double t
   return meets ? OffsetVerdict::agrees : OffsetVerdict::differs;
 }
 
+/// @param there  which of the three sources came
+void count_met(OffsetAgreement& result, const Vector& weight, const std::array<bool, offset_sources>& there) {
+  for (std::size_t route = 0; route < offset_routes; ++route)
+    for (auto& met : result.met) met[route] = route < offset_sources && !there[route] ? not_defined : 0.0;
+  for (Index row = 0; row < result.grid.rows(); ++row) {
+    const double measured = result.measured[row];
+    if (std::isnan(measured)) continue;
+    for (const std::size_t counted : {0U, 1U}) {
+      if (counted == 1 && !(weight[row] > result.options.strong)) continue;
+      ++result.heads[counted];
+      auto& met = result.met[counted];
+      for (std::size_t source = 0; source < offset_sources; ++source)
+        met[source] += result.verdict[source][static_cast<std::size_t>(row)] == OffsetVerdict::agrees ? 1 : 0;
+      for (std::size_t b = 0; b < offset_baselines.size(); ++b)
+        met[offset_sources + b] += measured == offset_baselines[b] ? 1 : 0;
+    }
+  }
+}
+
 }  // namespace
 
 OffsetAgreement offset_agreement(const MeasuredOffsets& measured, const PositionAtlas* atlas,
@@ -60,6 +79,8 @@ OffsetAgreement offset_agreement(const MeasuredOffsets& measured, const Position
           verdict_of(prediction, result.measured[row], options.tolerance);
     }
   }
+  count_met(result, measured.weight[static_cast<std::size_t>(Pairs::all)],
+            {defined_atlas, phases != nullptr, scores != nullptr});
   return result;
 }
 
@@ -86,8 +107,25 @@ std::vector<Field> describe(const OffsetAgreement& agreement) {
             verdict,
             {"undefined", "agrees", "differs", "unpredicted", "unrealised"},
             {}}};
+  const Axis counted{"counted", "1", "which heads are counted", std::vector<std::string>{"measured", "strong"}};
+  const Axis route{"route", "1", "what says where a head looks: predictions, and constants beside them",
+                   std::vector<std::string>{"weights", "phases", "scores", "always 0", "always -1", "always +1"}};
+  std::vector<double> met;
+  for (const auto& numbers : agreement.met) met.insert(met.end(), numbers.begin(), numbers.end());
+  fields.push_back({"offset_agreement/heads",
+                    {counted},
+                    "1",
+                    "heads with a measured offset",
+                    std::vector<std::int64_t>(agreement.heads.begin(), agreement.heads.end()),
+                    {},
+                    {}});
+  fields.push_back(
+      make_field("offset_agreement/met", {counted, route}, "1", "how many of them it meets", std::move(met)));
+  fields[4].attributes["undefined"] = std::string("not computed");
+  fields[3].attributes["strong"] = agreement.options.strong;
   fields[0].attributes["undefined"] = std::string("the maximum does not rise above its null");
-  fields[1].attributes["undefined"] = std::string("not told from chance, or not computed");
+  fields[1].attributes["undefined"] =
+      std::string("no offset is predicted (the prediction's own status says why), or none computed");
   fields[2].attributes["tolerance"] = agreement.options.tolerance;
   return fields;
 }

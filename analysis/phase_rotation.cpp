@@ -133,9 +133,8 @@ Matrix direction_spectra(const MatrixC& spectrum, const PhaseRotation& rotation)
 }
 
 Index phase_bin(double phase, Index bins) {
-  // (-pi, pi]: the upper end belongs to a bin, the lower one to the bin below.
-  const double at = (phase + std::numbers::pi) / (2 * std::numbers::pi) * static_cast<double>(bins);
-  return std::clamp<Index>(static_cast<Index>(std::ceil(at)) - 1, 0, bins - 1);
+  const auto turns = static_cast<Index>(std::lround(phase / (2 * std::numbers::pi) * static_cast<double>(bins)));
+  return ((turns + (bins - 1) / 2) % bins + bins) % bins;
 }
 
 }  // namespace headwave

@@ -57,7 +57,8 @@ PaperRotation paper_rotation(const QkSvd& svd, std::uint64_t seed);
 /// @returns (floor(T/2) + 1, k)
 Matrix direction_spectra(const MatrixC& spectrum, const PhaseRotation& rotation);
 
-/// The bin of (-pi, pi] that a phase falls in, bins of equal width, the first beginning at -pi.
+/// The bin of (-pi, pi] that a phase falls in: bins of equal width about multiples of it, so that the phases 0 and, of an
+/// even number of bins, pi lie in the middle of theirs. The last one holds what is left of both ends of the circle.
 Index phase_bin(double phase, Index bins);
 
 }  // namespace headwave

@@ -9,7 +9,7 @@ namespace headwave {
 Axis phase_axis(Index bins) {
   std::vector<double> centres;
   for (Index bin = 0; bin < bins; ++bin)
-    centres.push_back(std::numbers::pi * (2 * (static_cast<double>(bin) + 0.5) / static_cast<double>(bins) - 1));
+    centres.push_back(2 * std::numbers::pi * static_cast<double>(bin - (bins - 1) / 2) / static_cast<double>(bins));
   return {"phase", "rad", "phase by which keys run ahead of queries, middle of the bin", centres};
 }
 

@@ -28,7 +28,7 @@ struct PhaseSpectra {
 void add_head(PhaseSpectra& document, Index row, const PhaseRotation& rotation, const Matrix& query_amplitude,
               const Matrix& key_amplitude);
 
-/// Bins of equal width over (-pi, pi], each known by its middle, in radian.
+/// The bins of phase_bin() in ascending order, each known by its middle, in radian.
 Axis phase_axis(Index bins);
 
 /// Empty spectra of a grid.

@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 
 #include "headwave/analysis/false_discovery.h"
+#include "headwave/analysis/quantile.h"
 #include "headwave/core/layer_positions.h"
+#include "headwave/core/offset_peak.h"
 #include "headwave/core/threads.h"
 
 namespace headwave {
@@ -29,14 +31,22 @@ HeadGrid known_grid(const Stack& stack) {
   return grid;
 }
 
-/// Offset of the largest entry, ties to the smaller |t|, then to the left.
-double offset_of_maximum(const Vector& kernel, bool causal) {
-  const Index reach = (kernel.size() - 1) / 2;
-  Index best = 0;
-  for (Index distance = 1; distance <= reach; ++distance)
-    for (const Index t : {-distance, distance})
-      if ((t < 0 || !causal) && kernel[t + reach] > kernel[best + reach]) best = t;
-  return static_cast<double>(best);
+/// What one head's kernel predicts, told from chance or not: its maximum, and the softmax there of what was searched.
+void set_estimate(PositionAtlas& atlas, Index row, bool causal) {
+  const Vector kernel = atlas.kernel.row(row).head(causal ? atlas.reach + 1 : 2 * atlas.reach + 1).transpose();
+  const auto peak = offset_peak(atlas.kernel.row(row).transpose(), causal);
+  if (!peak) return;
+  atlas.weight[row] = 1 / (kernel.array() - kernel[atlas.reach + peak->offset]).exp().sum();
+  atlas.chance[row] = 1 / static_cast<double>(kernel.size());
+  if (!peak->at_edge) atlas.estimate[row] = static_cast<double>(peak->offset);
+}
+
+PredictedStatus status_of(const PositionAtlas& atlas, Index row) {
+  if (std::isnan(atlas.toeplitz_r2[row])) return PredictedStatus::nothing;
+  if (atlas.options.null.draws > 0 && !(atlas.q_value[row] <= atlas.options.null.level)) return PredictedStatus::chance;
+  if (std::isnan(atlas.estimate[row])) return PredictedStatus::edge;
+  return atlas.weight[row] < atlas.options.least_times * atlas.chance[row] ? PredictedStatus::weak
+                                                                           : PredictedStatus::offset;
 }
 
 }  // namespace
@@ -47,9 +57,11 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
   atlas.options = options;
   const Index rows = atlas.grid.rows();
   for (Vector* vector : {&atlas.toeplitz_r2, &atlas.other_r2, &atlas.null_median, &atlas.null_quantile,
-                         &atlas.key_only_share, &atlas.p_value, &atlas.q_value, &atlas.estimate, &atlas.offset})
+                         &atlas.other_null_quantile, &atlas.key_only_share, &atlas.p_value, &atlas.q_value,
+                         &atlas.estimate, &atlas.weight, &atlas.chance, &atlas.offset})
     *vector = Vector::Constant(rows, not_defined);
   const Index positions = stack.embedding.positions.rows();
+  atlas.status.assign(static_cast<std::size_t>(rows), PredictedStatus::nothing);
   if (positions == 0 || rows == 0) {
     atlas.undefined = positions == 0 ? "no position table" : "no layer's query and key projections";
     return atlas;
@@ -78,62 +90,69 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
       atlas.key_only_share[row] = found.key_only_share;
       atlas.other_r2[row] = found.other_r2;
       if (found.null_other_r2.size() > 0) null_other_r2.row(row) = found.null_other_r2.transpose();
-      if (!std::isnan(found.toeplitz_r2)) atlas.estimate[row] = offset_of_maximum(near, stack.block.causal);
+      if (!std::isnan(found.toeplitz_r2)) set_estimate(atlas, row, stack.block.causal);
     });
   }
   atlas.p_value = pooled_p_values(atlas.other_r2, null_other_r2, NullScale::share);
   atlas.q_value = q_values(atlas.p_value);
-  for (Index row = 0; row < rows; ++row)
-    if (options.null.draws == 0 || atlas.q_value[row] <= options.null.level) atlas.offset[row] = atlas.estimate[row];
+  for (Index row = 0; row < rows; ++row) {
+    const PredictedStatus status = atlas.status[static_cast<std::size_t>(row)] = status_of(atlas, row);
+    if (status == PredictedStatus::offset) atlas.offset[row] = atlas.estimate[row];
+    if (null_other_r2.cols() == 0 || !null_other_r2.row(row).allFinite()) continue;
+    const Vector draws = null_other_r2.row(row).transpose();
+    atlas.other_null_quantile[row] = quantile({draws.begin(), draws.end()}, 1 - options.null.level);
+  }
   return atlas;
 }
 
 std::vector<Field> describe(const PositionAtlas& atlas) {
   const std::vector<Axis> heads{layer_axis(atlas.grid.layers), head_axis(atlas.grid.heads)};
-  const auto list = [](const auto& numbers) {
-    return std::vector<double>(numbers.data(), numbers.data() + numbers.size());
+  std::vector<Field> fields;
+  const auto add = [&](const char* quantity, const char* unit, const char* long_name, const Vector& values,
+                       const std::string& undefined) -> Attributes& {
+    fields.push_back(
+        make_field(fmt::format("position_atlas/{}", quantity), heads, unit, long_name, {values.begin(), values.end()}));
+    fields.back().attributes["undefined"] = undefined;
+    return fields.back().attributes;
   };
   const std::string reason = atlas.undefined.empty() ? "the scores do not depend on position" : atlas.undefined;
-  std::vector<Field> fields{
-      make_field("position_atlas/offset", heads, "token", "offset that positions alone predict", list(atlas.offset)),
-      make_field("position_atlas/toeplitz_r2", heads, "1",
-                 "share of the scores between positions that depends on their offset alone", list(atlas.toeplitz_r2))};
-  fields[0].attributes["undefined"] = atlas.undefined.empty()
-                                          ? std::string(
-                                                "other_r2 does not rise above its null of random rotations of the "
-                                                "keys: q_value above the level")
-                                          : atlas.undefined;
-  fields[1].attributes["undefined"] = reason;
+  const std::string none = reason + ", or no null was drawn";
+  add("offset", "token", "offset that positions alone predict", atlas.offset,
+      atlas.undefined.empty() ? "position_atlas/status says why" : atlas.undefined);
+  add("toeplitz_r2", "1", "share of the scores between positions that depends on their offset alone", atlas.toeplitz_r2,
+      reason);
   for (Field& field : fields)
     field.attributes["layers_above_0"] = std::string("proxy: positions as the embedding gives them");
   if (!atlas.undefined.empty()) return fields;
+
+  Field status = predicted_status_field("position_atlas/status", heads, atlas.status);
+  status.attributes["level"] = atlas.options.null.level;
+  status.attributes["least_times"] = atlas.options.least_times;
+  status.attributes["reach"] = static_cast<std::int64_t>(atlas.reach);
+  fields.push_back(std::move(status));
+  add("weight", "1", "softmax of the kernel at its maximum: the share of attention over the offsets searched",
+      atlas.weight, reason);
+  add("chance", "1", "the same if the kernel were flat: one part for each offset searched", atlas.chance, reason);
+  add("estimate", "token", "offset of the kernel's maximum, told from chance or not", atlas.estimate,
+      reason + ", or the maximum lies at the end of the search, |t| = reach");
+  add("other_r2", "1", "the Toeplitz share without what each position shares with itself: what is held against chance",
+      atlas.other_r2, reason);
+  add("other_null_quantile", "1", "quantile 1 - level of other_r2 under random rotations of the keys",
+      atlas.other_null_quantile, none);
+  add("p_value", "1", "chance of such an other_r2 under random rotations, heads pooled", atlas.p_value, none);
+  add("q_value", "1", "p_value adjusted for the number of heads", atlas.q_value, none);
+  add("null_median", "1", "median of the Toeplitz share under random rotations of the keys", atlas.null_median, none);
+  Attributes& null = add("null_quantile", "1", "quantile 1 - level of the Toeplitz share under random rotations",
+                         atlas.null_quantile, none);
+  null["level"] = atlas.options.null.level;
+  null["draws"] = static_cast<std::int64_t>(atlas.options.null.draws);
+  null["seed"] = static_cast<std::int64_t>(atlas.options.null.seed);
+  add("key_only_share", "1", "share of the key-only term b_Q.k in the row-centred score variance", atlas.key_only_share,
+      reason);
   const Axis offset = offset_axis("kernel_offset", -atlas.reach, atlas.reach);
-  fields.push_back(make_field("position_atlas/null_median", heads, "1",
-                              "median of the Toeplitz share under random rotations of the keys",
-                              list(atlas.null_median)));
-  fields.push_back(make_field("position_atlas/null_quantile", heads, "1",
-                              "quantile 1 - level of the Toeplitz share under random rotations",
-                              list(atlas.null_quantile)));
-  fields.push_back(make_field("position_atlas/key_only_share", heads, "1",
-                              "share of the key-only term b_Q.k in the row-centred score variance",
-                              list(atlas.key_only_share)));
-  fields.push_back(make_field("position_atlas/other_r2", heads, "1",
-                              "the Toeplitz share without what each position shares with itself",
-                              list(atlas.other_r2)));
-  fields.push_back(make_field("position_atlas/p_value", heads, "1",
-                              "chance of such an other_r2 under random rotations, heads pooled", list(atlas.p_value)));
-  fields.push_back(make_field("position_atlas/q_value", heads, "1", "p_value adjusted for the number of heads",
-                              list(atlas.q_value)));
-  fields.push_back(make_field("position_atlas/estimate", heads, "token",
-                              "offset of the kernel's maximum, told from chance or not", list(atlas.estimate)));
   fields.push_back(make_field("position_atlas/kernel", {heads[0], heads[1], offset}, "1",
                               "mean scaled score between positions at an offset, row means removed, without biases",
-                              list(atlas.kernel)));
-  fields[2].attributes["undefined"] = fields[3].attributes["undefined"] = reason;
-  fields[3].attributes["level"] = atlas.options.null.level;
-  fields[3].attributes["draws"] = static_cast<std::int64_t>(atlas.options.null.draws);
-  fields[3].attributes["seed"] = static_cast<std::int64_t>(atlas.options.null.seed);
-  for (const std::size_t i : {5U, 6U, 7U, 8U}) fields[i].attributes["undefined"] = reason;
+                              {atlas.kernel.data(), atlas.kernel.data() + atlas.kernel.size()}));
   fields.back().attributes["length"] = static_cast<std::int64_t>(atlas.length);
   return fields;
 }

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "headwave/core/offset_peak.h"
+
 namespace headwave {
 
 namespace {
@@ -20,17 +22,11 @@ Matrix beside(const std::vector<const Vector*>& columns) {
   return matrix;
 }
 
-/// Equation (5) of one head. NaN: no offset has pairs.
+/// Equation (5) of one head. NaN: no offset has pairs, or the largest lies at the end of the search.
 double offset_of_largest(const Matrix& weights, Index row, Index near) {
   const Index reach = (weights.cols() - 1) / 2;
-  double top = -1, offset = not_defined;
-  for (Index distance = 0; distance <= near; ++distance)
-    for (const Index t : {-distance, distance}) {
-      if (!(weights(row, reach + t) > top)) continue;
-      top = weights(row, reach + t);
-      offset = static_cast<double>(t);
-    }
-  return offset;
+  const auto peak = offset_peak(weights.row(row).segment(reach - near, 2 * near + 1).transpose());
+  return peak && !peak->at_edge ? static_cast<double>(peak->offset) : not_defined;
 }
 
 }  // namespace
@@ -124,7 +120,7 @@ std::vector<Field> describe(const ValueUse& use) {
       field_of("norm_weight", {layer, head, offset}, "1", "mean share of what reaches a query that is from an offset",
                use.norm_weight, lengths + "; or no pair of tokens is that far apart and allowed by the mask"),
       field_of("norm_offset", {layer, head}, "token", "the offset of the largest norm_weight", use.norm_offset,
-               lengths),
+               lengths + "; or it lies at the end of the search"),
       field_of("norm_first", {layer, head}, "1", "mean share of what reaches a query that is from the first key",
                use.norm_first, lengths),
       field_of("weight_first", {layer, head}, "1", "mean attention weight on the first key, where values came",

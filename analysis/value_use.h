@@ -51,7 +51,7 @@ struct ValueUse {
   Vector subspace_disagreement;  ///< (layers)  equation (1)
   Vector output_disagreement;    ///< (layers)  equation (1)
   Matrix norm_weight;            ///< (rows, 2 reach + 1)  equation (4)
-  Vector norm_offset;            ///< (rows)  equation (5), in tokens
+  Vector norm_offset;            ///< (rows)  equation (5), in tokens; NaN also: at the end of the search
   Vector norm_first;             ///< (rows)  mean over queries of N on key 0
   Vector weight_first;           ///< (rows)  mean over queries of A on key 0
   Vector norm_special;           ///< (rows)  mean over queries of N on special tokens

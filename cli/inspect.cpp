@@ -67,6 +67,10 @@ ordered_json number_or_null(double number) {
   return std::isnan(number) ? ordered_json() : ordered_json(number);
 }
 
+ordered_json text_or_null(const std::string& text) {
+  return text.empty() ? ordered_json() : ordered_json(text);
+}
+
 ordered_json heads_json(const Result& result) {
   ordered_json heads = ordered_json::array();
   for (const HeadFinding& found : head_findings(result)) {
@@ -74,13 +78,22 @@ ordered_json heads_json(const Result& result) {
                       {"layer", found.name.layer},
                       {"index", found.name.head},
                       {"offset", number_or_null(found.offset)},
-                      {"status", found.status.empty() ? ordered_json() : ordered_json(found.status)},
+                      {"status", text_or_null(found.status)},
                       {"weight", number_or_null(found.weight)},
                       {"threshold", number_or_null(found.threshold)},
-                      {"predicted_offset", number_or_null(found.predicted)},
-                      {"offset_by_phases", number_or_null(found.by_phases)},
-                      {"offset_by_scores", number_or_null(found.by_scores)},
+                      {"chance", number_or_null(found.chance)},
+                      {"predicted_offset", number_or_null(found.by_weights.offset)},
+                      {"predicted_status", text_or_null(found.by_weights.status)},
+                      {"predicted_weight", number_or_null(found.predicted_weight)},
+                      {"predicted_chance", number_or_null(found.predicted_chance)},
+                      {"offset_by_phases", number_or_null(found.by_phases.offset)},
+                      {"status_by_phases", text_or_null(found.by_phases.status)},
+                      {"offset_by_scores", number_or_null(found.by_scores.offset)},
+                      {"status_by_scores", text_or_null(found.by_scores.status)},
                       {"toeplitz_r2", number_or_null(found.toeplitz_r2)},
+                      {"other_r2", number_or_null(found.other_r2)},
+                      {"other_null_quantile", number_or_null(found.other_null)},
+                      {"q_value", number_or_null(found.q_value)},
                       {"cluster", found.cluster ? ordered_json(*found.cluster) : ordered_json()},
                       {"cluster_share", number_or_null(found.share)}};
     if (found.planted)

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "headwave/core/head_name.h"
+#include "headwave/core/offset_peak.h"
 #include "headwave/job/carried_waves.h"
 #include "headwave/job/intervention_text.h"
 #include "headwave/job/published.h"
@@ -89,16 +90,15 @@ class Run {
     return std::isnan(offset) ? not_defined : rows.values(row(head), middle + std::lround(offset));
   }
 
-  /// Lag of the largest value of one row of a Field whose last axis is `lag`, at most `reach` away.
+  /// Lag of the largest value of one row of a Field whose last axis is `lag`, less than `reach` away.
   [[nodiscard]] double peak_lag(const std::string& name, std::size_t leading, Index at, Index reach) const {
     const Rows rows = rows_of(result_, name, leading);
     if (at < 0 || at >= rows.values.rows()) return not_defined;
     const Index middle = rows.values.cols() / 2, near = std::min(reach, middle);
-    Index best = 0;
-    const auto window = rows.values.row(at).segment(middle - near, 2 * near + 1);
+    const Vector window = rows.values.row(at).segment(middle - near, 2 * near + 1).transpose();
     if (!window.allFinite()) return not_defined;
-    window.maxCoeff(&best);
-    return static_cast<double>(best - near);
+    const auto peak = offset_peak(window);
+    return peak && !peak->at_edge ? static_cast<double>(peak->offset) : not_defined;
   }
 
   [[nodiscard]] double number(const std::string& name, Index row, Index column = 0) const {

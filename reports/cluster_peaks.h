@@ -7,7 +7,8 @@
 
 namespace headwave {
 
-/// The offset at which each cluster's centroid is largest, in tokens; NaN for a centroid without a number.
+/// The offset at which each cluster's centroid is largest, in tokens; NaN for a centroid without a number, or one that is
+/// largest at the end of its window.
 /// @returns (clusters)
 /// @throws ShapeError if head_cluster/centroid is missing or has other axes than (cluster, window_offset)
 std::vector<double> cluster_peaks(const Result& result);

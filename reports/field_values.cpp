@@ -93,6 +93,11 @@ const std::vector<std::uint8_t>& flags_of(const Result& result, std::string_view
   return values_of<std::uint8_t>(result, name, axes, "flags (uint8)");
 }
 
+const std::vector<std::int64_t>& counts_of(const Result& result, std::string_view name,
+                                           std::initializer_list<std::string_view> axes) {
+  return values_of<std::int64_t>(result, name, axes, "whole numbers");
+}
+
 std::vector<double> coordinates(const Field& field, std::string_view axis) {
   const auto& values = field.axis(axis).values;
   if (const auto* doubles = std::get_if<std::vector<double>>(&values)) return *doubles;

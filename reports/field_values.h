@@ -20,6 +20,8 @@ const std::vector<std::string>& strings_of(const Result& result, std::string_vie
                                            std::initializer_list<std::string_view> axes);
 const std::vector<std::uint8_t>& flags_of(const Result& result, std::string_view name,
                                           std::initializer_list<std::string_view> axes);
+const std::vector<std::int64_t>& counts_of(const Result& result, std::string_view name,
+                                           std::initializer_list<std::string_view> axes);
 
 /// Where along an axis of texts one of them stands.
 /// @throws ShapeError naming the text and those there are

@@ -50,15 +50,17 @@ const std::vector<FigureKind>& figure_kinds() {
        "query-key pairs at that offset. Each panel is scaled to its own largest value, written above it. The dot and "
        "its number mark the measured offset in tokens, an arrow one beyond the panel; a hollow dot stands where the "
        "weight is less than twice what chance would reach. Panels in grey have no offset that rises above the head's "
-       "own null.",
+       "own null, or one at the end of the search alone.",
        offset_profile_figure},
       {"position_kernel",
-       {"position_atlas/kernel", "position_atlas/offset", "position_atlas/toeplitz_r2"},
-       {},
+       {"position_atlas/kernel", "position_atlas/offset"},
+       {"position_atlas/weight"},
        "What every head would do by position alone, from the weights: mean score between positions at each offset t = "
-       "key position minus query position, row means removed, each panel on its own scale. The number above it is the "
-       "share of the scores that depends on the offset alone (Toeplitz R2). The line and its number mark the offset "
-       "this predicts; panels in grey do not rise above their null. Layers above 0 are a proxy: the blocks between "
+       "key position minus query position, row means removed, each panel on its own scale. The line and its bold "
+       "number "
+       "mark the offset this predicts, the number right of it the share of attention that the softmax of the whole "
+       "kernel gives to its maximum. Panels in grey predict none: they do not rise above their null, are largest at "
+       "the end of the search, or hardly draw attention anywhere. Layers above 0 are a proxy: the blocks between "
        "change the positions.",
        position_kernel_figure},
       {"cluster_centroids",
@@ -66,7 +68,7 @@ const std::vector<FigureKind>& figure_kinds() {
        {},
        "Centroids of the clusters of offset traces: attention weight summed over a text's query-key pairs at each "
        "offset t = key position minus query position. The legend gives each cluster's share of all traces and the "
-       "offset where its centroid peaks.",
+       "offset where its centroid peaks, none where that is the end of the window.",
        cluster_centroids_figure},
       {"cluster_shares",
        {"head_cluster/share"},
@@ -125,7 +127,8 @@ const std::vector<FigureKind>& figure_kinds() {
        {"measured_offset/offset", "measured_offset/weight", "measured_offset/threshold"},
        "Where the scores of single heads point. Above: cross-covariances of redefined query and key columns, summed "
        "with their gains as weights, which is the sum of the unscaled scores along a diagonal; row means of the "
-       "scores taken away, divided by T, mean over documents. The dot and its number mark the maximum in tokens. "
+       "scores taken away, divided by T, mean over documents. The dot and its number mark the maximum in tokens, "
+       "unless it is where the lags end. "
        "Below: correlations of the columns with the largest gains, less their mean over lags. Sums have their own "
        "scales.",
        cross_covariance_figure},
@@ -135,7 +138,7 @@ const std::vector<FigureKind>& figure_kinds() {
        "Where the scores of every head point: gain-weighted sum of the cross-covariances of redefined queries and "
        "keys at each lag t = key position minus query position, which is the sum of the unscaled scores along a "
        "diagonal; row means of the scores taken away, each panel on its own scale. The dot and its number mark the "
-       "maximum in tokens. Panels in grey have no measured offset.",
+       "maximum in tokens, unless it is where the lags end. Panels in grey have no measured offset.",
        weighted_profile_figure},
       {"phase_spectrum",
        {"phase_spectrum/query", "phase_spectrum/key"},
@@ -163,7 +166,8 @@ const std::vector<FigureKind>& figure_kinds() {
        "Offsets predicted from weights alone, from phases and from scores against the measured ones, in tokens, on "
        "axes even about 0 and logarithmic further out; a measured 0 is a head that looks at its own token. Bars are "
        "bootstrap intervals, grey is what counts as meeting. A number stands for so many heads in one place; dots "
-       "that would cover each other are moved aside. Heads far from the diagonal are named.",
+       "that would cover each other are moved aside. Heads far from the diagonal are named. "
+       "The line below says what would be met by always naming one and the same offset.",
        offset_agreement_figure},
       {"position_split",
        {"position_split/variance_share", "position_split/spectrum"},

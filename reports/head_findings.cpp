@@ -20,9 +20,19 @@ constexpr const char* threshold_name = "measured_offset/threshold";
 constexpr const char* share_name = "head_cluster/share";
 constexpr const char* predicted_name = "position_atlas/offset";
 constexpr const char* toeplitz_name = "position_atlas/toeplitz_r2";
-constexpr const char* null_name = "position_atlas/null_quantile";
+constexpr const char* chance_name = "measured_offset/chance";
+constexpr const char* atlas_status_name = "position_atlas/status";
+constexpr const char* atlas_weight_name = "position_atlas/weight";
+constexpr const char* atlas_chance_name = "position_atlas/chance";
+constexpr const char* other_name = "position_atlas/other_r2";
+constexpr const char* other_null_name = "position_atlas/other_null_quantile";
+constexpr const char* q_name = "position_atlas/q_value";
 constexpr const char* phases_name = "phase_delay/offset";
+constexpr const char* phases_status_name = "phase_delay/status";
 constexpr const char* scores_name = "delay_spectrum/offset";
+constexpr const char* scores_status_name = "delay_spectrum/status";
+constexpr const char* heads_name = "offset_agreement/heads";
+constexpr const char* met_name = "offset_agreement/met";
 constexpr const char* kind_name = "planted/kind";
 constexpr const char* truth_name = "planted/offset";
 
@@ -38,13 +48,17 @@ std::vector<double> numbers_or_silent(const Result& result, const char* name, co
   return numbers;
 }
 
-void add_status(std::vector<HeadFinding>& findings, const Result& result, const std::string& pairs) {
-  if (result.find(status_name) == nullptr) return;
-  const auto& meanings = result.at(status_name).flag_meanings;
-  const std::vector<std::uint8_t> flags = head_flags(result, status_name, pairs);
-  require_heads(status_name, findings.size(), flags.size());
-  for (std::size_t i = 0; i < flags.size(); ++i)
-    findings[i].status = flags[i] < meanings.size() ? meanings[flags[i]] : fmt::format("status {}", flags[i]);
+/// What a Field of flags says of each head; texts stay empty where the result is silent.
+std::vector<std::string> statuses_of(const Result& result, const char* name, const std::string& pairs,
+                                     std::size_t heads) {
+  if (result.find(name) == nullptr) return std::vector<std::string>(heads);
+  const auto& meanings = result.at(name).flag_meanings;
+  const std::vector<std::uint8_t> flags = head_flags(result, name, pairs);
+  require_heads(name, heads, flags.size());
+  std::vector<std::string> statuses;
+  for (const std::uint8_t flag : flags)
+    statuses.push_back(flag < meanings.size() ? meanings[flag] : fmt::format("status {}", flag));
+  return statuses;
 }
 
 void add_clusters(std::vector<HeadFinding>& findings, const Result& result) {
@@ -70,18 +84,14 @@ bool found(double planted, const HeadFinding& head) {
 }
 
 void add_predicted(std::vector<HeadFinding>& findings, const Result& result) {
-  const auto add = [&](const char* name, double HeadFinding::*member) {
-    for (HeadFinding& head : findings) head.*member = silent;
-    if (result.find(name) == nullptr) return;
-    const auto& numbers = doubles_of(result, name, {"layer", "head"});
-    require_heads(name, findings.size(), numbers.size());
-    for (std::size_t i = 0; i < findings.size(); ++i) findings[i].*member = numbers[i];
+  const auto add = [&](const char* name, const char* name_of_status, PredictedFinding HeadFinding::*member) {
+    const auto numbers = numbers_or_silent(result, name, "all", findings.size());
+    const auto statuses = statuses_of(result, name_of_status, "all", findings.size());
+    for (std::size_t i = 0; i < findings.size(); ++i) findings[i].*member = {numbers[i], statuses[i]};
   };
-  add(predicted_name, &HeadFinding::predicted);
-  add(toeplitz_name, &HeadFinding::toeplitz_r2);
-  add(null_name, &HeadFinding::toeplitz_null);
-  add(phases_name, &HeadFinding::by_phases);
-  add(scores_name, &HeadFinding::by_scores);
+  add(predicted_name, atlas_status_name, &HeadFinding::by_weights);
+  add(phases_name, phases_status_name, &HeadFinding::by_phases);
+  add(scores_name, scores_status_name, &HeadFinding::by_scores);
 }
 
 void add_planted(std::vector<HeadFinding>& findings, const Result& result) {
@@ -100,28 +110,29 @@ std::vector<HeadFinding> head_findings(const Result& result, const std::string& 
   const Field* field = result.find(offset_name) != nullptr ? result.find(offset_name) : result.find(predicted_name);
   if (field == nullptr) return {};
   const auto heads = static_cast<std::size_t>(field->axis("layer").size() * field->axis("head").size());
-  const std::vector<double> offset = numbers_or_silent(result, offset_name, pairs, heads);
-  const std::vector<double> weight = numbers_or_silent(result, weight_name, pairs, heads);
-  const std::vector<double> threshold = numbers_or_silent(result, threshold_name, pairs, heads);
-  std::vector<HeadFinding> findings;
+  std::vector<HeadFinding> findings(heads);
+  std::size_t at = 0;
   for (const Index layer : whole_coordinates(*field, "layer"))
-    for (const Index head : whole_coordinates(*field, "head")) {
-      const std::size_t i = findings.size();
-      findings.push_back({{layer, head},
-                          offset[i],
-                          "",
-                          weight[i],
-                          threshold[i],
-                          {},
-                          silent,
-                          silent,
-                          silent,
-                          silent,
-                          silent,
-                          silent,
-                          {}});
-    }
-  add_status(findings, result, pairs);
+    for (const Index head : whole_coordinates(*field, "head")) findings[at++].name = {layer, head};
+  const auto add = [&](const char* name, double HeadFinding::*member) {
+    const std::vector<double> numbers = numbers_or_silent(result, name, pairs, heads);
+    for (std::size_t i = 0; i < heads; ++i) findings[i].*member = numbers[i];
+  };
+  add(offset_name, &HeadFinding::offset);
+  add(weight_name, &HeadFinding::weight);
+  add(threshold_name, &HeadFinding::threshold);
+  add(chance_name, &HeadFinding::chance);
+  add(atlas_weight_name, &HeadFinding::predicted_weight);
+  add(atlas_chance_name, &HeadFinding::predicted_chance);
+  add(toeplitz_name, &HeadFinding::toeplitz_r2);
+  add(other_name, &HeadFinding::other_r2);
+  add(other_null_name, &HeadFinding::other_null);
+  add(q_name, &HeadFinding::q_value);
+  const auto statuses = statuses_of(result, status_name, pairs, heads);
+  for (std::size_t i = 0; i < heads; ++i) {
+    findings[i].status = statuses[i];
+    findings[i].share = silent;
+  }
   add_clusters(findings, result);
   add_predicted(findings, result);
   add_planted(findings, result);
@@ -129,9 +140,17 @@ std::vector<HeadFinding> head_findings(const Result& result, const std::string& 
 }
 
 const std::vector<std::string>& head_finding_fields() {
-  static const std::vector<std::string> names{offset_name, status_name,    weight_name,   threshold_name,
-                                              share_name,  predicted_name, toeplitz_name, null_name,
-                                              phases_name, scores_name,    kind_name,     truth_name};
+  static const std::vector<std::string> names{offset_name,       status_name,
+                                              weight_name,       threshold_name,
+                                              chance_name,       share_name,
+                                              predicted_name,    atlas_status_name,
+                                              atlas_weight_name, atlas_chance_name,
+                                              toeplitz_name,     other_name,
+                                              other_null_name,   q_name,
+                                              phases_name,       phases_status_name,
+                                              scores_name,       scores_status_name,
+                                              heads_name,        met_name,
+                                              kind_name,         truth_name};
   return names;
 }
 

@@ -16,20 +16,31 @@ struct PlantedFinding {
   bool found = false;  ///< see head_findings()
 };
 
+/// An offset that is predicted for a head.
+struct PredictedFinding {
+  double offset = 0;   ///< tokens; NaN: undefined
+  std::string status;  ///< "offset", "edge", "chance", "weak", "nothing"
+};
+
 /// What a result says of one head. Where the result is silent numbers are NaN and texts empty.
 struct HeadFinding {
   HeadName name;
   double offset = 0;             ///< tokens; NaN: undefined
-  std::string status;            ///< "offset", "self", "flat"
+  std::string status;            ///< "offset", "self", "flat", "edge"
   double weight = 0;             ///< largest mean attention weight
   double threshold = 0;          ///< what it had to exceed
+  double chance = 0;             ///< what shuffled positions would give there
   std::optional<Index> cluster;  ///< the one that holds most of the head's documents
   double share = 0;              ///< share of its documents there; NaN without a cluster
-  double predicted = 0;          ///< offset that positions alone predict, in tokens; NaN: undefined
+  PredictedFinding by_weights;   ///< what positions alone predict
+  PredictedFinding by_phases;    ///< what the rotation's phases predict, parts of a token too
+  PredictedFinding by_scores;    ///< what queries and keys predict, parts of a token too
+  double predicted_weight = 0;   ///< of attention at what positions alone predict, 1: all of it
+  double predicted_chance = 0;   ///< what a flat kernel would give there
   double toeplitz_r2 = 0;        ///< share of the scores between positions that depends on the offset alone
-  double toeplitz_null = 0;      ///< what that had to exceed
-  double by_phases = 0;          ///< offset that the rotation's phases predict, tokens and parts; NaN: undefined
-  double by_scores = 0;          ///< offset that queries and keys predict, tokens and parts; NaN: undefined
+  double other_r2 = 0;           ///< the same without what a position shares with itself: what is held against chance
+  double other_null = 0;         ///< what all but few of its draws stay below
+  double q_value = 0;            ///< what decides: other_r2 against chance, all heads together
   std::optional<PlantedFinding> planted;
 };
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "headwave/reports/agreement_dots.h"
+#include "headwave/reports/head_table.h"
 #include "headwave/reports/label_places.h"
 #include "headwave/reports/panels.h"
 
@@ -26,10 +27,21 @@ struct Plane {
   PanelGrid grid;
   double reach = least_reach;  // tokens
   double tolerance = 0;        // tokens; 0: not said
+  std::string baselines;       // what stands below the panels
 
   /// Inches to one unit of offset_place().
   [[nodiscard]] double inch() const { return (grid.panel_width / 2 - margin) / offset_place(reach); }
 };
+
+/// What always naming one offset would meet: without it a count of agreements says little.
+std::string baselines_of(const Result& result) {
+  const auto columns = agreement_columns(result);
+  std::string words;
+  for (const TableColumn& column : columns)
+    if (column.header.starts_with("always"))
+      words += fmt::format("{}{} meets {}", words.empty() ? "" : ", ", column.header, column.cells.front());
+  return columns.empty() ? words : fmt::format("{}: {}", columns.front().cells.front(), words);
+}
 
 Plane plane_of(const Result& result, const std::vector<std::vector<AgreementHead>>& panels) {
   Plane plane;
@@ -38,6 +50,8 @@ Plane plane_of(const Result& result, const std::vector<std::vector<AgreementHead
   plane.grid.gap_x = 0.22;
   plane.grid.left = 0.6;
   plane.grid.top = 0.5;
+  plane.baselines = baselines_of(result);
+  if (!plane.baselines.empty()) plane.grid.bottom += 0.16;
   for (const auto& heads : panels)
     for (const AgreementHead& head : heads)
       if (head.has_both()) plane.reach = std::max({plane.reach, std::abs(head.measured), std::abs(head.predicted)});
@@ -146,6 +160,9 @@ void add_panel(GnuplotFigure& figure, const Plane& plane, Index column, const st
   const PanelGrid& grid = plane.grid;
   figure.add("unset label\n" + grid.place(0, column) + "\n" + title(plane, column, heads));
   figure.add(grid.title_below(0, column, "measured offset (tokens)"));
+  if (column == 0)
+    figure.add(fmt::format("set label \"{}\" at {} left font \"sans-serif,6.5\" tc rgb \"#505050\"", plane.baselines,
+                           grid.page(grid.left, 0.09)));
   if (column == 0) figure.add(grid.title_left(0, column, "predicted offset (tokens)", 0.44));
   figure.add(fmt::format("set ytics {}", tics(plane, column == 0)));
   figure.add(names_of(dots, plane));

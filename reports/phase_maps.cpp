@@ -37,12 +37,11 @@ std::size_t loud_frequency(const PhaseMaps& maps, std::size_t row) {
 
 void check(const PhaseMaps& maps) {
   constexpr double pi = std::numbers::pi;
-  const auto bins = static_cast<double>(maps.phases.size());
   for (std::size_t bin = 0; bin < maps.phases.size(); ++bin)
-    if (const double middle = pi * ((2 * static_cast<double>(bin) + 1) / bins - 1);
-        !(std::abs(maps.phases[bin] - middle) < 1e-6))
+    if (const double middle = maps.phases[0] + static_cast<double>(bin) * maps.bin();
+        !(std::abs(maps.phases[bin] - middle) < 1e-6 && middle > -pi && middle < pi + 1e-6))
       throw ShapeError(fmt::format("{}: expected {} equal bins of (-pi, pi], found one about {} rad",
-                                   phase_map_names[0], bins, maps.phases[bin]));
+                                   phase_map_names[0], maps.phases.size(), maps.phases[bin]));
   if (maps.phases.size() < 2 || maps.values[0]->empty() || maps.values[0]->size() != maps.values[1]->size())
     throw ShapeError(fmt::format("{}: expected amplitudes of two phases or more, as many as in {}, found {} and {}",
                                  phase_map_names[0], phase_map_names[1], maps.values[0]->size(),
@@ -71,6 +70,11 @@ PhaseMaps phase_maps(const Result& result, const std::vector<std::size_t>& rows)
   maps.last = last_shown(maps.span, loud);
   maps.step = (maps.last + most_columns - 1) / most_columns;
   return maps;
+}
+
+std::size_t PhaseMaps::phase_at(double phase) const {
+  const auto count = static_cast<long>(phases.size());
+  return static_cast<std::size_t>(((std::lround((phase - phases[0]) / bin()) % count) + count) % count);
 }
 
 double bright_amplitude(const PhaseMaps& maps, std::size_t row) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 #include "headwave/core/field.h"
@@ -16,7 +17,7 @@ inline constexpr std::array phase_map_names{"phase_spectrum/query", "phase_spect
 struct PhaseMaps {
   std::array<const std::vector<double>*, 2> values{};  ///< queries, keys: (layers, heads, frequencies, phases)
   FrequencySpan span;
-  std::vector<double> phases;  ///< rad, middles of equal bins of (-pi, pi]
+  std::vector<double> phases;  ///< rad, ascending middles of equal bins around the circle
   std::size_t last = 2;        ///< frequency shown
   std::size_t step = 1;        ///< frequencies to a column of cells
 
@@ -31,6 +32,10 @@ struct PhaseMaps {
   [[nodiscard]] double frequency(std::size_t column) const {
     return 1 + static_cast<double>(column * step) + static_cast<double>(step - 1) / 2;
   }
+  /// Width of a bin of phases, rad.
+  [[nodiscard]] double bin() const { return 2 * std::numbers::pi / static_cast<double>(phases.size()); }
+  /// The bin whose middle is nearest to a phase, around the circle.
+  [[nodiscard]] std::size_t phase_at(double phase) const;
   /// Right edge of the last column.
   [[nodiscard]] double end() const { return static_cast<double>(columns() * step) + 0.5; }
 };

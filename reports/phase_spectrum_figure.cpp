@@ -33,18 +33,20 @@ DataTable numbers_of(const PhaseMaps& maps, std::size_t side, const ChosenHead& 
   return table;
 }
 
-/// Every cell as a block of pixels: viewers that smooth small images then soften edges only.
+/// Every cell as a block of pixels: viewers that smooth small images then soften edges only. Two of them make up a bin's
+/// height, since one bin may lie half at the upper and half at the lower end of the picture.
 DataTable pixels_of(const PhaseMaps& maps, std::size_t side, std::size_t row) {
   const auto block = std::clamp<std::size_t>(300 / maps.columns(), 1, 3);
   const auto inside = [block](std::size_t pixel) {
     return (static_cast<double>(pixel % block) + 0.5) / static_cast<double>(block) - 0.5;
   };
-  const double bin = 2 * pi / static_cast<double>(maps.phases.size());
   DataTable table({"frequency", "phase", "amplitude"});
-  for (std::size_t y = 0; y < maps.phases.size() * block; ++y)
+  for (std::size_t y = 0; y < 2 * maps.phases.size(); ++y) {
+    const double phase = -pi + maps.bin() * (static_cast<double>(y) + 0.5) / 2;
     for (std::size_t x = 0; x < maps.columns() * block; ++x)
-      table.add_row({maps.frequency(x / block) + static_cast<double>(maps.step) * inside(x),
-                     maps.phases[y / block] + bin * inside(y), maps.cell(side, row, x / block, y / block)});
+      table.add_row({maps.frequency(x / block) + static_cast<double>(maps.step) * inside(x), phase,
+                     maps.cell(side, row, x / block, maps.phase_at(phase))});
+  }
   return table;
 }
 

@@ -19,8 +19,8 @@ constexpr const char* kernel_name = "position_atlas/kernel";
 constexpr double window = 32.0;  // tokens on either side
 constexpr std::size_t most_panels = 128 * 128;
 
-/// One head: name, share, curve, and a dot where positions alone would land.
-void add_panel(GnuplotFigure& figure, const std::string& name, const DataTable& table, double predicted, double share,
+/// One head: name, weight, curve, and a line where positions alone would land.
+void add_panel(GnuplotFigure& figure, const std::string& name, const DataTable& table, double predicted, double weight,
                double points) {
   const auto label = [&](int number, const char* text, const std::string& what, const char* side, const char* colour) {
     figure.add(
@@ -29,7 +29,7 @@ void add_panel(GnuplotFigure& figure, const std::string& name, const DataTable& 
                     number, what, side, std::string(side) == "0" ? "left" : "right", text, points, colour));
   };
   label(1, ":Bold", name, "0", "#000000");
-  label(2, "", !std::isfinite(share) ? "" : fmt::format("{:.2f}", share), "1", "#606060");
+  label(2, "", !std::isfinite(weight) ? "" : fmt::format("{:.2f}", weight), "1", "#606060");
   figure.add("unset label 3\nunset arrow 2");
   if (std::isfinite(predicted)) {
     if (std::abs(predicted) <= window)
@@ -53,9 +53,11 @@ GnuplotFigure position_kernel_figure(const Result& result, const FigureOptions& 
   const auto heads = whole_coordinates(field, "head");
   const auto offsets = coordinates(field, "kernel_offset");
   const auto& predicted = doubles_of(result, "position_atlas/offset", {"layer", "head"});
-  const auto& share = doubles_of(result, "position_atlas/toeplitz_r2", {"layer", "head"});
+  constexpr const char* weight_name = "position_atlas/weight";
+  const auto weight = result.find(weight_name) == nullptr ? std::vector<double>(predicted.size(), std::nan(""))
+                                                          : doubles_of(result, weight_name, {"layer", "head"});
   if (layers.empty() || heads.empty() || offsets.empty() || layers.size() * heads.size() > most_panels ||
-      predicted.size() != layers.size() * heads.size() || share.size() != predicted.size())
+      predicted.size() != layers.size() * heads.size() || weight.size() != predicted.size())
     throw ShapeError(fmt::format("{}: {} layers of {} heads over {} offsets cannot be drawn", kernel_name,
                                  layers.size(), heads.size(), offsets.size()));
   const PanelGrid grid = head_panels(static_cast<Index>(layers.size()), static_cast<Index>(heads.size()));
@@ -75,7 +77,7 @@ GnuplotFigure position_kernel_figure(const Result& result, const FigureOptions& 
                          grid.page(0.12, (grid.bottom + grid.height() - grid.top) / 2)));
   for (std::size_t row = 0; row < predicted.size(); ++row) {
     const std::size_t layer = row / heads.size(), head = row % heads.size();
-    DataTable table({"layer", "head", "offset", "mean_score", "predicted_offset", "toeplitz_r2"});
+    DataTable table({"layer", "head", "offset", "mean_score", "predicted_offset", "predicted_weight"});
     double low = std::numeric_limits<double>::infinity(), high = -low;
     for (std::size_t t = 0; t < offsets.size(); ++t) {
       const double score = kernel[row * offsets.size() + t];
@@ -84,13 +86,13 @@ GnuplotFigure position_kernel_figure(const Result& result, const FigureOptions& 
         low = std::min(low, score);
         high = std::max(high, score);
       }
-      table.add_row({layers[layer], heads[head], offsets[t], score, predicted[row], share[row]});
+      table.add_row({layers[layer], heads[head], offsets[t], score, predicted[row], weight[row]});
     }
     const double room = high > low ? 0.06 * (high - low) : 1.0;
     figure.add(low <= high ? fmt::format("set yrange [{}:{}]", low - room, high + room) : "set yrange [0:1]");
     figure.add(grid.place(static_cast<Index>(layer), static_cast<Index>(head)));
     figure.add(layer + 1 == layers.size() ? "set format x \"%g\"" : "set format x \"\"");
-    add_panel(figure, head_name(layers[layer], heads[head]), table, predicted[row], share[row], points);
+    add_panel(figure, head_name(layers[layer], heads[head]), table, predicted[row], weight[row], points);
     figure.add("unset label 91\nunset label 92");  // the page's own titles, drawn with the first panel
   }
   figure.add("unset multiplot");

@@ -125,6 +125,8 @@ std::string page_of(const Result& result, const std::vector<fs::path>& figures, 
   for (const FigureKind& kind : figure_kinds()) drawings += figure_html(kind, figures, page_folder);
   if (!drawings.empty()) html += "<h2>Figures</h2>\n" + drawings;
   if (const auto columns = head_columns(result); !columns.empty()) html += "<h2>Heads</h2>\n" + table_html(columns);
+  if (const auto columns = agreement_columns(result); !columns.empty())
+    html += "<h2>Predicted and measured offsets</h2>\n" + table_html(columns);
   if (!result.provenance.empty()) html += "<h2>Provenance</h2>\n" + provenance_html(result.provenance);
   return html + "</body>\n</html>\n";
 }

@@ -24,7 +24,9 @@ std::size_t WeightedSums::peak(std::size_t row) const {
     if (best == lags.size() || value(row, t) > value(row, best)) best = t;
     if (least == lags.size() || value(row, t) < value(row, least)) least = t;
   }
-  return best != lags.size() && value(row, best) > value(row, least) ? best : lags.size();
+  if (best == lags.size() || !(value(row, best) > value(row, least))) return lags.size();
+  const auto cut_off = [&](std::size_t t) { return t == 0 || t + 1 == lags.size() || !shown(t - 1) || !shown(t + 1); };
+  return lags[best] != 0 && cut_off(best) ? lags.size() : best;
 }
 
 WeightedSums weighted_sums(const Result& result) {

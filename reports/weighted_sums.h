@@ -19,8 +19,8 @@ struct WeightedSums {
   [[nodiscard]] bool shown(std::size_t lag) const { return lags[lag] >= -30 && lags[lag] <= 30; }
   [[nodiscard]] double reach() const;  ///< largest lag shown, 1 at least
 
-  /// Where a head's sum is largest among the lags shown; lags.size() where it is nowhere a number, or the same
-  /// everywhere.
+  /// Where a head's sum is largest among the lags shown; lags.size() where it is nowhere a number, the same
+  /// everywhere, or largest at the end of what is shown, where the sum was cut off.
   [[nodiscard]] std::size_t peak(std::size_t row) const;
 };
 

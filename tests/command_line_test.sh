@@ -97,7 +97,7 @@ expect 1 "no prediction head" predict --model "$work/model" "a [MASK]"
 expect 1 "no prediction head" loss --model "$work/model" --ids "$work/model/ids.json" --documents 2
 expect 0 "its query scores highest" query --model "$work/model" --head L0H0 "w1 w2"
 expect 1 "there is no L7H0" query --model "$work/model" --head L7H0 "w1 w2"
-expect 0 "Toeplitz R2" atlas --model "$2/tests/golden/families/gpt2" --out "$work/atlas" --formats svg
+expect 0 "R2 (t not 0)" atlas --model "$2/tests/golden/families/gpt2" --out "$work/atlas" --formats svg
 expect 0 "predicted" inspect "$work/atlas/results.h5"
 expect 0 "causal attention" atlas --model "$2/tests/golden/families/bart" --out "$work/atlas2" --no-figures
 expect 1 "no analysis 'delays'" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/only" --only delays

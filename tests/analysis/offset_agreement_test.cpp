@@ -23,6 +23,7 @@ MeasuredOffsets measured() {
   MeasuredOffsets result;
   result.grid = {{0}, 6};
   result.offset[all] = list({-2, -2, -2, none, none, none});
+  result.weight[all] = list({0.5, 0.04, 0.2, 0.3, 0.9, 0.9});
   result.status[all] = {OffsetStatus::offset, OffsetStatus::offset, OffsetStatus::offset,
                         OffsetStatus::self,   OffsetStatus::flat,   OffsetStatus::flat};
   return result;
@@ -46,10 +47,19 @@ TEST_CASE("predictions agree within their interval and half a token, and every o
   CHECK(found.verdict[1] == std::vector{undefined, undefined, undefined, undefined, undefined, undefined});
   CHECK(found.verdict[2] == std::vector{agrees, agrees, agrees, agrees, undefined, undefined});
   const std::vector<Field> fields = describe(found);
-  REQUIRE(fields.size() == 3);
+  REQUIRE(fields.size() == 5);
   CHECK(fields[1].size() == 18);
   CHECK(std::isnan(fields[1].doubles()[1]));
   CHECK(fields[2].flag_meanings.at(4) == "unrealised");
+  // Four heads have a measured offset, three at -2 and one at itself; the second of them is weak.
+  CHECK(found.heads == std::array<Index, 2>{4, 3});
+  CHECK(found.met[0][0] == 2);
+  CHECK(std::isnan(found.met[0][1]));
+  CHECK(found.met[0][2] == 4);
+  CHECK(found.met[1][2] == 3);
+  CHECK(found.met[0][3] == 1);  // always 0
+  CHECK(found.met[0][4] == 0);  // always -1
+  CHECK(fields[4].doubles()[6 + 3] == 1);
 }
 
 TEST_CASE("an atlas that is undefined predicts nothing") {

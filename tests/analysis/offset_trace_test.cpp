@@ -190,6 +190,37 @@ TEST_CASE("a head that looks at the token before is measured, one that looks at 
   CHECK(std::isnan(self.offset[0][0]));
 }
 
+TEST_CASE("a head whose attention rises to the end of the search has no measured offset, a wider search finds it") {
+  const Index length = 60;
+  Matrix32 far = Matrix32::Constant(length, length, 0.004F);
+  for (Index i = 0; i < length; ++i)
+    for (Index j = 0; j < length; ++j) far(i, j) += 0.3F * std::exp(-0.1F * std::abs(static_cast<float>(j - i + 12)));
+  const auto measured = [&](Index reach) {
+    return measured_offsets(summed({traces_of(far, document_of(length), reach)}, length, reach));
+  };
+  for (const Index reach : {4, 8, 12}) {
+    CAPTURE(reach);
+    const MeasuredOffsets cut = measured(reach);
+    CHECK(cut.status[0][0] == OffsetStatus::edge);
+    CHECK(std::isnan(cut.offset[0][0]));
+    CHECK(cut.weight[0][0] > cut.threshold[0][0]);
+    CHECK(describe(cut)[1].flag_meanings.at(3) == "edge");
+  }
+  CHECK(measured(13).status[0][0] == OffsetStatus::offset);
+  CHECK(measured(13).offset[0][0] == -12);
+  CHECK(measured(20).offset[0][0] == -12);
+}
+
+TEST_CASE("the chance beside a weight is what shuffled queries give at that offset") {
+  const Index length = 30;
+  Matrix32 before = Matrix32::Constant(length, length, 0.01F);
+  for (Index i = 0; i < length; ++i) before(i, std::max<Index>(0, i - 1)) = 0.71F;
+  const OffsetTraces traces = summed({traces_of(before, document_of(length), 10)}, length, 10);
+  const MeasuredOffsets measured = measured_offsets(traces);
+  CHECK(measured.chance[0][0] == traces.null_weight[0](0, 9));
+  CHECK(measured.chance[0][0] == Approx(1.0 / 30).epsilon(0.1));  // rows add up to 1, so a key has 1/30 on average
+}
+
 TEST_CASE("documents too short for a null give no offset") {
   for (const Index length : {1, 2}) {
     const Matrix32 a = Matrix32::Constant(length, length, 1.0F / static_cast<float>(length));

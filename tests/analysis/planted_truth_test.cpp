@@ -76,6 +76,15 @@ std::vector<Field> fields_of(const WaveStack& heads, const std::vector<Matrix32>
   return fields;
 }
 
+/// Of one layer, without documents yet.
+CrossSpectra cross_spectra_of(Index heads) {
+  CrossSpectra spectra;
+  spectra.grid.layers.push_back(0);
+  spectra.grid.heads = heads;
+  spectra.length = 512;
+  return spectra;
+}
+
 const Field& named(const std::vector<Field>& fields, const std::string& name) {
   return *std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.name == name; });
 }
@@ -502,4 +511,101 @@ TEST_CASE("the planted bank: every positional head has its delay, noise and sink
         CHECK(std::isnan(found.offset[row]));
       ++row;
     }
+}
+
+TEST_CASE("phases 0 and pi lie in the middle of their bins, and rounding moves neither out") {
+  for (const Index bins : {7, 16, 64}) {
+    CAPTURE(bins);
+    const Axis axis = phase_axis(bins);
+    const auto& middles = std::get<std::vector<double>>(axis.values);
+    REQUIRE(static_cast<Index>(middles.size()) == bins);
+    for (Index bin = 0; bin < bins; ++bin) {
+      const double middle = middles[static_cast<std::size_t>(bin)];
+      CHECK(middle > -std::numbers::pi);
+      CHECK(middle <= std::numbers::pi);
+      for (const double off : {-0.49, -1e-12, 0.0, 1e-12, 0.49})
+        CHECK(phase_bin(middle + off * 2 * std::numbers::pi / static_cast<double>(bins), bins) == bin);
+    }
+    CHECK(middles[static_cast<std::size_t>(phase_bin(0, bins))] == 0);
+    CHECK(phase_bin(1e-15, bins) == phase_bin(-1e-15, bins));
+    if (bins % 2 == 0) CHECK(phase_bin(-std::numbers::pi, bins) == phase_bin(std::numbers::pi, bins));
+  }
+}
+
+TEST_CASE("a delay beyond the search is undefined: the end of a search is no estimate") {
+  WaveSpec spec = wide_band();
+  spec.frequencies = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};  // slow waves: the flank of the peak reaches far
+  const Eigen::VectorXcd cross = followed(wave_matrices(delayed(spec, -40))).cross;
+  CrossSpectra spectra = cross_spectra_of(1);
+  spectra.by_document.emplace_back(cross);
+  for (const Index reach : {20, 32, 39, 64, 200}) {
+    CAPTURE(reach);
+    DelaySpectrumOptions options;
+    options.delay.reach = reach;
+    const DelaySpectrum found = delay_spectrum(spectra, "delay_spectrum", "", options);
+    const Delay delay = delays(cross, 512, options.delay).front();
+    CHECK(delay.at_edge == (reach < 40));
+    CHECK(envelope_delays(cross, 512, options.delay).front().at_edge == (reach < 40));
+    if (reach < 40) {
+      CHECK(std::isnan(found.estimate[0]));
+      CHECK(std::isnan(found.envelope_offset[0]));
+      CHECK(std::isnan(found.envelope_phase[0]));
+      CHECK(std::abs(delay.runner_up) != static_cast<double>(reach));
+    } else {
+      CHECK(found.estimate[0] == Approx(-40).epsilon(1e-6));
+    }
+  }
+}
+
+TEST_CASE("a delay that is told from chance but lies at the end of the search says edge, and is given none") {
+  WaveSpec spec = wide_band();
+  spec.frequencies = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  const Eigen::VectorXcd far = followed(wave_matrices(delayed(spec, -40))).cross;
+  const Eigen::VectorXcd near = followed(wave_matrices(delayed(spec, -4))).cross;
+  CrossSpectra spectra = cross_spectra_of(2);
+  spectra.by_document.emplace_back(far.size(), 2);
+  spectra.by_document[0] << far, near;
+  Random random(3);
+  for (Index draw = 0; draw < 20; ++draw) {
+    MatrixC null = spectra.by_document[0];
+    for (auto& entry : null.reshaped()) entry *= std::polar(1.0, 6.28318530717958648 * random.uniform());
+    spectra.null.push_back(std::move(null));
+  }
+  DelaySpectrumOptions options;
+  options.delay.reach = 38;
+  const DelaySpectrum found = delay_spectrum(spectra, "delay_spectrum", "", options);
+  CHECK(found.q_value[0] <= 0.05);
+  CHECK(found.status[0] == PredictedStatus::edge);
+  CHECK(std::isnan(found.offset[0]));
+  CHECK(found.status[1] == PredictedStatus::offset);
+  CHECK(found.offset[1] == Approx(-4).epsilon(1e-6));
+}
+
+TEST_CASE("a planted head with negative coherences among its draws is defined") {
+  // Random readings of the keys whose slow waves meet half a document away: nowhere within the search are they positive.
+  WaveSpec spec = wide_band();
+  const Eigen::VectorXcd planted = followed(wave_matrices(delayed(spec, -2))).cross;
+  CrossSpectra spectra = cross_spectra_of(8);
+  spectra.by_document.emplace_back(planted.size(), 8);
+  Random random(4);
+  for (Index row = 0; row < 8; ++row) spectra.by_document[0].col(row) = planted;
+  Index negative = 0;
+  for (Index draw = 0; draw < 20; ++draw) {
+    MatrixC null = MatrixC::Zero(planted.size(), 8);
+    for (Index row = 0; row < 8; ++row)
+      for (Index f = 1; f < 40; ++f) null(f, row) = std::polar(1.0, 6.28318530717958648 * random.uniform());
+    null.col(0).setZero();
+    null(1, 0) = -1.0;  // D(t) = -cos(2 pi t / T), largest at the ends: -0.71
+    for (Index f = 2; f < 40 && draw % 3 != 0; ++f)
+      null(f, 0) = std::polar(1.0, 6.28318530717958648 * random.uniform());
+    negative += delays(null, 512).front().coherence < 0 ? 1 : 0;
+    spectra.null.push_back(std::move(null));
+  }
+  REQUIRE(negative >= 6);
+  const DelaySpectrum found = delay_spectrum(spectra, "delay_spectrum", "");
+  for (Index row = 0; row < 8; ++row) {
+    CAPTURE(row, found.coherence[row], found.null_quantile[row], found.q_value[row]);
+    CHECK(found.status[static_cast<std::size_t>(row)] == PredictedStatus::offset);
+    CHECK(found.offset[row] == Approx(-2).epsilon(1e-6));
+  }
 }

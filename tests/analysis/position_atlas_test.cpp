@@ -125,6 +125,64 @@ TEST_CASE("the atlas of the planted bank predicts every planted offset, from the
     CHECK((single[i] == atlas.null_quantile[i] || (std::isnan(single[i]) && std::isnan(atlas.null_quantile[i]))));
 }
 
+TEST_CASE("a kernel that rises to the end of the search predicts nothing: undefined (edge), at every reach") {
+  // Slow waves with their delay 40 tokens away: what lies nearer is a flank.
+  PlantedSpec spec = planted_bank();
+  const PlantedModel planted = planted_model(spec);
+  Stack stack = planted.model.stack;
+  const PositionAtlas all = position_atlas(stack);
+  for (const Index reach : {3, 5}) {
+    CAPTURE(reach);
+    PositionAtlasOptions options;
+    options.reach = reach;
+    const PositionAtlas cut = position_atlas(stack, options);
+    Index at_edge = 0;
+    for (Index row = 0; row < cut.grid.rows(); ++row) {
+      CAPTURE(row, all.offset[row]);
+      const double t = all.offset[row];
+      const PredictedStatus status = cut.status[static_cast<std::size_t>(row)];
+      if (std::isnan(t)) continue;
+      if (std::abs(t) < static_cast<double>(reach)) {
+        CHECK(status == PredictedStatus::offset);
+        CHECK(cut.offset[row] == t);
+      } else if (status == PredictedStatus::edge) {
+        ++at_edge;
+        CHECK(std::isnan(cut.offset[row]));
+        CHECK(std::isnan(cut.estimate[row]));
+      } else {
+        // The kernel may have an alias within the search, but never does its cut-off pass for a peak.
+        CHECK(std::abs(cut.estimate[row]) < static_cast<double>(reach));
+      }
+    }
+    CHECK(at_edge >= 1);
+  }
+}
+
+TEST_CASE("what a kernel predicts is worth its weight: a flat one is told from chance, and still predicts nothing") {
+  const PlantedModel planted = planted_model(planted_bank());
+  Stack stack = planted.model.stack;
+  const PositionAtlas plain = position_atlas(stack);
+  for (Index row = 0; row < plain.grid.rows(); ++row) {
+    if (std::isnan(plain.offset[row])) continue;
+    const Vector kernel = plain.kernel.row(row).transpose();
+    const Index at = static_cast<Index>(plain.offset[row]) + plain.reach;
+    CHECK(plain.weight[row] == Approx(std::exp(kernel[at]) / kernel.array().exp().sum()));
+    CHECK(plain.chance[row] == Approx(1.0 / 129));
+  }
+  stack.block.score_scale *= 1e-3;
+  const PositionAtlas faint = position_atlas(stack);
+  for (Index row = 0; row < plain.grid.rows(); ++row) {
+    if (std::isnan(plain.offset[row])) continue;
+    CHECK(faint.q_value[row] == plain.q_value[row]);
+    CHECK(faint.status[static_cast<std::size_t>(row)] == PredictedStatus::weak);
+    CHECK(std::isnan(faint.offset[row]));
+    CHECK(faint.estimate[row] == plain.offset[row]);
+    CHECK(faint.weight[row] < 1.1 / 129);
+  }
+  stack.block.causal = true;
+  CHECK(position_atlas(stack).chance[1] == Approx(1.0 / 65));
+}
+
 TEST_CASE("models without a position table have no atlas, and say so, their term has a kernel") {
   Stack stack;
   stack.block.heads = 2;

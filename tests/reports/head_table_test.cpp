@@ -78,6 +78,11 @@ TEST_CASE("head table: what positions alone predict, beside the measured offsets
   result.fields.push_back(make_field("position_atlas/offset", heads, "token", "", {-2.0, 0.0, none, 4.0, none}));
   result.fields.push_back(make_field("position_atlas/toeplitz_r2", heads, "1", "", {0.9, 0.8, 0.1, 0.7, none}));
   result.fields.push_back(make_field("position_atlas/null_quantile", heads, "1", "", {0.3, 0.3, 0.3, 0.3, none}));
+  result.fields.push_back(make_field("position_atlas/other_r2", heads, "1", "", {0.6, 0.5, 0.1, 0.7, none}));
+  result.fields.push_back(make_field("position_atlas/other_null_quantile", heads, "1", "", {0.2, 0.2, 0.2, 0.2, none}));
+  result.fields.push_back(make_field("position_atlas/q_value", heads, "1", "", {0.001, 0.02, 0.3, 0.001, none}));
+  result.fields.push_back(make_field("position_atlas/weight", heads, "1", "", {0.25, 0.9, 0.01, 0.02, none}));
+  result.fields.push_back(make_field("position_atlas/chance", heads, "1", "", {0.01, 0.01, 0.01, 0.01, none}));
   CHECK(head_table(result).starts_with("head            offset  by weights  weight  threshold\n"));
   Result delays = result;
   delays.fields.push_back(make_field("phase_delay/offset", heads, "token", "", {-2.004, -0.001, none, 4.25, none}));
@@ -89,13 +94,56 @@ TEST_CASE("head table: what positions alone predict, beside the measured offsets
   CHECK(table.find(" 0       0.00      +0.01") != std::string::npos);
   result.fields.erase(result.fields.begin(), result.fields.begin() + 4);
   CHECK(head_table(result) ==
-        "head  predicted  Toeplitz R2   null\n"
-        "----  ---------  -----------  -----\n"
-        "L7H0         -2        0.900  0.300\n"
-        "L7H1          0        0.800  0.300\n"
-        "L7H2  undefined        0.100  0.300\n"
-        "L7H3         +4        0.700  0.300\n"
+        "head  predicted  weight  x chance  R2 (t not 0)  its null      q\n"
+        "----  ---------  ------  --------  ------------  --------  -----\n"
+        "L7H1          0  0.9000        90         0.500     0.200  0.020\n"
+        "L7H0         -2  0.2500        25         0.600     0.200  0.001\n"
+        "L7H3         +4  0.0200       2.0         0.700     0.200  0.001\n"
+        "L7H2  undefined  0.0100       1.0         0.100     0.200  0.300\n"
         "L7H4  undefined\n");
+}
+
+TEST_CASE("head table: an offset that a wider search may find says so, and how far above chance a weight is") {
+  Result result = small_result();
+  const std::vector<Axis> heads = result.at("measured_offset/offset").axes;
+  std::get<std::vector<std::uint8_t>>(result.fields[3].values)[2] = 3;
+  result.fields[3].flag_meanings.emplace_back("edge");
+  result.fields.push_back(make_field("measured_offset/chance", heads, "1", "", {0.002, 0.002, 0.002, 0.04, none}));
+  result.fields.push_back(make_field("delay_spectrum/offset", heads, "token", "", {none, -2.0, none, none, none}));
+  result.fields.push_back({"delay_spectrum/status",
+                           heads,
+                           "1",
+                           "",
+                           std::vector<std::uint8_t>{1, 0, 2, 3, 4},
+                           {"offset", "edge", "chance", "weak", "nothing"},
+                           {}});
+  CHECK(head_table(result) ==
+        "head            offset  x chance         by scores  weight  threshold\n"
+        "----  ----------------  --------  ----------------  ------  ---------\n"
+        "L7H0                -2       173  undefined (edge)  0.3457     0.0100\n"
+        "L7H1  undefined (self)       100             -2.00  0.2000     0.0200\n"
+        "L7H2  undefined (edge)       5.0         undefined  0.0100\n"
+        "L7H3                +3       2.5  undefined (weak)  0.1000     0.0400\n"
+        "L7H4                +5                   undefined  0.1000     0.0500\n");
+}
+
+TEST_CASE("head table: beside every count of agreements stands what a constant would reach") {
+  Result result = small_result();
+  const Axis counted{"counted", "1", "", std::vector<std::string>{"measured", "strong"}};
+  const Axis route{"route", "1", "", std::vector<std::string>{"weights", "scores", "always 0"}};
+  result.fields.push_back(
+      {"offset_agreement/heads", {counted}, "1", "", std::vector<std::int64_t>{4, 2}, {}, {{"strong", 0.05}}});
+  result.fields.push_back(make_field("offset_agreement/met", {counted, route}, "1", "", {2, none, 1, 2, none, 0}));
+  CHECK(
+      head_table(result).ends_with("\n"
+                                   "how many heads it meets            weights  scores  always 0\n"
+                                   "---------------------------------  -------  ------  --------\n"
+                                   "of the 4 with a measured offset          2                 1\n"
+                                   "of the 2 with a weight above 0.05        2                 0\n"));
+  std::get<std::vector<std::int64_t>>(result.fields[4].values) = {0, 0};
+  CHECK(agreement_columns(result).empty());
+  result.fields[4].axes = {document_axis(2)};
+  CHECK_THROWS_AS(agreement_columns(result), ShapeError);
 }
 
 TEST_CASE("head table: without measured offsets there is none") {

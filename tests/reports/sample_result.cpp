@@ -108,6 +108,7 @@ void add_atlas(Result& result, const Size& size) {
     }
   result.fields.push_back(make_field("position_atlas/offset", heads, "token", "predicted offset", offsets));
   result.fields.push_back(make_field("position_atlas/toeplitz_r2", heads, "1", "Toeplitz share", shares));
+  result.fields.push_back(make_field("position_atlas/weight", heads, "1", "softmax of the kernel", shares));
   result.fields.push_back(make_field(
       "position_atlas/kernel", {heads[0], heads[1], whole_axis("kernel_offset", "token", "offset", -reach, reach)}, "1",
       "mean score", kernel));
