@@ -85,7 +85,7 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
   if (measured) add("offset", Align::right, measured_text);
   if (has("measured_offset/chance"))
     add("x chance", Align::right, [](const HeadFinding& head) { return times_text(head.weight, head.chance); });
-  if (has("position_atlas/null_quantile"))
+  if (has("position_atlas/q_value"))
     add(measured ? "by weights" : "predicted", Align::right,
         [](const HeadFinding& head) { return predicted_text(head.by_weights); });
   if (!measured && has("position_atlas/weight")) {
