@@ -34,6 +34,7 @@ void ModelConfig::fail(const std::string& what) const {
 }
 
 bool ModelConfig::has(const char* key) const {
+  asked_->insert(prefix_ + key);
   return value_.contains(key) && !value_.at(key).is_null();
 }
 
@@ -80,7 +81,11 @@ bool ModelConfig::flag_or(const char* key, bool otherwise) const {
 
 ModelConfig ModelConfig::object(const char* key) const {
   if (!has(key)) fail(fmt::format("'{}' is missing; expected an object of settings", key));
-  return {value_.at(key), fmt::format("{}: {}", place_, key)};
+  ModelConfig inner(value_.at(key), fmt::format("{}: {}", place_, key));
+  inner.prefix_ = prefix_ + key + ".";
+  inner.asked_ = asked_;
+  asked_->insert(inner.prefix_);
+  return inner;
 }
 
 void ModelConfig::require(const char* key, bool value) const {
@@ -98,9 +103,24 @@ Activation ModelConfig::activation(const char* key, const std::string& otherwise
   return activation_of(text_or(key, otherwise), fmt::format("{}: '{}'", place_, key));
 }
 
+std::vector<UnreadSetting> ModelConfig::unread() const {
+  std::vector<UnreadSetting> settings;
+  for (const auto& [key, value] : value_.items()) {
+    const bool empty = value.is_null() || (value.is_structured() && value.empty());
+    if (asked_->contains(prefix_ + key + ".")) {
+      const std::vector<UnreadSetting> inside = object(key.c_str()).unread();
+      settings.insert(settings.end(), inside.begin(), inside.end());
+    } else if (!empty && !asked_->contains(prefix_ + key)) {
+      settings.push_back({prefix_ + key, value == json(false)});
+    }
+  }
+  return settings;
+}
+
 ModelConfig ModelConfig::as(const std::string& family) const {
   ModelConfig other = *this;
   other.family_ = family;
+  other.asked_ = std::make_shared<std::set<std::string>>();
   return other;
 }
 

@@ -2,7 +2,10 @@
 
 #include <filesystem>
 #include <initializer_list>
+#include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -10,6 +13,12 @@
 #include "headwave/core/matrix.h"
 
 namespace headwave {
+
+/// A setting that nobody asked for.
+struct UnreadSetting {
+  std::string key;      ///< "logit_scale", "rope_scaling.short_factor"
+  bool is_off = false;  ///< it is false
+};
 
 /// A config.json, or an object inside one, and the questions that are asked of it. Nothing is guessed: an answer that
 /// is missing, of another type or out of range is a FormatError that names the file, the key, what was expected and
@@ -41,13 +50,18 @@ class ModelConfig {
 
   /// model_type, or what the first entry of "architectures" says.
   [[nodiscard]] std::string family() const;
-  /// The same settings read as another family's.
+  /// The settings that are there, are not null or empty, and were not asked for, those of objects that were asked for
+  /// too.
+  [[nodiscard]] std::vector<UnreadSetting> unread() const;
+  /// The same settings read as another family's, none of them asked for yet.
   [[nodiscard]] ModelConfig as(const std::string& family) const;
 
  private:
   const nlohmann::json& value_;
   std::string place_;
   std::string family_;  ///< what it is read as; empty: what it says itself
+  std::string prefix_;  ///< of its keys in `asked_`: "rope_scaling."
+  std::shared_ptr<std::set<std::string>> asked_ = std::make_shared<std::set<std::string>>();  ///< shared by its objects
 };
 
 /// What text calls an activation: "gelu", "gelu_new", "relu", "silu" and their other spellings.

@@ -10,12 +10,14 @@
 
 #include "headwave/core/error.h"
 #include "headwave/core/sinusoids.h"
+#include "headwave/data/config_arithmetic.h"
 #include "headwave/data/digest.h"
 #include "headwave/data/json_file.h"
 #include "headwave/data/model_config.h"
 #include "headwave/data/model_family.h"
 #include "headwave/data/model_map_file.h"
 #include "headwave/data/model_weights.h"
+#include "headwave/data/printable.h"
 
 namespace headwave {
 
@@ -45,8 +47,27 @@ ModelMap described(const ModelPlace& place, const Checkpoint& checkpoint) {
   return family_map(ModelConfig(json, file.string()), [&](const std::string& name) { return checkpoint.has(name); });
 }
 
+/// @throws FormatError if what the config says, or is known of its model type, is not in a map read as `family`
+void require_same_arithmetic(const ModelConfig& config, const ModelConfig& read_as, const std::string& family) {
+  const std::string type = config.family();
+  const std::string begin =
+      fmt::format("model type '{}' is not known; it looks like a {}, but", printable(type, 60), family);
+  constexpr const char* end = "which no map can say: its attention would be wrong, so no map is proposed";
+  if (const std::string silent = silent_arithmetic(type); !silent.empty())
+    config.fail(fmt::format("{} {}, {}", begin, silent, end));
+  const std::vector<std::string> unread = unread_arithmetic(read_as);
+  if (unread.empty()) return;
+  std::string names;
+  for (const std::string& key : unread) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", printable(key, 60));
+  config.fail(
+      fmt::format("{} {} may change its numbers in a way that is not known here, so no map is proposed; write one by "
+                  "hand if you know that they do not (docs/model-map.md)",
+                  begin, names));
+}
+
 /// The known family that reads the config without complaint and leaves the fewest problems; none where even that one
 /// finds less than half of what it looks for.
+/// @throws FormatError if that family would compute something else than the config says
 template <class Check>
 std::optional<ModelCheck> best_fit(const ModelPlace& place, const Checkpoint& checkpoint, const Check& checked) {
   const fs::path file = config_beside(place.weights);
@@ -56,16 +77,20 @@ std::optional<ModelCheck> best_fit(const ModelPlace& place, const Checkpoint& ch
   const std::string family = config.family();
   if (std::find(known.begin(), known.end(), family) != known.end()) return {};
   std::optional<ModelCheck> best;
+  std::optional<ModelConfig> read_as;
   for (const std::string& name : known) {
     try {
-      ModelCheck check =
-          checked(family_map(config.as(name), [&](const std::string& tensor) { return checkpoint.has(tensor); }));
-      if (!best || check.problems.size() < best->problems.size()) best = std::move(check);
+      const ModelConfig as = config.as(name);
+      ModelCheck check = checked(family_map(as, [&](const std::string& tensor) { return checkpoint.has(tensor); }));
+      if (best && check.problems.size() >= best->problems.size()) continue;
+      best = std::move(check);
+      read_as.emplace(as);
     } catch (const FormatError&) {
       continue;  // its settings are not these
     }
   }
   if (!best || 2 * best->problems.size() > checkpoint.names().size()) return {};
+  require_same_arithmetic(config, *read_as, best->map.family);
   best->proposed = true;
   best->map.reason = fmt::format("config.json says '{}', which is not known; of the known families {} fits best",
                                  family, best->map.family);

@@ -47,7 +47,8 @@ struct ModelCheck {
 };
 /// Where config.json names a family that is not known, the known one whose names and shapes fit the checkpoint best is
 /// proposed, and `map.reason` says so: a map to look at and to give by hand, which open_model() does not take by itself.
-/// @throws as model_map, also if no known family has as much as half of its tensors here
+/// @throws as model_map, also if no known family has as much as half of its tensors here, or what the config says, or is
+///         known of its model type, would change the numbers and stands in no map (config_arithmetic.h)
 ModelCheck model_check(const ModelPlace& place);
 
 /// The position table of a model alone, without the rows before token 0's: (positions, d_model). Works for checkpoints

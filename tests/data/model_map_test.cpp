@@ -109,3 +109,36 @@ TEST_CASE("of a family that is not known, the map of the one that fits best is p
   replace_in(folder / "odd/config.json", "\"hidden_size\": 32", "\"hidden_size\": 48");
   CHECK_THROWS_WITH(model_check(folder / "odd"), ContainsSubstring("'quantum' is not known"));
 }
+
+TEST_CASE("a config that changes the arithmetic in ways no map says is refused by name, and nothing is proposed") {
+  const TemporaryFolder folder;
+  const auto edited = [&](const std::string& name, const std::string& type, const std::string& more) {
+    static int number = 0;
+    const auto model = folder / std::to_string(number++);
+    copy_model(family(name), model);
+    replace_in(model / "config.json", "\"model_type\": \"" + model_map(model).family + "\"",
+               "\"model_type\": \"" + type + "\"" + more);
+    return model;
+  };
+  // Keys as Granite and Gemma 2 write them; they looked like a Llama, whose attention was then wrong by 0.47 and 0.36.
+  for (const std::string key : {"embedding_multiplier", "residual_multiplier", "attention_multiplier", "logits_scaling",
+                                "attn_logit_softcapping", "query_pre_attn_scalar", "some_key_of_the_future"}) {
+    CAPTURE(key);
+    CHECK_THROWS_WITH(model_check(edited("llama", "granite", ", \"" + key + "\": 12.0")),
+                      ContainsSubstring("'" + key + "'") && ContainsSubstring("no map is proposed"));
+  }
+  CHECK_THROWS_WITH(model_check(edited("llama", "x", ", \"a_scale\": 2, \"b_cap\": 3")),
+                    ContainsSubstring("'a_scale', 'b_cap'"));
+  // Nothing in the config of Gemma 1 tells it from a Llama.
+  CHECK_THROWS_WITH(model_check(edited("llama", "gemma", "")), ContainsSubstring("1 + weight"));
+  // Inside an object that is read.
+  const auto inner = edited("llama", "x", "");
+  replace_in(inner / "config.json", "\"rope_type\"", "\"short_factor\": [1.5], \"rope_type\"");
+  CHECK_THROWS_WITH(model_check(inner), ContainsSubstring("'rope_parameters.short_factor'"));
+  // What is null, empty, off or about something else does not stand in the way.
+  CHECK(model_check(edited("llama", "x",
+                           ", \"logit_cap\": null, \"pruned_heads\": {}, \"use_qk_norm\": false, \"use_cache\": true, "
+                           "\"attention_dropout\": 0.1, \"sep_token_id\": 4, \"temperature\": 0.7"))
+            .proposed);
+  CHECK_THROWS_WITH(model_check(edited("llama", "x", ", \"use_qk_norm\": true")), ContainsSubstring("'use_qk_norm'"));
+}
