@@ -1,5 +1,7 @@
 #include "headwave/data/unicode_text.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
@@ -55,6 +57,14 @@ bool is_valid_utf8(std::string_view text) {
   bool valid = true;
   walk_utf8(text, [&](std::int32_t, std::int32_t, bool is_well_formed) { valid = valid && is_well_formed; });
   return valid;
+}
+
+std::size_t ill_formed_utf8(std::string_view text) {
+  std::size_t first = std::string_view::npos;
+  walk_utf8(text, [&](std::int32_t begin, std::int32_t, bool is_well_formed) {
+    if (!is_well_formed) first = std::min(first, static_cast<std::size_t>(begin));
+  });
+  return first;
 }
 
 char32_t code_point(std::string_view text, std::size_t at) {

@@ -17,6 +17,10 @@ std::string valid_utf8(std::string_view text);
 /// Whether a text is well-formed UTF-8.
 bool is_valid_utf8(std::string_view text);
 
+/// Where a text is first ill-formed; npos where it is not.
+/// @throws ShapeError if it is longer than 1 GiB
+std::size_t ill_formed_utf8(std::string_view text);
+
 /// Bytes of the character that begins with this byte; the text must be well-formed.
 inline std::size_t utf8_length(char first) {
   const auto byte = static_cast<unsigned char>(first);

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace headwave {
+
+/// What a file is by its bytes, whatever its name says.
+enum class FileContent {
+  other,  ///< nothing of this: a text, or unknown
+  empty,
+  hdf5,
+  npy,
+  safetensors,
+  npz,      ///< a zip archive of .npy files
+  pytorch,  ///< a zip archive with a pickle, or a bare pickle with PyTorch's mark
+  pickle,
+  zip,
+  gguf,
+  parquet,
+  gzip,
+  image,
+  pdf
+};
+
+/// Known by magic numbers; of a zip archive by its first members, of a safetensors file by the length of its header.
+FileContent content_of(std::string_view bytes);
+
+/// The same of a file; `other` of a folder.
+/// @throws IoError if the file cannot be read
+FileContent content_of_file(const std::filesystem::path& path);
+
+/// "a PyTorch file", "a NumPy archive (.npz)"; empty for `other`.
+std::string_view words_of(FileContent content);
+
+/// A file's name as a Python text in quotes, fit to stand in a shell's double quotes; `'FILE'` for a name with anything
+/// that either would take for its own.
+std::string python_name(const std::filesystem::path& path);
+
+}  // namespace headwave

@@ -1,0 +1,53 @@
+#include "headwave/data/file_content.h"
+
+#include <fstream>
+
+#include "headwave/core/error.h"
+#include "headwave/tests/catch.h"
+
+using namespace headwave;
+
+namespace {
+
+/// A zip archive's first header, as far as it says the member's name.
+std::string zip_of(const std::string& member) {
+  std::string header("PK\x03\x04", 4);
+  header.resize(26, '\0');
+  header += static_cast<char>(member.size());
+  header += std::string(3, '\0');
+  return header + member;
+}
+
+}  // namespace
+
+TEST_CASE("files are told apart by their bytes, archives by what is in them") {
+  using enum FileContent;
+  CHECK(content_of("") == empty);
+  CHECK(content_of("some text") == other);
+  CHECK(content_of_file(repository_file("tests/golden/hdf5_sample.h5")) == hdf5);
+  CHECK(content_of_file(repository_file("tests/golden/models/bert/model.safetensors")) == safetensors);
+  CHECK(content_of_file(repository_file("tests/golden/models/bert")) == other);
+  CHECK(content_of(std::string("\x93NUMPY\x01\0", 8)) == npy);
+  CHECK(content_of(zip_of("hidden_states_layer_0.npy")) == npz);
+  CHECK(content_of(zip_of("archive/data.pkl")) == pytorch);
+  CHECK(content_of(zip_of("archive/.format_version") + "1" + zip_of("archive/data.pkl")) == pytorch);
+  CHECK(content_of(zip_of("word/document.xml")) == zip);
+  CHECK(content_of("PK\x03\x04") == zip);
+  CHECK(content_of("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.") == pytorch);
+  CHECK(content_of(std::string_view("\x80\x04\x95\x03\0\0\0\0\0\0\0]\x94.", 14)) == pickle);
+  CHECK(content_of("\x80\x04 and so on") == other);
+  CHECK(content_of(std::string("GGUF\x03\0\0\0", 8)) == gguf);
+  CHECK(content_of("PAR1...PAR1") == parquet);
+  CHECK(content_of("\x1f\x8b\x08") == gzip);
+  CHECK(content_of("%PDF-1.7") == pdf);
+  for (const FileContent content :
+       {empty, hdf5, npy, safetensors, npz, pytorch, pickle, zip, gguf, parquet, gzip, image, pdf})
+    CHECK_FALSE(words_of(content).empty());
+  CHECK_THROWS_AS(content_of_file("no such file"), IoError);
+}
+
+TEST_CASE("a file's name stands in a line of Python only where nothing in it could be taken for code") {
+  CHECK(python_name("a b/states.pt") == "'a b/states.pt'");
+  for (const char* name : {"a'b", "a\"b", "$(rm x)", "`x`", "a\\b", "a\nb", "!x", "caf\xc3\xa9"})
+    CHECK(python_name(name) == "'FILE'");
+}
