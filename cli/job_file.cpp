@@ -130,8 +130,9 @@ void add(toml::table& table, const CLI::Option& option, const std::vector<std::s
     case Kind::real:
       table.insert(key, std::stod(words.back()));
       break;
-    case Kind::path:
-      table.insert(key, std::filesystem::absolute(words.back()).lexically_normal().string());
+    case Kind::path:  // "-" is standard input, wherever the program runs
+      table.insert(key, words.back() == "-" ? words.back()
+                                            : std::filesystem::absolute(words.back()).lexically_normal().string());
       break;
     case Kind::text:
       table.insert(key, words.back());

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "headwave/cli/commands.h"
+#include "headwave/cli/run_input.h"
 #include "headwave/core/model_pass.h"
 #include "headwave/core/prediction.h"
 #include "headwave/data/model_directory.h"
@@ -106,6 +107,7 @@ void print_tables(const std::vector<Guess>& guesses, const Tokenizer& tokenizer)
 }
 
 int predict(const PredictOptions& options) {
+  require_typed_text(options.text);
   const Model model = open_model({options.model, options.map});
   const std::unique_ptr<Tokenizer> tokenizer = open_tokenizer(options.model);
   if (model.decoder)

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "headwave/cli/commands.h"
+#include "headwave/cli/run_input.h"
 #include "headwave/core/head_name.h"
 #include "headwave/core/key_free.h"
 #include "headwave/core/layer_positions.h"
@@ -84,6 +85,7 @@ std::vector<Sought> sought(const Model& model, const Tokenizer& tokenizer, const
 }
 
 int query(const QueryOptions& options) {
+  require_typed_text(options.text);
   const Model model = open_model({options.model, options.map});
   const std::unique_ptr<Tokenizer> tokenizer = open_tokenizer(options.model);
   const auto text_of = [&](Index id) {

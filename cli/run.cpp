@@ -2,7 +2,6 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -89,14 +88,6 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   return done;
 }
 
-/// What a stored job leaves out: where results go, and defaults that mean nothing for the source.
-std::set<std::string> not_of_the_job(const SourceOptions& given) {
-  std::set<std::string> names{"out"};
-  if (given.text->empty() && given.length->empty()) names.insert("length");
-  if (!given.states->empty() && given.documents->empty()) names.insert("documents");
-  return names;
-}
-
 }  // namespace
 
 void add_run(CLI::App& program, Command& chosen) {
@@ -119,7 +110,7 @@ void add_run(CLI::App& program, Command& chosen) {
   command->final_callback([=, &chosen] {
     if (!options->job_file.empty()) read_job_file(*command, options->job_file);
     require_usage(source, options->input);
-    options->job_text = job_text(*command, not_of_the_job(source));
+    options->job_text = job_text(*command, {"out"});
     if (options->folder.folder.empty() && !options->dry_run) throw CLI::RequiredError("--out");
     chosen = [=] { return run(*command, *options, source); };
   });

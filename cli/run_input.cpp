@@ -1,6 +1,11 @@
 #include "headwave/cli/run_input.h"
 
+#include <set>
+
 #include <fmt/format.h>
+
+#include "headwave/cli/terminal.h"
+#include "headwave/data/text_encoding.h"
 
 namespace headwave::cli {
 
@@ -8,6 +13,41 @@ namespace {
 
 bool single_npy(const std::filesystem::path& states) {
   return states.extension() == ".npy" && !std::filesystem::is_directory(states);
+}
+
+/// A command may open its input twice, to compare two runs over it.
+void say_once(const std::string& remark) {
+  static std::set<std::string> said;
+  if (said.insert(remark).second) say(remark);
+}
+
+std::string input_name(const std::filesystem::path& path) {
+  return path == "-" ? "standard input" : path.string();
+}
+
+/// What one would want to know of an input that is read, and that is no error.
+void say_remarks(const JobInput& input, const InputOptions& options, const SourceOptions& given) {
+  const std::string name = input_name(given.text->empty() ? options.ids : options.text);
+  const Attributes provenance = input.source->provenance();
+  const Index documents = input.source->count();
+  const bool counted = !given.text->empty() || !given.ids->empty();
+  if (counted && !options.packing.documents && documents < usual_documents)
+    say_once(fmt::format("{}: {} of {}{} tokens; statistics over so few are rough, {} are usual", name,
+                         documents == 1 ? "one document" : fmt::format("{} documents", documents),
+                         given.text->empty() && documents > 1 ? "up to " : "",
+                         std::get<std::int64_t>(provenance.at("length")), usual_documents));
+  if (const auto found = provenance.find("replaced_characters"); found != provenance.end())
+    if (const double share = std::get<double>(found->second); share > 0)
+      say_once(fmt::format("{}: {:.2g} % of the characters could not be decoded as {} and became U+FFFD", name,
+                           100 * share, options.packing.encoding));
+}
+
+std::string unknown_encoding(const std::string& name) {
+  if (is_encoding(name)) return {};
+  return fmt::format(
+      "there is no encoding '{}'; UTF-8, UTF-16, windows-1252, ISO-8859-1, windows-1251, Shift_JIS and "
+      "others are known",
+      name);
 }
 
 }  // namespace
@@ -23,8 +63,17 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options) {
                               "what the model's tensors are, instead of config.json; `headwave inspect --map DIR` "
                               "proposes one")
                   ->type_name("FILE");
-  added.text = command.add_option("--text", options.text, "UTF-8 text, cut into documents")->type_name("FILE");
-  added.ids = command.add_option("--ids", options.ids, "token ids instead of text: JSON, or one document per line")
+  added.text = command.add_option("--text", options.text, "UTF-8 text, cut into documents; -: standard input")
+                   ->type_name("FILE");
+  added.encoding = command
+                       .add_option("--encoding", options.packing.encoding,
+                                   "of a text that is not in UTF-8: UTF-16, windows-1251, ...; what cannot be decoded "
+                                   "is replaced by U+FFFD and counted")
+                       ->check(CLI::Validator(unknown_encoding, "", "encoding"))
+                       ->type_name("NAME");
+  added.ids = command
+                  .add_option("--ids", options.ids,
+                              "token ids instead of text: JSON, or one document per line; -: standard input")
                   ->type_name("FILE");
   added.states = command
                      .add_option("--states", options.states,
@@ -38,12 +87,17 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options) {
   added.text->excludes(added.ids)->excludes(added.states)->excludes(added.random);
   added.random->excludes(added.ids)->excludes(added.states);
   added.ids->excludes(added.states);
-  added.documents = command.add_option("--documents", options.packing.documents, "how many documents")
+  added.documents = command
+                        .add_option("--documents", options.packing.documents,
+                                    "how many documents; else as many as there are, up to 100")
                         ->check(CLI::Range(1, 10000000))
-                        ->capture_default_str();
-  added.length = command.add_option("--length", options.packing.length, "tokens per document, special tokens included")
+                        ->type_name("N");
+  added.length = command
+                     .add_option("--length", options.packing.length,
+                                 "tokens per document, special tokens included; else 512, or as many as the model has "
+                                 "positions, and a shorter text is one document")
                      ->check(CLI::Range(1, 1048576))
-                     ->capture_default_str();
+                     ->type_name("N");
   added.no_special_tokens = command.add_flag("!--no-special-tokens", options.packing.special_tokens,
                                              "put no [CLS] and [SEP] (or their kin) around documents");
   added.head_count =
@@ -75,6 +129,7 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
   };
   if (given.text->empty() && given.ids->empty() && given.states->empty() && given.random->empty())
     throw CLI::ValidationError("run", "give one of --text, --ids, --random-tokens and --states");
+  if (given.text->empty()) refuse(given.encoding, "applies to --text only");
   if (given.model->empty()) refuse(given.map, "says what the tensors of --model are; give that too");
   if (given.states->empty()) {
     if (given.model->empty()) throw CLI::ValidationError("run", "--text, --ids and --random-tokens need --model DIR");
@@ -97,22 +152,29 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
   const auto open = [&]() -> JobInput {
     if (!given.text->empty()) return text_input(place, options.text, options.packing);
     if (!given.random->empty())
-      return random_input(place, {options.packing.documents, options.random_tokens, 2, -1, seed},
+      return random_input(place,
+                          {options.packing.documents.value_or(usual_documents), options.random_tokens, 2, -1, seed},
                           options.packing.special_tokens);
     if (!given.ids->empty()) return ids_input(place, options.ids, options.packing);
-    options.stored.documents = given.documents->empty() ? 0 : options.packing.documents;
+    options.stored.documents = options.packing.documents.value_or(0);
     return given.model->empty() ? states_input(options.states, options.stored)
                                 : states_input(options.states, place, options.stored);
   };
   JobInput input = open();
-  for (Index i = 0; !given.ids->empty() && i < input.source->count() && !given.length->empty(); ++i)
-    if (input.source->length(i) != options.packing.length)
+  for (Index i = 0; !given.ids->empty() && i < input.source->count() && options.packing.length; ++i)
+    if (input.source->length(i) != *options.packing.length)
       throw CLI::ValidationError("--length", fmt::format("does not apply: {} holds documents of their own lengths, "
                                                          "document {} has {} tokens",
-                                                         options.ids.string(), i, input.source->length(i)));
+                                                         input_name(options.ids), i, input.source->length(i)));
+  say_remarks(input, options, given);
   options.intervening.seed = seed;
   intervene(input, options.interventions, options.intervening);
   return input;
+}
+
+void require_typed_text(const std::string& text) {
+  require_utf8(text, {.name = "the text on the command line",
+                      .remedy = "type it in a terminal whose locale is UTF-8, or have iconv turn it into that"});
 }
 
 }  // namespace headwave::cli

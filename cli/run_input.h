@@ -23,7 +23,8 @@ struct InputOptions {
 
 /// The options whose meaning depends on where documents come from.
 struct SourceOptions {
-  CLI::Option *model, *map, *text, *ids, *states, *random, *documents, *length, *no_special_tokens, *head_count, *layer;
+  CLI::Option *model, *map, *text, *encoding, *ids, *states, *random, *documents, *length, *no_special_tokens,
+      *head_count, *layer;
 };
 
 /// Adds --model, --map, --text, --ids, --states, --random-tokens, --intervene and what belongs to them.
@@ -33,8 +34,12 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options);
 /// @throws CLI::ValidationError
 void require_usage(const SourceOptions& given, const InputOptions& options);
 
-/// Opens what the options name.
+/// Opens what the options name. Remarks on what came of it go to stderr, each once.
 /// @param seed  of random tokens and shuffled words
 JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64_t seed);
+
+/// Refuses a text on the command line that is not in UTF-8.
+/// @throws FormatError with the place of the first bad byte
+void require_typed_text(const std::string& text);
 
 }  // namespace headwave::cli

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headwave {
@@ -11,6 +12,9 @@ namespace headwave {
 /// Source: FIPS 180-4.
 /// @throws IoError if the file cannot be read
 std::string sha256_of_file(const std::filesystem::path& path);
+
+/// The same of bytes in memory.
+std::string sha256_of_text(std::string_view bytes);
 
 /// Digests of several files as `sha256sum` lists them, one line each: digest, two blanks, the file's name without its
 /// folder. What results remember their inputs by; `sha256sum --check` reads it.

@@ -9,9 +9,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "headwave/data/digest.h"
+#include "headwave/data/input_text.h"
 #include "headwave/data/json_file.h"
-#include "headwave/data/mapped_file.h"
 
 namespace headwave {
 
@@ -74,28 +73,52 @@ class IdDocuments : public Source {
   Attributes provenance_;
 };
 
+constexpr Index usual_length = 512;
+
 void require_options(const PackingOptions& options) {
-  if (options.documents < 1 || options.length < 1)
+  if (options.documents.value_or(1) < 1 || options.length.value_or(1) < 1)
     throw ShapeError(fmt::format("{} documents of {} tokens were asked for; expected at least 1 of each",
-                                 options.documents, options.length));
+                                 options.documents.value_or(1), options.length.value_or(1)));
+}
+
+/// T where none is asked for and there is enough.
+Index longest_usual(const PackingOptions& options) {
+  return options.positions > 0 ? std::min(usual_length, options.positions) : usual_length;
+}
+
+/// T, special tokens included.
+/// @param tokens  how many there are
+/// @param around  how many special tokens each document gets
+Index document_length(Index tokens, Index around, const PackingOptions& options) {
+  if (options.length) return *options.length;
+  const Index usual = longest_usual(options);
+  const bool is_one_document = tokens > 0 && tokens + around < usual && options.documents.value_or(1) == 1;
+  return is_one_document ? tokens + around : usual;
 }
 
 /// Consecutive pieces of `tokens`, the opening and closing id around each where they are not -1.
 std::vector<Ids> packed(const Ids& tokens, std::int32_t opens, std::int32_t closes, const PackingOptions& options,
-                        const std::filesystem::path& file) {
-  const Index room = options.length - (opens >= 0 ? 1 : 0) - (closes >= 0 ? 1 : 0);
+                        const std::string& name) {
+  const auto count = static_cast<Index>(tokens.size());
+  const Index around = (opens >= 0 ? 1 : 0) + (closes >= 0 ? 1 : 0);
+  const Index length = document_length(count, around, options);
+  const Index room = length - around;
   if (room < 1)
-    throw ShapeError(
-        fmt::format("a length of {} leaves no room between the special tokens; ask for at least 3, or for none of them",
-                    options.length));
-  const Index whole = static_cast<Index>(tokens.size()) / room;
-  if (whole < options.documents)
+    throw ShapeError(fmt::format(
+        "a length of {} leaves no room between the special tokens; ask for at least 3, or for none of them", length));
+  const Index whole = count / room;
+  const Index wanted = options.documents.value_or(std::clamp<Index>(whole, 1, usual_documents));
+  if (whole < wanted && !options.documents)
+    throw FormatError(
+        fmt::format("{}: {} tokens, not enough for one document of {}; give more text, or ask for shorter documents",
+                    name, count, length));
+  if (whole < wanted)
     throw FormatError(
         fmt::format("{}: {} tokens, enough for {} documents of {}; {} were asked for: give more text, or ask for "
                     "fewer or shorter documents",
-                    file.string(), tokens.size(), whole, options.length, options.documents));
+                    name, count, whole, length, wanted));
   std::vector<Ids> documents;
-  for (Index i = 0; i < options.documents; ++i) {
+  for (Index i = 0; i < wanted; ++i) {
     Ids ids;
     if (opens >= 0) ids.push_back(opens);
     ids.insert(ids.end(), tokens.begin() + i * room, tokens.begin() + (i + 1) * room);
@@ -105,55 +128,61 @@ std::vector<Ids> packed(const Ids& tokens, std::int32_t opens, std::int32_t clos
   return documents;
 }
 
-/// As much of the file as the documents can need (no vocabulary spells more than 64 bytes a token on average), up to a
-/// line end.
-std::string_view needed_text(const MappedFile& file, const PackingOptions& options) {
-  const std::string_view text = file.text();
+/// How many bytes the documents can need: no vocabulary spells more than 64 a token on average.
+std::size_t enough_bytes(const PackingOptions& options) {
   constexpr std::size_t least = std::size_t{4} << 20U;
-  const auto tokens = static_cast<std::size_t>(options.documents) * static_cast<std::size_t>(options.length);
-  const std::size_t enough = std::max(least, 64 * tokens);
-  if (text.size() <= enough) return text;
-  const std::size_t line_end = text.find('\n', enough);
-  return text.substr(0, line_end == std::string_view::npos ? text.size() : line_end + 1);
+  const auto tokens = static_cast<std::size_t>(options.documents.value_or(usual_documents)) *
+                      static_cast<std::size_t>(options.length.value_or(longest_usual(options)));
+  return std::max(least, 64 * tokens);
 }
 
-Attributes packing_provenance(const std::filesystem::path& file, const PackingOptions& options) {
-  return {{"source_file", file.string()},
-          {"source_sha256", sha256_list({file})},
-          {"documents", static_cast<std::int64_t>(options.documents)},
-          {"length", static_cast<std::int64_t>(options.length)}};
+Index length_of(const IdPair& pair) {
+  return static_cast<Index>(std::max(pair.ids.size(), pair.target.size()));
+}
+
+/// Of what is there as documents; `length` is the longest's.
+Attributes packing_provenance(const InputText& input, const std::vector<IdPair>& documents) {
+  Index longest = 0;
+  for (const IdPair& pair : documents) longest = std::max(longest, length_of(pair));
+  Attributes provenance = input.provenance();
+  provenance["documents"] = static_cast<std::int64_t>(documents.size());
+  provenance["length"] = static_cast<std::int64_t>(longest);
+  return provenance;
+}
+
+std::string file_name(const std::filesystem::path& file) {
+  return is_standard_input(file) ? "standard input" : file.filename().string();
 }
 
 /// A whole number that fits a token id, or an error that says where.
-std::int32_t id_of(const nlohmann::json& value, const std::filesystem::path& file, std::size_t place) {
+std::int32_t id_of(const nlohmann::json& value, const std::string& name, std::size_t place) {
   const bool whole = value.is_number_integer();
   const std::int64_t number = whole ? value.get<std::int64_t>() : -1;
   if (!whole || number < 0 || number > std::numeric_limits<std::int32_t>::max())
-    throw FormatError(
-        fmt::format("{}: entry {} is not a token id; expected whole numbers from 0", file.string(), place));
+    throw FormatError(fmt::format("{}: entry {} is not a token id; expected whole numbers from 0", name, place));
   return static_cast<std::int32_t>(number);
 }
 
-Ids ids_of(const nlohmann::json& list, const std::filesystem::path& file) {
+Ids ids_of(const nlohmann::json& list, const std::string& name) {
   Ids ids;
-  for (const auto& value : list) ids.push_back(id_of(value, file, ids.size()));
+  for (const auto& value : list) ids.push_back(id_of(value, name, ids.size()));
   return ids;
 }
 
 /// A list of ids; or, where pairs are expected, an object with a source and a target.
-IdPair pair_of(const nlohmann::json& entry, bool pairs, const std::filesystem::path& file) {
+IdPair pair_of(const nlohmann::json& entry, bool pairs, const std::string& name) {
   if (!pairs) {
     if (!entry.is_array())
-      throw FormatError(fmt::format("{}: expected a list of lists of ids, found both lists and others", file.string()));
-    return {ids_of(entry, file), {}};
+      throw FormatError(fmt::format("{}: expected a list of lists of ids, found both lists and others", name));
+    return {ids_of(entry, name), {}};
   }
   const auto list = [&](const char* key) {
     if (!entry.is_object() || !entry.contains(key) || !entry[key].is_array() || entry[key].empty())
       throw FormatError(
           fmt::format("{}: expected objects with ids under 'source' and 'target' in every entry; '{}' is "
                       "missing or empty in one",
-                      file.string(), key));
-    return ids_of(entry[key], file);
+                      name, key));
+    return ids_of(entry[key], name);
   };
   return {list("source"), list("target")};
 }
@@ -169,7 +198,7 @@ Index remove_padding(std::vector<IdPair>& documents, std::int32_t pad) {
 }
 
 /// One document per line, ids between blanks.
-std::vector<Ids> ids_by_line(std::string_view text, const std::filesystem::path& file) {
+std::vector<Ids> ids_by_line(std::string_view text, const std::string& name) {
   std::vector<Ids> documents;
   std::size_t line_number = 1;
   for (std::size_t start = 0; start < text.size(); ++line_number) {
@@ -185,7 +214,7 @@ std::vector<Ids> ids_by_line(std::string_view text, const std::filesystem::path&
       if (error != std::errc() || id < 0)
         throw FormatError(
             fmt::format("{}: line {} holds something that is not a token id; expected whole numbers between spaces",
-                        file.string(), line_number));
+                        name, line_number));
       ids.push_back(id);
       at = next;
     }
@@ -195,72 +224,84 @@ std::vector<Ids> ids_by_line(std::string_view text, const std::filesystem::path&
   return documents;
 }
 
+/// Documents by document, where they are told apart; else one list, cut where it is long or a length was asked for.
+std::vector<IdPair> listed_documents(std::string_view text, const std::string& name, const PackingOptions& options) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos)
+    throw FormatError(fmt::format("{}: the file is empty; expected token ids", name));
+  if (text[first] != '[' && text[first] != '{') {
+    std::vector<Ids> lines = ids_by_line(text, name);
+    if (lines.size() == 1 && options.length) lines = packed(lines.front(), -1, -1, options, name);
+    return without_targets(std::move(lines));
+  }
+  nlohmann::json json = json_of_text(text, name);
+  if (json.is_object()) {
+    if (!json.contains("ids") || !json["ids"].is_array())
+      throw FormatError(fmt::format("{}: expected a list of token ids under 'ids'", name));
+    json = nlohmann::json(json["ids"]);
+  }
+  if (json.empty() || !json.front().is_structured())
+    return without_targets(packed(ids_of(json, name), -1, -1, options, name));
+  std::vector<IdPair> documents;
+  for (const auto& entry : json) documents.push_back(pair_of(entry, json.front().is_object(), name));
+  return documents;
+}
+
+/// Said before the model is run on any of them.
+void require_readable(const IdPair& pair, Index document, const PackingOptions& options, const std::string& name) {
+  if (pair.ids.empty())
+    throw FormatError(fmt::format("{}: document {} has no ids; expected at least one in each", name, document));
+  if (options.positions > 0 && length_of(pair) > options.positions)
+    throw FormatError(
+        fmt::format("{}: document {} has {} tokens, but the model has {} positions; give shorter "
+                    "documents, or one list of ids to be cut by --length",
+                    name, document, length_of(pair), options.positions));
+  for (const Ids* ids : {&pair.ids, &pair.target})
+    for (std::size_t i = 0; i < ids->size() && options.vocabulary > 0; ++i)
+      if ((*ids)[i] >= options.vocabulary)
+        throw FormatError(
+            fmt::format("{}: document {}, token {} is {}, but the model knows the ids 0 to {}; was it "
+                        "tokenized for another model?",
+                        name, document, i, (*ids)[i], options.vocabulary - 1));
+}
+
 }  // namespace
 
 std::unique_ptr<Source> text_documents(const std::filesystem::path& file, std::shared_ptr<const Tokenizer> tokenizer,
                                        const PackingOptions& options) {
   require_options(options);
-  const MappedFile mapped(file);
-  if (mapped.size() == 0) throw FormatError(fmt::format("{}: the file is empty; expected text", file.string()));
+  const InputText input(file, {.enough = enough_bytes(options), .encoding = options.encoding});
   const SpecialTokens special = options.special_tokens ? tokenizer->special_tokens() : SpecialTokens{};
-  std::vector<IdPair> documents = without_targets(
-      packed(tokenizer->encode(needed_text(mapped, options)), special.opens, special.closes, options, file));
-  Attributes provenance = packing_provenance(file, options);
+  std::vector<IdPair> documents =
+      without_targets(packed(tokenizer->encode(input.text()), special.opens, special.closes, options, input.name()));
+  Attributes provenance = packing_provenance(input, documents);
   provenance["source"] = std::string("text");
   provenance["tokenizer"] = tokenizer->kind();
   provenance["special_tokens"] =
       std::string(options.special_tokens ? "opening and closing token around every document" : "none");
-  return std::make_unique<IdDocuments>(std::move(documents), file.filename().string(), std::move(tokenizer),
+  return std::make_unique<IdDocuments>(std::move(documents), file_name(file), std::move(tokenizer),
                                        std::move(provenance));
 }
 
 std::unique_ptr<Source> id_documents(const std::filesystem::path& file, std::shared_ptr<const Tokenizer> tokenizer,
                                      const PackingOptions& options) {
   require_options(options);
-  const MappedFile mapped(file);
-  const std::string_view text = mapped.text();
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos)
-    throw FormatError(fmt::format("{}: the file is empty; expected token ids", file.string()));
-
-  std::vector<IdPair> documents;
-  if (text[first] == '[' || text[first] == '{') {
-    nlohmann::json json = json_of_text(text, file.string());
-    if (json.is_object()) {
-      if (!json.contains("ids") || !json["ids"].is_array())
-        throw FormatError(fmt::format("{}: expected a list of token ids under 'ids'", file.string()));
-      json = nlohmann::json(json["ids"]);
-    }
-    if (!json.empty() && json.front().is_structured()) {
-      for (const auto& entry : json) documents.push_back(pair_of(entry, json.front().is_object(), file));
-    } else {
-      documents = without_targets(packed(ids_of(json, file), -1, -1, options, file));
-    }
-  } else {
-    std::vector<Ids> lines = ids_by_line(text, file);
-    if (lines.size() == 1) lines = packed(lines.front(), -1, -1, options, file);
-    documents = without_targets(std::move(lines));
-  }
-  if (static_cast<Index>(documents.size()) < options.documents)
+  const InputText input(file, {.expected = "token ids", .remedy = "write them as JSON, or one document a line"});
+  std::vector<IdPair> documents = listed_documents(input.text(), input.name(), options);
+  const auto count = static_cast<Index>(documents.size());
+  const Index wanted = options.documents.value_or(std::clamp<Index>(count, 1, usual_documents));
+  if (count < wanted)
     throw FormatError(fmt::format("{}: holds {} documents, {} were asked for; say --documents {} or fewer",
-                                  file.string(), documents.size(), options.documents, documents.size()));
-  if (static_cast<Index>(documents.size()) > options.documents)
-    documents.resize(static_cast<std::size_t>(options.documents));
+                                  input.name(), count, wanted, count));
+  documents.resize(static_cast<std::size_t>(wanted));
   const Index padding = remove_padding(documents, tokenizer ? tokenizer->special_tokens().pad : -1);
-  for (const IdPair& pair : documents)
-    if (pair.ids.empty())
-      throw FormatError(fmt::format("{}: a document has no ids; expected at least one in each", file.string()));
+  for (Index i = 0; i < wanted; ++i) require_readable(documents[static_cast<std::size_t>(i)], i, options, input.name());
 
-  Attributes provenance = packing_provenance(file, options);
+  Attributes provenance = packing_provenance(input, documents);
   provenance["source"] = std::string("token ids");
-  Index longest = 0;
-  for (const IdPair& pair : documents)
-    longest = std::max(longest, static_cast<Index>(std::max(pair.ids.size(), pair.target.size())));
-  provenance["length"] = static_cast<std::int64_t>(longest);
-  provenance["documents"] = static_cast<std::int64_t>(documents.size());
   provenance["special_tokens"] = std::string("as in the ids");
   if (padding > 0) provenance["padding_removed"] = static_cast<std::int64_t>(padding);
-  return std::make_unique<IdDocuments>(std::move(documents), file.filename().string(), std::move(tokenizer),
+  return std::make_unique<IdDocuments>(std::move(documents), file_name(file), std::move(tokenizer),
                                        std::move(provenance));
 }
 

@@ -1,5 +1,6 @@
 #include "headwave/job/job_input.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +11,14 @@
 namespace headwave {
 
 namespace {
+
+/// What the model can read.
+PackingOptions packing_for(const Model& model, PackingOptions packing) {
+  packing.positions = model.longest;
+  packing.vocabulary =
+      std::max(model.stack.embedding.words.rows(), model.decoder ? model.decoder->embedding.words.rows() : Index{0});
+  return packing;
+}
 
 /// Said before the text is read and tokenized, which can take a while.
 void require_positions(const Model& model, const ModelPlace& place, Index length) {
@@ -47,13 +56,14 @@ std::shared_ptr<const Tokenizer> tokenizer_beside(const ModelPlace& place, Attri
 
 JobInput text_input(const ModelPlace& place, const std::filesystem::path& text, const PackingOptions& packing) {
   Model model = open_model(place);
-  require_positions(model, place, packing.length);
+  if (packing.length) require_positions(model, place, *packing.length);
   std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(folder_of(place));
   require_vocabulary(model, *tokenizer, place);
   Attributes provenance = model_provenance(place);
   provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
   const std::int32_t mask = tokenizer->special_tokens().mask;
-  return {std::move(model), text_documents(text, std::move(tokenizer), packing), std::move(provenance), mask};
+  std::unique_ptr<Source> source = text_documents(text, std::move(tokenizer), packing_for(model, packing));
+  return {std::move(model), std::move(source), std::move(provenance), mask};
 }
 
 JobInput ids_input(const ModelPlace& place, const std::filesystem::path& ids, const PackingOptions& packing) {
@@ -61,7 +71,8 @@ JobInput ids_input(const ModelPlace& place, const std::filesystem::path& ids, co
   Attributes provenance = model_provenance(place);
   std::shared_ptr<const Tokenizer> tokenizer = tokenizer_beside(place, provenance);
   const std::int32_t mask = tokenizer ? tokenizer->special_tokens().mask : -1;
-  return {std::move(model), id_documents(ids, std::move(tokenizer), packing), std::move(provenance), mask};
+  std::unique_ptr<Source> source = id_documents(ids, std::move(tokenizer), packing_for(model, packing));
+  return {std::move(model), std::move(source), std::move(provenance), mask};
 }
 
 JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bool special_token) {

@@ -54,6 +54,49 @@ expect 2 "does not apply to --ids" run --model "$golden" --ids "$work/ids.json" 
 expect 2 "documents of their own lengths" run --model "$golden" --ids "$work/ids.json" --documents 2 --length 4 --out "$work/r"
 [ -e "$work/r/results.h5" ] && { echo "FAILED: an error left a result behind"; failed=1; }
 
+# A text is UTF-8 or is refused with the place; another encoding is read where it is named.
+cp "$2/tests/golden/models/bert/config.json" "$2/tests/golden/models/bert/model.safetensors" "$work/" && mkdir "$work/bert" && mv "$work/config.json" "$work/model.safetensors" "$work/bert/"
+printf '[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\nc\n' >"$work/bert/vocab.txt"
+quick="--only measured_offset --no-figures"
+printf 'a b\nc \351 a\n' >"$work/latin1.txt"
+printf 'a\000 \000b\000' >"$work/utf16.txt"
+expect 1 "latin1.txt: line 2, offset 6: byte 0xE9 is not UTF-8" run --model "$work/bert" --text "$work/latin1.txt" --out "$work/e"
+expect 1 "utf16.txt: line 1, offset 1: a NUL byte, which no text has; expected text in UTF-8; say which encoding it has, --encoding UTF-16LE" run --model "$work/bert" --text "$work/utf16.txt" --out "$work/e"
+expect 1 "model.safetensors: this is a safetensors file, expected text in UTF-8" run --model "$work/bert" --text "$work/bert/model.safetensors" --out "$work/e"
+expect 2 "there is no encoding 'nonsense'" run --model "$work/bert" --text "$work/latin1.txt" --encoding nonsense --out "$work/e"
+expect 2 "applies to --text only" run --model "$work/bert" --ids "$work/ids.json" --encoding utf-8 --out "$work/e"
+expect 0 "10 % of the characters could not be decoded as UTF-8" run --model "$work/bert" --text "$work/latin1.txt" --encoding UTF-8 --out "$work/encoded" $quick
+expect 0 "replaced_characters" inspect "$work/encoded/results.h5" --attributes
+expect 1 "line 1, offset 1: byte 0xE9 is not UTF-8" predict --model "$work/bert" "$(printf 'a\351')"
+expect 1 "line 1, offset 1: byte 0xE9 is not UTF-8" query --model "$work/bert" --head L0H0 "$(printf 'a\351')"
+
+# One sentence is a document of its own length, also from standard input; what is asked for and is not there is an error.
+printf 'a b c\n' >"$work/sentence.txt"
+expect 0 "sentence.txt: one document of 5 tokens; statistics over so few are rough, 100 are usual" run --model "$work/bert" --text "$work/sentence.txt" --out "$work/one" $quick
+expect 1 "3 tokens, not enough for one document of 6" run --model "$work/bert" --text "$work/sentence.txt" --length 6 --out "$work/e"
+expect 1 "enough for 0 documents of 40; 2 were asked for" run --model "$work/bert" --text "$work/sentence.txt" --documents 2 --out "$work/e"
+expect 1 "standard input: it is empty; expected text" run --model "$work/bert" --text - --out "$work/e"
+expect_of_input() {  # as expect, with standard input
+  "$headwave" run --model "$work/bert" "$2" - --out "$work/piped" --force $quick >"$work/out" 2>"$work/err" <"$3" || { echo "FAILED: headwave run $2 - <$3"; cat "$work/err"; failed=1; }
+  grep -qF -- "$1" "$work/err" || { echo "FAILED: headwave run $2 -: expected '$1' in"; cat "$work/err"; failed=1; }
+}
+printf '5 6 7\n' >"$work/line.txt"
+expect_of_input "standard input: one document of 3 tokens" --ids "$work/line.txt"
+expect_of_input "standard input: one document of 5 tokens" --text "$work/sentence.txt"
+expect 0 "$(sha256sum <"$work/sentence.txt")" inspect "$work/piped/results.h5" --attributes
+"$headwave" inspect "$work/piped/results.h5" --job | grep -qx "text = ['\"]-['\"]" || { echo "FAILED: a job from standard input does not say so"; failed=1; }
+"$headwave" loss --model "$work/bert" --text - <"$work/sentence.txt" 2>&1 | grep -qF "no prediction head" || { echo "FAILED: loss of standard input"; failed=1; }
+expect 0 "one document of 3 tokens" run --model "$work/bert" --ids "$work/line.txt" --out "$work/e" $quick --force
+printf '5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7\n' >"$work/long.txt"
+expect 1 "long.txt: document 0 has 45 tokens, but the model has 40 positions" run --model "$work/bert" --ids "$work/long.txt" --out "$work/e2"
+expect 0 "long.txt: 4 documents of up to 10 tokens" run --model "$work/bert" --ids "$work/long.txt" --length 10 --out "$work/e" $quick --force
+# The job of a result whose documents nobody counted makes the same result again.
+cp "$work/out" "$work/table"
+"$headwave" inspect "$work/e/results.h5" --job >"$work/uncounted.toml"
+expect 0 "4 documents" run --job "$work/uncounted.toml" --out "$work/again"
+cmp -s "$work/out" "$work/table" || { echo "FAILED: a stored job without a number of documents gives another result"; failed=1; }
+
+
 # The demo replaces what an earlier demo wrote and nothing else, and its exit code says whether everything was found.
 expect 0 "agrees" demo --documents 3 --no-figures --out "$work/demo"
 expect 3 "differ from what was planted" demo --documents 3 --reach 2 --only measured_offset --no-figures --out "$work/demo"
@@ -167,7 +210,7 @@ expect 1 "holds no job" inspect "$work/demo/results.h5" --job
 expect 2 "below 2^63" run --job "$work/job.toml" --seed 9223372036854775808
 
 # docs/result-file.md names everything that a provenance holds.
-for result in r/results.h5 i/results.h5 random/results.h5 few/results.h5 demo/results.h5 s/0-model.h5; do
+for result in r/results.h5 encoded/results.h5 i/results.h5 random/results.h5 few/results.h5 demo/results.h5 s/0-model.h5; do
   names=$("$headwave" inspect "$work/$result" -a | sed -n '/^\/provenance/,$p' | sed -n 's/.*@\([a-z][a-z0-9_]*\) .*/\1/p')
   [ -n "$names" ] || { echo "FAILED: $result has no provenance"; failed=1; }
   for name in $names; do

@@ -84,6 +84,109 @@ TEST_CASE("text that is too short, or a length without room, is refused with the
   CHECK_THROWS_AS(text_documents(it.folder() / "missing", it.tokenizer(), packing(1, 4)), IoError);
 }
 
+TEST_CASE("without a number as many documents as the text gives are made, and a short text is one of its own length") {
+  const Case it;
+  const auto count = [](const std::unique_ptr<Source>& source) { return source->count(); };
+  const auto one = it.text("a b c a", {});
+  CHECK(one->count() == 1);
+  CHECK(one->document(0).ids == Ids{2, 5, 6, 7, 5, 3});
+  CHECK(std::get<std::int64_t>(one->provenance().at("length")) == 6);
+  PackingOptions shorter;
+  shorter.positions = 4;  // two tokens between the special ones
+  CHECK(count(it.text("a b c a b", shorter)) == 2);
+  CHECK(it.text("a b c a b", shorter)->length(0) == 4);
+  CHECK(it.text("a", shorter)->length(0) == 3);
+  PackingOptions given;
+  given.length = 3;
+  std::string text;
+  for (int i = 0; i < 150; ++i) text += "a ";
+  CHECK(count(it.text("a b c", given)) == 3);
+  CHECK(count(it.text(text, given)) == 100);
+  given.documents = 120;
+  CHECK(count(it.text(text, given)) == 120);
+  // What was asked for is kept to.
+  given = {};
+  given.length = 6;
+  CHECK_THROWS_WITH(it.text("a b", given), ContainsSubstring("2 tokens, not enough for one document of 6"));
+  given = {};
+  given.documents = 2;
+  CHECK_THROWS_WITH(it.text("a b", given), ContainsSubstring("enough for 0 documents of 512; 2 were asked for"));
+  given.documents = 1;
+  CHECK(it.text("a b", given)->length(0) == 4);
+  CHECK_THROWS_WITH(it.text(" ", {}), ContainsSubstring("0 tokens, not enough for one document"));
+}
+
+TEST_CASE("ids without a number or a length are documents as they stand") {
+  const Case it;
+  CHECK(it.ids("5 6 7 5\n", {})->length(0) == 4);
+  CHECK(it.ids("[5, 6, 7]", {})->length(0) == 3);
+  CHECK(it.ids("[[5, 6], [7]]", {})->count() == 2);
+  std::string line, list = "[";
+  for (int i = 0; i < 600; ++i) {
+    line += "5 ";
+    list += i == 0 ? "5" : ",5";
+  }
+  CHECK(it.ids(line, {})->length(0) == 600);
+  CHECK(it.ids(list + "]", {})->length(0) == 512);
+  PackingOptions small;
+  small.positions = 100;
+  CHECK(it.ids(list + "]", small)->count() == 6);
+  CHECK_THROWS_WITH(it.ids(line, small),
+                    ContainsSubstring("document 0 has 600 tokens, but the model has 100 positions"));
+  small.length = 100;
+  CHECK(it.ids(line, small)->count() == 6);
+  std::string many;
+  for (int i = 0; i < 150; ++i) many += "5 6\n";
+  CHECK(it.ids(many, {})->count() == 100);
+}
+
+TEST_CASE("ids that a model cannot read are refused with their document before it is run") {
+  const Case it;
+  PackingOptions options;
+  options.vocabulary = 8;
+  CHECK(it.ids("[[5, 7]]", options)->count() == 1);
+  CHECK_THROWS_WITH(it.ids("[[5], [6, 8]]", options), ContainsSubstring("document 1, token 1 is 8, but the model knows "
+                                                                        "the ids 0 to 7"));
+  CHECK_THROWS_WITH(it.ids("[[5], []]", options), ContainsSubstring("document 1 has no ids"));
+}
+
+TEST_CASE("text that is not UTF-8 becomes no document, unless its encoding is named") {
+  const Case it;
+  CHECK_THROWS_WITH(it.text("a b\n\xe9 c", {}), ContainsSubstring("input: line 2, offset 4: byte 0xE9 is not UTF-8"));
+  CHECK_THROWS_WITH(it.text(std::string("a b\0 c", 6), {}), ContainsSubstring("--encoding"));
+  CHECK_THROWS_WITH(it.ids("\xff\xfe"
+                           "5",
+                           {}),
+                    ContainsSubstring("expected token ids"));
+  CHECK(it.text("\xef\xbb\xbf"
+                "a b",
+                {})
+            ->document(0)
+            .ids == Ids{2, 5, 6, 3});
+  CHECK_FALSE(it.text("a b", {})->provenance().contains("encoding"));
+  PackingOptions options;
+  options.encoding = "UTF-16LE";
+  const auto wide = it.text(std::string("a\0 \0b\0", 6), options);
+  CHECK(wide->document(0).ids == Ids{2, 5, 6, 3});
+  CHECK(std::get<std::string>(wide->provenance().at("encoding")) == "UTF-16LE");
+  CHECK(std::get<double>(wide->provenance().at("replaced_characters")) == 0);
+  options.encoding = "utf-8";
+  const auto broken = it.text("a b \xe9", options);
+  CHECK(std::get<double>(broken->provenance().at("replaced_characters")) == 0.2);
+  options.encoding = "nonsense";
+  CHECK_THROWS_AS(it.text("a", options), FormatError);
+}
+
+TEST_CASE("no more of a long text is looked at than documents can need") {
+  const Case it;
+  std::string text;
+  text.reserve(std::size_t{9} << 20U);
+  while (text.size() < std::size_t{8} << 20U) text += "a b c a b c a b c a b c a b c a\n";
+  text += "\xff";
+  CHECK(it.text(text, packing(3, 6))->count() == 3);
+  CHECK_THROWS_AS(it.text(text, packing(1000, 512)), FormatError);
+}
+
 TEST_CASE("a list of ids is cut like a text, a list of lists is taken as it stands") {
   const Case it;
   const auto cut = it.ids("[5, 6, 7, 5, 6]", packing(2, 2));
@@ -115,7 +218,7 @@ TEST_CASE("what is not token ids is refused with its place") {
   CHECK_THROWS_WITH(it.ids("[1, 2.5]", packing(1, 2)), ContainsSubstring("entry 1 is not a token id"));
   CHECK_THROWS_WITH(it.ids("[1, 4294967296]", packing(1, 2)), ContainsSubstring("entry 1 is not a token id"));
   CHECK_THROWS_WITH(it.ids("[[1], 2]", packing(1, 2)), ContainsSubstring("both lists and others"));
-  CHECK_THROWS_WITH(it.ids("[[1], []]", packing(2, 2)), ContainsSubstring("a document has no ids"));
+  CHECK_THROWS_WITH(it.ids("[[1], []]", packing(2, 2)), ContainsSubstring("document 1 has no ids"));
   CHECK_THROWS_WITH(it.ids(R"({"tokens": [1]})", packing(1, 2)), ContainsSubstring("under 'ids'"));
   CHECK_THROWS_WITH(it.ids("1 2\n3 x\n", packing(1, 2)), ContainsSubstring("line 2"));
   CHECK_THROWS_WITH(it.ids("[[1], [2]]", packing(3, 1)), ContainsSubstring("holds 2 documents, 3 were asked for"));
