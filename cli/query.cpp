@@ -63,6 +63,7 @@ std::vector<Sought> sought(const Model& model, const Tokenizer& tokenizer, const
                     "to hidden states",
                     model.family));
   Document document;
+  document.name = "the text";
   const SpecialTokens special = tokenizer.special_tokens();
   if (special.opens >= 0) document.ids.push_back(special.opens);
   for (const std::int32_t id : tokenizer.encode(options.text)) document.ids.push_back(id);

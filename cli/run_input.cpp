@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "headwave/cli/terminal.h"
+#include "headwave/data/input_text.h"
 #include "headwave/data/text_encoding.h"
 
 namespace headwave::cli {
@@ -21,25 +22,32 @@ void say_once(const std::string& remark) {
   if (said.insert(remark).second) say(remark);
 }
 
-std::string input_name(const std::filesystem::path& path) {
-  return path == "-" ? "standard input" : path.string();
+/// One token has nothing to look at but itself.
+void require_two_tokens(const JobInput& input, const std::filesystem::path& path) {
+  const Source& source = *input.source;
+  for (Index i = 0; i < source.count(); ++i)
+    if (source.length(i) > 1) return;
+  throw ShapeError(fmt::format("{}: {} of a single token; attention needs two tokens or more in a document",
+                               input_name(path), source.count() == 1 ? "a document" : "documents"));
 }
 
 /// What one would want to know of an input that is read, and that is no error.
-void say_remarks(const JobInput& input, const InputOptions& options, const SourceOptions& given) {
+std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& options, const SourceOptions& given) {
+  std::vector<std::string> remarks;
   const std::string name = input_name(given.text->empty() ? options.ids : options.text);
   const Attributes provenance = input.source->provenance();
   const Index documents = input.source->count();
   const bool counted = !given.text->empty() || !given.ids->empty();
   if (counted && !options.packing.documents && documents < usual_documents)
-    say_once(fmt::format("{}: {} of {}{} tokens; statistics over so few are rough, {} are usual", name,
-                         documents == 1 ? "one document" : fmt::format("{} documents", documents),
-                         given.text->empty() && documents > 1 ? "up to " : "",
-                         std::get<std::int64_t>(provenance.at("length")), usual_documents));
+    remarks.push_back(fmt::format("{}: {} of {}{} tokens; statistics over so few are rough, {} are usual", name,
+                                  documents == 1 ? "one document" : fmt::format("{} documents", documents),
+                                  given.text->empty() && documents > 1 ? "up to " : "",
+                                  std::get<std::int64_t>(provenance.at("length")), usual_documents));
   if (const auto found = provenance.find("replaced_characters"); found != provenance.end())
     if (const double share = std::get<double>(found->second); share > 0)
-      say_once(fmt::format("{}: {:.2g} % of the characters could not be decoded as {} and became U+FFFD", name,
-                           100 * share, options.packing.encoding));
+      remarks.push_back(fmt::format("{}: {:.2g} % of the characters could not be decoded as {} and became U+FFFD", name,
+                                    100 * share, options.packing.encoding));
+  return remarks;
 }
 
 std::string unknown_encoding(const std::string& name) {
@@ -140,6 +148,11 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
       refuse(given.length, "does not apply to --random-tokens, which says how many there are");
     return;
   }
+  for (const std::string& what : options.interventions)
+    if (given.model->empty() || !what.starts_with("re-aim="))
+      throw CLI::ValidationError("--intervene", what +
+                                                    " does not apply to --states: what the model made of words and "
+                                                    "positions is stored; only re-aim, with --model, changes keys");
   refuse(given.length, "does not apply to --states: documents are as they were stored");
   refuse(given.no_special_tokens, "does not apply to --states: documents are as they were stored");
   if (!given.model->empty())
@@ -166,9 +179,12 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
       throw CLI::ValidationError("--length", fmt::format("does not apply: {} holds documents of their own lengths, "
                                                          "document {} has {} tokens",
                                                          input_name(options.ids), i, input.source->length(i)));
-  say_remarks(input, options, given);
+  if (given.random->empty())
+    require_two_tokens(input, !given.text->empty() ? options.text : !given.ids->empty() ? options.ids : options.states);
+  const std::vector<std::string> remarks = remarks_on(input, options, given);
   options.intervening.seed = seed;
   intervene(input, options.interventions, options.intervening);
+  for (const std::string& remark : remarks) say_once(remark);
   return input;
 }
 

@@ -190,8 +190,8 @@ void attend_stored(const Stack& stack, const StoredLayer& stored, const Document
 void require_length(const Model& model, const TokenSequence& tokens, const Document& document) {
   const auto length = static_cast<Index>(tokens.ids.size());
   if (model.longest > 0 && length > model.longest)
-    throw ShapeError(fmt::format("{}: {} tokens, but the model has {} positions; ask for a shorter length",
-                                 label(document), length, model.longest));
+    throw ShapeError(fmt::format("{}: {} tokens, but the model has {} positions; give a shorter one", label(document),
+                                 length, model.longest));
 }
 
 }  // namespace

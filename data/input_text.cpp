@@ -60,6 +60,10 @@ std::string_view without_mark(std::string_view text) {
   return text.starts_with("\xef\xbb\xbf") ? text.substr(3) : text;
 }
 
+bool is_standard_input(const fs::path& path) {
+  return path == "-";
+}
+
 void require_file(const fs::path& path) {
   std::error_code ignored;
   const fs::file_type type = fs::status(path, ignored).type();
@@ -72,12 +76,11 @@ void require_file(const fs::path& path) {
 
 }  // namespace
 
-bool is_standard_input(const fs::path& path) {
-  return path == "-";
+std::string input_name(const fs::path& path) {
+  return is_standard_input(path) ? "standard input" : path.string();
 }
 
-InputText::InputText(const fs::path& path, const InputTextOptions& options)
-    : name_(is_standard_input(path) ? "standard input" : path.string()) {
+InputText::InputText(const fs::path& path, const InputTextOptions& options) : name_(input_name(path)) {
   const bool is_stream = is_standard_input(path);
   // A character has at most 4 bytes in any encoding where it has one in UTF-8.
   const std::size_t bytes_per_byte = options.encoding.empty() ? 1 : 4;

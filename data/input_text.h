@@ -47,7 +47,7 @@ class InputText {
   Attributes provenance_;
 };
 
-/// Whether an input's path stands for standard input.
-bool is_standard_input(const std::filesystem::path& path);
+/// What messages call an input: its path, or "standard input".
+std::string input_name(const std::filesystem::path& path);
 
 }  // namespace headwave

@@ -148,8 +148,8 @@ const Checkpoint::Place& Checkpoint::place(const std::string& name) const {
   const auto found = places_.find(name);
   if (found == places_.end())
     throw FormatError(
-        fmt::format("{}: there is no tensor '{}' among the {} stored: the config.json and the weights do not belong "
-                    "together",
+        fmt::format("{}: there is no tensor '{}' among the {} stored: config.json (or the map) and the weights do not "
+                    "belong together",
                     shown(path_), printable(name), places_.size()));
   return found->second;
 }
@@ -162,8 +162,8 @@ const float* Checkpoint::values(const std::string& name, const std::vector<Index
   const auto& [file, tensor] = place(name);
   if (tensor->shape != shape)
     throw FormatError(
-        fmt::format("{}: tensor '{}' has shape {}, expected {}: the config.json and the weights do not belong "
-                    "together",
+        fmt::format("{}: tensor '{}' has shape {}, expected {}: config.json (or the map) and the weights do not "
+                    "belong together",
                     shown(file->path()), printable(name), shape_text(tensor->shape), shape_text(shape)));
   const std::optional<NumberType> type = real_type(tensor->dtype);
   if (!type)

@@ -46,6 +46,9 @@ class Hdf5Arrays : public StoredArrays {
   }
   [[nodiscard]] std::vector<std::filesystem::path> files() const override { return {file_.path()}; }
   [[nodiscard]] const std::filesystem::path& path() const override { return file_.path(); }
+  [[nodiscard]] std::string called(const std::string& name) const override {
+    return fmt::format("{}: '{}'", path().string(), name);
+  }
 
  private:
   Hdf5File file_;
@@ -88,6 +91,7 @@ class NpyArrays : public StoredArrays {
     return files;
   }
   [[nodiscard]] const std::filesystem::path& path() const override { return path_; }
+  [[nodiscard]] std::string called(const std::string& name) const override { return file(name).string() + ":"; }
 
  private:
   [[nodiscard]] std::filesystem::path file(const std::string& name) const {

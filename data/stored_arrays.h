@@ -40,6 +40,8 @@ class StoredArrays {
   [[nodiscard]] virtual std::vector<std::filesystem::path> files() const = 0;
   /// The file or folder, for messages.
   [[nodiscard]] virtual const std::filesystem::path& path() const = 0;
+  /// An array as a user knows it, for messages: "s.h5: 'queries/layer_0'", "folder/queries_layer_0.npy".
+  [[nodiscard]] virtual std::string called(const std::string& name) const = 0;
 };
 
 /// Opens an HDF5 file, a folder of .npy files ("weights/layer_1/query" is layer_1_query.npy, "hidden_states/layer_0" is

@@ -9,6 +9,7 @@
 
 #include "headwave/core/error.h"
 #include "headwave/data/digest.h"
+#include "headwave/data/safetensors_file.h"
 #include "headwave/data/stored_arrays.h"
 
 namespace headwave {
@@ -41,8 +42,8 @@ Extent extent_of(const StoredArrays& arrays, const std::string& name) {
   if (shape.size() == 2) extent = {1, shape[0], shape[1], true};
   if (shape.size() == 3) extent = {shape[0], shape[1], shape[2], false};
   if (extent.documents < 1 || extent.length < 1 || extent.width < 1)
-    throw FormatError(fmt::format("{}: '{}' has {} axes or is empty, expected (documents, T, width) or (T, width)",
-                                  arrays.path().string(), name, shape.size()));
+    throw FormatError(fmt::format("{} has shape {}, expected (documents, T, width) or (T, width), none of them 0",
+                                  arrays.called(name), shape_text(shape)));
   return extent;
 }
 
@@ -76,16 +77,15 @@ class StoredDocuments : public Source {
         extent.width = 0;
         if (first) extent_ = extent;
         if (extent != extent_)
-          throw FormatError(
-              fmt::format("{}: '{}' holds {} documents of {} tokens, another layer {} of {}; expected the same",
-                          arrays_->path().string(), at_layer(what, layer.layer), extent.documents, extent.length,
-                          extent_.documents, extent_.length));
+          throw FormatError(fmt::format("{} holds {} documents of {} tokens, another layer {} of {}; expected the same",
+                                        arrays_->called(at_layer(what, layer.layer)), extent.documents, extent.length,
+                                        extent_.documents, extent_.length));
         first = false;
       }
     stored_ = extent_.documents;
     if (at_most > extent_.documents)
-      throw FormatError(fmt::format("{}: holds {} documents, {} were asked for", arrays_->path().string(),
-                                    extent_.documents, at_most));
+      throw FormatError(fmt::format("{}: holds {} documents, {} were asked for; say --documents {} or fewer",
+                                    arrays_->path().string(), extent_.documents, at_most, extent_.documents));
     if (at_most > 0) extent_.documents = at_most;
     tokens_ = arrays_->texts("tokens");
     const auto length = static_cast<std::size_t>(extent_.length);
@@ -132,8 +132,8 @@ class StoredDocuments : public Source {
     const StoredArray array = extent_.single ? arrays_->read(name) : arrays_->read(name, i, 1);
     const MatrixView32 view(array.values.data(), extent_.length, array.shape.back());
     if (view.allFinite()) return view;
-    throw FormatError(fmt::format("{}: '{}', document {}, holds NaN or infinite values; expected finite states",
-                                  arrays_->path().string(), name, i));
+    throw FormatError(
+        fmt::format("{} document {} holds NaN or infinite values; expected finite states", arrays_->called(name), i));
   }
 
   std::shared_ptr<const StoredArrays> arrays_;
@@ -155,15 +155,15 @@ struct StoredWeights {
 StoredWeights::Projection projection(const StoredArrays& arrays, const std::string& name, Index d_model) {
   const StoredArray weight = arrays.read(name);
   if (weight.shape.size() != 2 || weight.shape[0] != d_model)
-    throw FormatError(fmt::format("{}: '{}' should be (d_model, heads * d_head) with d_model {}, as the states",
-                                  arrays.path().string(), name, d_model));
+    throw FormatError(fmt::format("{} has shape {}, expected (d_model, heads * d_head) with d_model {}, as the states",
+                                  arrays.called(name), shape_text(weight.shape), d_model));
   StoredWeights::Projection result{MatrixView32(weight.values.data(), weight.shape[0], weight.shape[1]).transpose(),
                                    {}};
   if (!arrays.has(name + "_bias")) return result;
   const StoredArray bias = arrays.read(name + "_bias");
   if (static_cast<Index>(bias.values.size()) != result.weight.rows())
-    throw FormatError(fmt::format("{}: '{}_bias' has {} entries, expected {}", arrays.path().string(), name,
-                                  bias.values.size(), result.weight.rows()));
+    throw FormatError(fmt::format("{} has {} entries, expected {}", arrays.called(name + "_bias"), bias.values.size(),
+                                  result.weight.rows()));
   result.bias = VectorView32(bias.values.data(), result.weight.rows());
   return result;
 }
@@ -215,6 +215,16 @@ void require_same_attention(const StoredArrays& arrays, const BlockSpec& spec) {
     differs("score_scale", *stated.scale, spec.score_scale);
 }
 
+/// Every layer's queries and keys have the width of the first.
+void require_width(Index& width, const StoredArrays& arrays, const std::string& name) {
+  const Index came = extent_of(arrays, name).width;
+  if (width == 0) width = came;
+  if (came != width)
+    throw FormatError(
+        fmt::format("{} has width {}, queries or keys before it {}; expected heads * d_head in all of them",
+                    arrays.called(name), came, width));
+}
+
 /// A model that knows how to make queries and keys of the stored layers, and nothing else.
 Model model_beside(const StoredArrays& arrays, const std::vector<StoredLayerNames>& layers, Index asked_heads) {
   const StatedAttention stated = stated_attention(arrays);
@@ -229,7 +239,8 @@ Model model_beside(const StoredArrays& arrays, const std::vector<StoredLayerName
   Index width = 0;
   for (const StoredLayerNames& layer : layers) {
     if (layer.projected) {
-      width = extent_of(arrays, at_layer("queries", layer.layer)).width;
+      require_width(width, arrays, at_layer("queries", layer.layer));
+      require_width(width, arrays, at_layer("keys", layer.layer));
       continue;
     }
     const Index d_model = extent_of(arrays, at_layer("hidden_states", layer.layer)).width;
@@ -277,11 +288,18 @@ StoredInput stored_states(const std::filesystem::path& path, Model model, const 
   std::shared_ptr<const StoredArrays> arrays = open_stored_arrays(path, options.layer);
   std::vector<StoredLayerNames> layers = layers_of(*arrays);
   for (const StoredLayerNames& layer : layers) {
+    if (!layer.projected && layer.layer >= model.stack.layers())
+      throw ShapeError(
+          fmt::format("{}: states that enter layer {}, but the model has the layers 0 to {}; are they from "
+                      "this model?",
+                      path.string(), layer.layer, model.stack.layers() - 1));
     if (!layer.states) continue;
     const Index width = extent_of(*arrays, at_layer("hidden_states", layer.layer)).width;
     if (width != model.stack.d_model())
-      throw ShapeError(fmt::format("{}: states of layer {} have width {}, the model has {}; are they from this model?",
-                                   path.string(), layer.layer, width, model.stack.d_model()));
+      throw ShapeError(
+          fmt::format("{}: states of layer {} have width {}, the model's states have {}; are they from this "
+                      "model?",
+                      path.string(), layer.layer, width, model.stack.d_model()));
   }
   require_same_attention(*arrays, model.stack.block);
   return {std::move(model), std::make_unique<StoredDocuments>(std::move(arrays), std::move(layers), options.documents)};

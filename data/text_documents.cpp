@@ -150,10 +150,6 @@ Attributes packing_provenance(const InputText& input, const std::vector<IdPair>&
   return provenance;
 }
 
-std::string file_name(const std::filesystem::path& file) {
-  return is_standard_input(file) ? "standard input" : file.filename().string();
-}
-
 /// A whole number that fits a token id, or an error that says where.
 std::int32_t id_of(const nlohmann::json& value, const std::string& name, std::size_t place) {
   const bool whole = value.is_number_integer();
@@ -279,7 +275,7 @@ std::unique_ptr<Source> text_documents(const std::filesystem::path& file, std::s
   provenance["tokenizer"] = tokenizer->kind();
   provenance["special_tokens"] =
       std::string(options.special_tokens ? "opening and closing token around every document" : "none");
-  return std::make_unique<IdDocuments>(std::move(documents), file_name(file), std::move(tokenizer),
+  return std::make_unique<IdDocuments>(std::move(documents), input_name(file.filename()), std::move(tokenizer),
                                        std::move(provenance));
 }
 
@@ -301,7 +297,7 @@ std::unique_ptr<Source> id_documents(const std::filesystem::path& file, std::sha
   provenance["source"] = std::string("token ids");
   provenance["special_tokens"] = std::string("as in the ids");
   if (padding > 0) provenance["padding_removed"] = static_cast<std::int64_t>(padding);
-  return std::make_unique<IdDocuments>(std::move(documents), file_name(file), std::move(tokenizer),
+  return std::make_unique<IdDocuments>(std::move(documents), input_name(file.filename()), std::move(tokenizer),
                                        std::move(provenance));
 }
 

@@ -14,14 +14,29 @@ namespace headwave {
 
 namespace {
 
-[[noreturn]] void refuse(std::string_view text, const char* expected) {
-  throw FormatError(fmt::format("intervention '{}': expected {}", printable(std::string(text), 60), expected));
+[[noreturn]] void refuse(const char* expected) {
+  throw FormatError(fmt::format("expected {}", expected));
+}
+
+/// A message from core begins with the function that refused; a user gave an option.
+std::string without_function(std::string_view message) {
+  const auto colon = message.find(": ");
+  const bool is_function =
+      colon != std::string_view::npos && message.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == colon;
+  return std::string(is_function ? message.substr(colon + 2) : message);
+}
+
+void require_position_table(const Model& model) {
+  if (!model.stack.embedding.positions.empty()) return;
+  const PositionTerm* term = model.stack.position_term.get();
+  throw ShapeError(fmt::format("a {} has no position table to change{}", model.family,
+                               term == nullptr ? "" : fmt::format(" (its positions are {})", term->name())));
 }
 
 /// What stands before and after the last `mark`.
 std::pair<std::string_view, std::string_view> split(std::string_view text, char mark, const char* expected) {
   const auto at = text.rfind(mark);
-  if (at == std::string_view::npos) refuse(text, expected);
+  if (at == std::string_view::npos) refuse(expected);
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
@@ -30,7 +45,7 @@ Index whole_number(std::string_view text, const char* expected) {
   if (digits.starts_with('+')) digits.remove_prefix(1);
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || end != digits.data() + digits.size() || digits.empty()) refuse(text, expected);
+  if (error != std::errc() || end != digits.data() + digits.size() || digits.empty()) refuse(expected);
   return static_cast<Index>(number);
 }
 
@@ -68,15 +83,17 @@ void apply(JobInput& input, const std::string& text, const InterventionOptions& 
   } else if (name == "without-band" && !plain) {
     const char* expected = "without-band=FIRST:LAST, in cycles per T";
     const auto [first, last] = split(value, ':', expected);
+    require_position_table(input.model);
     input.model = without_band(input.model, whole_number(first, expected), whole_number(last, expected));
   } else if (name == "re-aim" && !plain) {
     const char* expected = "re-aim=HEADS:TOKENS, such as re-aim=L2H3,L4H1:+2";
     const auto [heads, shift] = split(value, ':', expected);
+    require_position_table(input.model);
     input.model = re_aimed(input.model, heads_of(heads), whole_number(shift, expected));
   } else {
-    refuse(text,
-           "words-only, positions-only, shuffled-words, without-heads=HEADS, without-band=FIRST:LAST or "
-           "re-aim=HEADS:TOKENS");
+    refuse(
+        "words-only, positions-only, shuffled-words, without-heads=HEADS, without-band=FIRST:LAST or "
+        "re-aim=HEADS:TOKENS");
   }
 }
 
@@ -85,7 +102,16 @@ void apply(JobInput& input, const std::string& text, const InterventionOptions& 
 void intervene(JobInput& input, const std::vector<std::string>& interventions, const InterventionOptions& options) {
   std::string list;
   for (const std::string& text : interventions) {
-    apply(input, text, options);
+    const auto named = [&](const Error& problem) {
+      return fmt::format("--intervene {}: {}", printable(text, 60), without_function(problem.what()));
+    };
+    try {
+      apply(input, text, options);
+    } catch (const FormatError& problem) {
+      throw FormatError(named(problem));
+    } catch (const ShapeError& problem) {
+      throw ShapeError(named(problem));
+    }
     list += (list.empty() ? "" : " ") + text;
   }
   if (!list.empty()) input.provenance["interventions"] = list;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "headwave/data/digest.h"
+#include "headwave/data/input_text.h"
 #include "headwave/data/tokenizer.h"
 
 namespace headwave {
@@ -27,6 +28,31 @@ void require_positions(const Model& model, const ModelPlace& place, Index length
     throw ShapeError(fmt::format(
         "{}: a length of {} tokens was asked for, but the model has {} positions; ask for --length {} or less",
         place.weights.string(), length, positions, positions));
+}
+
+/// An encoder-decoder reads pairs, other models one sequence.
+void require_sequences(const Model& model, const std::string& input, bool pairs) {
+  if (model.decoder && !pairs)
+    throw ShapeError(
+        fmt::format("{}: the model is an encoder-decoder ({}), which reads a text and writes another; give "
+                    "both as token ids: --ids FILE with [{{\"source\": [...], \"target\": [...]}}, ...]",
+                    input, model.family));
+  if (!model.decoder && pairs)
+    throw ShapeError(
+        fmt::format("{}: pairs of source and target, but a {} reads one sequence; give a list of lists of "
+                    "token ids",
+                    input, model.family));
+}
+
+/// States from elsewhere know nothing of the model's positions until an analysis asks for them.
+void require_positions_of_states(const Model& model, const Source& source, const std::filesystem::path& states) {
+  const Index positions = model.stack.embedding.positions.rows();
+  for (Index i = 0; i < source.count() && positions > 0; ++i)
+    if (source.length(i) > positions)
+      throw ShapeError(
+          fmt::format("{}: document {} has {} tokens, but the model of --model has {} positions; are the "
+                      "states from this model?",
+                      states.string(), i, source.length(i), positions));
 }
 
 void require_vocabulary(const Model& model, const Tokenizer& tokenizer, const ModelPlace& place) {
@@ -56,6 +82,7 @@ std::shared_ptr<const Tokenizer> tokenizer_beside(const ModelPlace& place, Attri
 
 JobInput text_input(const ModelPlace& place, const std::filesystem::path& text, const PackingOptions& packing) {
   Model model = open_model(place);
+  require_sequences(model, input_name(text), false);
   if (packing.length) require_positions(model, place, *packing.length);
   std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(folder_of(place));
   require_vocabulary(model, *tokenizer, place);
@@ -72,11 +99,13 @@ JobInput ids_input(const ModelPlace& place, const std::filesystem::path& ids, co
   std::shared_ptr<const Tokenizer> tokenizer = tokenizer_beside(place, provenance);
   const std::int32_t mask = tokenizer ? tokenizer->special_tokens().mask : -1;
   std::unique_ptr<Source> source = id_documents(ids, std::move(tokenizer), packing_for(model, packing));
+  require_sequences(model, input_name(ids), !source->document(0).target.ids.empty());
   return {std::move(model), std::move(source), std::move(provenance), mask};
 }
 
 JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bool special_token) {
   Model model = open_model(place);
+  require_sequences(model, "--random-tokens", false);
   Attributes provenance = model_provenance(place);
   const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_beside(place, provenance);
   std::vector<std::int32_t> ids;
@@ -87,7 +116,11 @@ JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bo
   }
   options.opening = special_token && tokenizer ? tokenizer->special_tokens().opens : -1;
   std::unique_ptr<Source> source = repeated_tokens(std::move(ids), options);
-  require_positions(model, place, source->length(0));
+  if (const Index positions = model.longest; positions > 0 && source->length(0) > positions)
+    throw ShapeError(fmt::format(
+        "--random-tokens {}: documents of {} tokens, but the model has {} positions; ask for {} "
+        "or fewer",
+        options.period, source->length(0), positions, (positions - (options.opening >= 0 ? 1 : 0)) / options.repeats));
   const std::int32_t mask = tokenizer ? tokenizer->special_tokens().mask : -1;
   return {std::move(model), std::move(source), std::move(provenance), mask};
 }
@@ -100,6 +133,7 @@ JobInput states_input(const std::filesystem::path& states, const StoredStatesOpt
 JobInput states_input(const std::filesystem::path& states, const ModelPlace& place,
                       const StoredStatesOptions& options) {
   StoredInput stored = stored_states(states, open_model(place), options);
+  require_positions_of_states(stored.model, *stored.source, states);
   return {std::move(stored.model), std::move(stored.source), model_provenance(place), -1};
 }
 

@@ -23,11 +23,12 @@ struct JobInput {
 
 /// Text through the model's own tokenizer.
 /// @throws Error as open_model, open_tokenizer and text_documents; ShapeError if documents are longer than the model's
-///         positions
+///         positions, or the model is an encoder-decoder, which reads pairs
 JobInput text_input(const ModelPlace& place, const std::filesystem::path& text, const PackingOptions& packing = {});
 
 /// Token ids that are ready; the model's tokenizer, where it has one, only gives their text.
-/// @throws Error as open_model and id_documents
+/// @throws Error as open_model and id_documents; ShapeError if pairs came for a model that reads one sequence, or the
+///         other way round
 JobInput ids_input(const ModelPlace& place, const std::filesystem::path& ids, const PackingOptions& packing = {});
 
 /// Repeated random tokens, drawn from the vocabulary without the special tokens, where a tokenizer says which those
@@ -41,7 +42,8 @@ JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bo
 JobInput states_input(const std::filesystem::path& states, const StoredStatesOptions& options = {});
 
 /// The same with a model whose weights make queries and keys from the states.
-/// @throws Error as open_model and stored_states; ShapeError if the states do not have the model's width
+/// @throws Error as open_model and stored_states; ShapeError if the states do not have the model's width, or more
+///         tokens than its position table
 JobInput states_input(const std::filesystem::path& states, const ModelPlace& place,
                       const StoredStatesOptions& options = {});
 

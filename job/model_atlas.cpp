@@ -10,6 +10,18 @@ namespace headwave {
 
 namespace {
 
+/// In the words of the options.
+void require_options(const Model& model, const ModelPlace& place, const ModelAtlasOptions& options) {
+  const Index positions = model.stack.embedding.positions.rows(), length = options.atlas.length;
+  if (positions > 0 && (length > positions || length == 1))
+    throw ShapeError(fmt::format("{}: --length {}, but the model has {} positions; ask for 2 to {}, or 0 for all",
+                                 place.weights.string(), length, positions, positions));
+  for (const HeadName& name : options.paper_heads)
+    if (name.layer >= model.stack.layers() || name.head >= model.stack.block.heads)
+      throw ShapeError(fmt::format("--paper-rotation: there is no {}; the model has {} layers of {} heads",
+                                   head_name(name.layer, name.head), model.stack.layers(), model.stack.block.heads));
+}
+
 std::vector<Field> fields_of(const Stack& stack, const ModelAtlasOptions& options) {
   std::vector<Field> fields = describe(position_atlas(stack, options.atlas));
   for (Field& field : position_term_fields(stack, options.atlas.reach)) fields.push_back(std::move(field));
@@ -28,6 +40,7 @@ std::vector<Field> fields_of(const Stack& stack, const ModelAtlasOptions& option
 std::vector<KindResult> model_atlas(const ModelPlace& place, const ModelAtlasOptions& options) {
   const PartialModel partial = open_partial_model(place);
   const Model& model = partial.model;
+  require_options(model, place, options);
   std::vector<KindResult> results;
   for (const AttentionKind kind : model.kinds()) {
     if (kind == AttentionKind::cross) continue;

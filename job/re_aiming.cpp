@@ -93,9 +93,17 @@ void set_summary(ReAiming& result, Index head) {
 
 ReAiming re_aiming(const Model& model, const Source& source, const ReAimingOptions& options,
                    const ProgressCallback& progress) {
-  if (model.decoder) throw ShapeError("re_aiming: an encoder-decoder has three kinds of attention; give one stack");
+  if (model.decoder)
+    throw ShapeError(
+        fmt::format("a {} is an encoder-decoder, with three kinds of attention; re-aiming is "
+                    "for models with one",
+                    model.family));
   if (model.stack.embedding.positions.empty())
-    throw ShapeError("re_aiming: the model has no position table; there is no wave to re-aim");
+    throw ShapeError(fmt::format("a {} has no position table; there is no wave to re-aim", model.family));
+  for (const HeadName& name : options.heads)
+    if (name.layer >= model.stack.layers() || name.head >= model.stack.block.heads)
+      throw ShapeError(fmt::format("--heads: there is no {}; the model has {} layers of {} heads",
+                                   head_name(name.layer, name.head), model.stack.layers(), model.stack.block.heads));
   const int threads =
       options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   const Looks plain = looks_of(model, source, options, threads);

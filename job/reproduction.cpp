@@ -248,7 +248,10 @@ Reproduction reproduction(const std::function<JobInput()>& open, const JobOption
   {
     const JobInput input = open();
     if (input.model.decoder)
-      throw ShapeError("reproduction: an encoder-decoder has three kinds of attention; the paper's list is about one");
+      throw ShapeError(
+          fmt::format("a {} is an encoder-decoder, with three kinds of attention; the paper's list is "
+                      "about one",
+                      input.model.family));
     found.model = published_model(input.model);
     positions = !input.model.stack.embedding.positions.empty() || input.model.stack.position_term != nullptr;
   }

@@ -52,6 +52,8 @@ std::vector<PredictionLoss> text_losses(const Model& model, const Source& source
     ++done;
     if (progress) progress({"prediction", done, source.count()});
   });
+  if (total(losses).tokens == 0)
+    throw ShapeError("the documents have no token to be predicted from others; give longer ones");
   return losses;
 }
 

@@ -52,6 +52,8 @@ expect 2 "applies to --states only" run --model "$golden" --ids "$work/ids.json"
 expect 2 "applies to --states FILE.npy only" run --model "$golden" --ids "$work/ids.json" --layer 1 --out "$work/r"
 expect 2 "does not apply to --ids" run --model "$golden" --ids "$work/ids.json" --no-special-tokens --out "$work/r"
 expect 2 "documents of their own lengths" run --model "$golden" --ids "$work/ids.json" --documents 2 --length 4 --out "$work/r"
+expect 2 "does not apply to --states" run --states "$stored" --intervene words-only --out "$work/r"
+expect 2 "only re-aim, with --model, changes keys" run --states "$stored" --intervene re-aim=L0H0:+1 --out "$work/r"
 [ -e "$work/r/results.h5" ] && { echo "FAILED: an error left a result behind"; failed=1; }
 
 # A text is UTF-8 or is refused with the place; another encoding is read where it is named.
@@ -96,6 +98,25 @@ cp "$work/out" "$work/table"
 expect 0 "4 documents" run --job "$work/uncounted.toml" --out "$work/again"
 cmp -s "$work/out" "$work/table" || { echo "FAILED: a stored job without a number of documents gives another result"; failed=1; }
 
+
+# Messages speak of files and options, and come before the model is run.
+families=$2/tests/golden/families
+printf '[[5, 6, 7, 5, 6]]\n' >"$work/five.json"
+printf '[[5], [6]]\n' >"$work/single.json"
+printf '[{"source": [5, 6, 7], "target": [5, 6]}]\n' >"$work/pair.json"
+printf '[[5, 6], [7, 99]]\n' >"$work/beyond.json"
+expect 1 "beyond.json: document 1, token 1 is 99, but the model knows the ids 0 to 59" run --model "$families/gpt2" --ids "$work/beyond.json" --out "$work/m"
+expect 1 "single.json: documents of a single token" run --model "$families/gpt2" --ids "$work/single.json" --out "$work/m"
+expect 1 "five.json: the model is an encoder-decoder (bart)" run --model "$families/bart" --ids "$work/five.json" --out "$work/m"
+expect 1 "--random-tokens: the model is an encoder-decoder (bart)" run --model "$families/bart" --random-tokens 3 --out "$work/m"
+expect 1 "pair.json: pairs of source and target, but a gpt2 reads one sequence" run --model "$families/gpt2" --ids "$work/pair.json" --out "$work/m"
+expect 1 "--random-tokens 400: documents of 800 tokens, but the model has 24 positions; ask for 12 or fewer" run --model "$families/gpt2" --random-tokens 400 --out "$work/m"
+expect 1 "--intervene without-heads=L9H9: there is no L9H9" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene without-heads=L9H9
+expect 1 "--intervene re-aim=L0H1:+900: by 900 tokens with 24 positions" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene re-aim=L0H1:+900
+expect 1 "a llama has no position table to change (its positions are rotary)" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-band=1:2
+expect 1 "--heads: there is no L9H9" -q re-aim --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --heads L9H9
+expect 1 "--length 100000, but the model has 24 positions" atlas --model "$families/gpt2" --length 100000 --out "$work/m"
+expect 1 "--paper-rotation: there is no L9H9" atlas --model "$families/gpt2" --paper-rotation L9H9 --out "$work/m"
 
 # The demo replaces what an earlier demo wrote and nothing else, and its exit code says whether everything was found.
 expect 0 "agrees" demo --documents 3 --no-figures --out "$work/demo"

@@ -134,8 +134,8 @@ TEST_CASE("checkpoint: a wrong shape and a missing tensor are named") {
   CHECK_FALSE(checkpoint.has("v"));
   CHECK_THROWS_WITH(
       checkpoint.matrix("w", 3, 2),
-      ContainsSubstring("model.safetensors: tensor 'w' has shape (2, 3), expected (3, 2): the config.json and "
-                        "the weights do not belong together"));
+      ContainsSubstring("model.safetensors: tensor 'w' has shape (2, 3), expected (3, 2): config.json (or the map) "
+                        "and the weights do not belong together"));
   CHECK_THROWS_AS(checkpoint.matrix("w", 3, 2), FormatError);
   CHECK_THROWS_AS(checkpoint.vector("w", 6), FormatError);
   CHECK_THROWS_WITH(checkpoint.info("v"), ContainsSubstring("no tensor 'v'"));

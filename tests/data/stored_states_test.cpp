@@ -125,14 +125,29 @@ TEST_CASE("groups that do not fit together are refused by name") {
   CHECK_THROWS_WITH(stored_states(stored("no_keys.h5")), ContainsSubstring("of layer 1 only the queries are stored"));
   CHECK_THROWS_WITH(stored_states(stored("documents_differ.h5")),
                     ContainsSubstring("'keys/layer_0' holds 1 documents of 7 tokens, another layer 2 of 7"));
-  CHECK_THROWS_WITH(stored_states(stored("one_axis.h5")), ContainsSubstring("has 1 axes"));
+  CHECK_THROWS_WITH(stored_states(stored("one_axis.h5")), ContainsSubstring("'hidden_states/layer_0' has shape ("));
   CHECK_THROWS_WITH(stored_states(stored("not_a_group.h5")), ContainsSubstring("neither 'hidden_states/layer_L' nor"));
   CHECK_THROWS_WITH(stored_states(stored("tokens_short.h5")),
                     ContainsSubstring("'tokens' has 3 entries, expected one per token"));
   const StoredInput input = stored_states(stored("not_finite.h5"));
   CHECK(input.source->document(0).stored.size() == 1);
-  CHECK_THROWS_WITH(input.source->document(1), ContainsSubstring("'queries/layer_1', document 1, holds NaN"));
+  CHECK_THROWS_WITH(input.source->document(1), ContainsSubstring("'queries/layer_1' document 1 holds NaN"));
   CHECK_THROWS_AS(stored_states(stored("missing.h5")), IoError);
+}
+
+TEST_CASE("stored queries and keys have one width, and a message names the file that differs") {
+  const TemporaryFolder folder;
+  StoredStatesOptions options;
+  options.heads = 2;
+  write_npy(folder / "queries_layer_0.npy", {5, 4}, counting(20));
+  write_npy(folder / "keys_layer_0.npy", {5, 6}, counting(30));
+  CHECK_THROWS_WITH(stored_states(folder.path(), options),
+                    ContainsSubstring("keys_layer_0.npy: has width 6, queries or keys before it 4"));
+  write_npy(folder / "keys_layer_0.npy", {5}, counting(5));
+  CHECK_THROWS_WITH(stored_states(folder.path(), options),
+                    ContainsSubstring("keys_layer_0.npy: has shape (5), expected (documents, T, width)"));
+  write_npy(folder / "keys_layer_0.npy", {5, 4}, counting(20));
+  CHECK(stored_states(folder.path(), options).source->length(0) == 5);
 }
 
 TEST_CASE("states take a model's width, or weights that lie beside them") {
@@ -151,11 +166,14 @@ TEST_CASE("states take a model's width, or weights that lie beside them") {
   CHECK_THROWS_WITH(stored_states(folder / "states.npy", open_model(model), options),
                     ContainsSubstring("holds 2 documents, 3 were asked for"));
   options = {};
+  options.layer = 9;
+  CHECK_THROWS_WITH(stored_states(folder / "states.npy", open_model(model), options),
+                    ContainsSubstring("states that enter layer 9, but the model has the layers 0 to 1"));
   options.layer = -1;
   CHECK_THROWS_WITH(stored_states(folder / "states.npy", open_model(model), options), ContainsSubstring("layer -1"));
   write_npy(folder / "narrow.npy", {2, 5, 31}, counting(2 * 5 * 31));
   CHECK_THROWS_WITH(stored_states(folder / "narrow.npy", open_model(model)),
-                    ContainsSubstring("width 31, the model has 32"));
+                    ContainsSubstring("width 31, the model's states have 32"));
   CHECK_THROWS_WITH(stored_states(folder / "states.npy"), ContainsSubstring("--model DIR"));
 
   std::filesystem::create_directory(folder / "beside");
@@ -164,8 +182,10 @@ TEST_CASE("states take a model's width, or weights that lie beside them") {
   write_npy(folder / "beside/layer_0_key.npy", {3, 6}, counting(18));
   options = {};
   options.heads = 2;
-  CHECK_THROWS_WITH(stored_states(folder / "beside", options),
-                    ContainsSubstring("'weights/layer_0/key' should be (d_model, heads * d_head) with d_model 4"));
+  CHECK_THROWS_WITH(
+      stored_states(folder / "beside", options),
+      ContainsSubstring("beside/layer_0_key.npy: has shape (3, 6), expected (d_model, heads * d_head) with "
+                        "d_model 4"));
   write_npy(folder / "beside/layer_0_key.npy", {4, 6}, counting(24));
   CHECK_THROWS_WITH(stored_states(folder / "beside"), ContainsSubstring("--head-count N"));
   CHECK(stored_states(folder / "beside", options).model.stack.block.d_head == 3);

@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "headwave/analysis/cluster_quality.h"
 #include "headwave/core/planted_bank.h"
 #include "headwave/data/hdf5_file.h"
@@ -201,7 +203,7 @@ TEST_CASE("stored embeddings give the attention that was stored beside them") {
   check(states_input(shared_file("bert-tiny-stored-embeddings/npy"), stored));
   CHECK_THROWS_WITH(states_input(shared_file("bert-tiny-stored-embeddings/npy")), ContainsSubstring("--head-count"));
   CHECK_THROWS_WITH(states_input(file, repository_file("tests/golden/models/bert")),
-                    ContainsSubstring("width 128, the model has 32"));
+                    ContainsSubstring("width 128, the model's states have 32"));
   CHECK_THROWS_WITH(states_input(shared_file("bert-tiny-stored-embeddings/npy/hidden_states_layer_0.npy"), stored),
                     ContainsSubstring("--model DIR"));
 }
@@ -217,6 +219,24 @@ TEST_CASE("a result claims nothing about states that were not there") {
   CHECK(std::get<std::string>(provenance.at("attention")) == "causal");
   CHECK(std::get<double>(provenance.at("score_scale")) == 0.25);
   CHECK(std::get<std::int64_t>(provenance.at("layers")) == 1);
+}
+
+TEST_CASE("states of more tokens than the model has positions are refused at the door") {
+  const TemporaryFolder folder;
+  const auto model = repository_file("tests/golden/models/bert");  // 40 positions, states of width 32
+  const auto write = [&](const char* name, int tokens) {
+    const std::string header = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, 32), }}", tokens);
+    std::ofstream file(folder / name, std::ios::binary);
+    file << "\x93NUMPY\x01" << '\0' << static_cast<char>(header.size()) << '\0' << header;
+    file << std::string(static_cast<std::size_t>(4 * 32 * tokens), '\0');
+    return folder / name;
+  };
+  CHECK_THROWS_WITH(states_input(write("long.npy", 41), model),
+                    ContainsSubstring("long.npy: document 0 has 41 tokens, but the model of --model has 40 positions"));
+  CHECK(states_input(write("whole.npy", 40), model).source->length(0) == 40);
+  // Rotary positions have no table that could end.
+  std::ofstream(folder / "ids.json") << "[[5], [6, 7]]";
+  CHECK(ids_input(repository_file("tests/golden/families/llama"), folder / "ids.json").source->count() == 2);
 }
 
 TEST_CASE("text that cannot give the documents is described in one line") {
