@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "headwave/cli/terminal.h"
+#include "headwave/data/file_content.h"
 #include "headwave/data/input_text.h"
 #include "headwave/data/text_encoding.h"
 
@@ -12,8 +13,11 @@ namespace headwave::cli {
 
 namespace {
 
+/// By its content, as it will be read; a file that is not there is refused when it is opened.
 bool single_npy(const std::filesystem::path& states) {
-  return states.extension() == ".npy" && !std::filesystem::is_directory(states);
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(states, ignored)) return states.extension() == ".npy";
+  return content_of_file(states) == FileContent::npy;
 }
 
 /// A command may open its input twice, to compare two runs over it.

@@ -117,7 +117,7 @@ std::string_view words_of(FileContent content) {
 std::string python_name(const std::filesystem::path& path) {
   const std::string name = path.string();
   const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
-    return c >= ' ' && c <= '~' && std::string_view("'\"\\$`!").find(c) == std::string_view::npos;
+    return c >= ' ' && c <= '~' && std::string_view("'\"\\$`!{}").find(c) == std::string_view::npos;
   });
   return plain && name.size() <= 300 ? fmt::format("'{}'", name) : "'FILE'";
 }

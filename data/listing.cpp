@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include <fmt/format.h>
 
 #include "headwave/core/error.h"
+#include "headwave/data/file_content.h"
+#include "headwave/data/foreign_files.h"
 #include "headwave/data/hdf5_file.h"
-#include "headwave/data/mapped_file.h"
 #include "headwave/data/model_listing.h"
 #include "headwave/data/npy.h"
-#include "headwave/data/printable.h"
 #include "headwave/data/safetensors_file.h"
 
 namespace headwave {
@@ -19,21 +18,6 @@ namespace headwave {
 namespace {
 
 namespace fs = std::filesystem;
-
-// An HDF5 file may begin with a user's block of 512, 1024, 2048, ... bytes.
-bool is_hdf5(std::string_view bytes) {
-  constexpr std::string_view signature("\x89HDF\r\n\x1a\n", 8);
-  for (std::size_t at = 0; at < bytes.size(); at = at == 0 ? 512 : 2 * at)
-    if (bytes.substr(at).starts_with(signature)) return true;
-  return false;
-}
-
-bool is_safetensors(std::string_view bytes) {
-  std::uint64_t length = 0;
-  if (bytes.size() <= sizeof length) return false;
-  std::memcpy(&length, bytes.data(), sizeof length);
-  return bytes[sizeof length] == '{' && length <= bytes.size() - sizeof length;
-}
 
 std::string text(const Attributes& attributes, const std::string& name) {
   const auto found = attributes.find(name);
@@ -118,16 +102,16 @@ Listing folder_listing(const fs::path& folder) {
 Listing listing_of(const fs::path& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) return folder_listing(path);
-  const MappedFile file(path);
-  const std::string_view bytes = file.text();
-  if (is_hdf5(bytes)) return hdf5_listing(path);
-  if (bytes.starts_with("\x93NUMPY") || bytes.starts_with("PK\x03\x04"))
-    return {"npy", path, {}, {npy_entry(path)}, {}};
-  if (is_safetensors(bytes)) return safetensors_listing(path);
-  throw FormatError(
-      fmt::format("{}: neither HDF5 nor safetensors nor .npy by its first bytes; headwave inspect shows these, results "
-                  "and model directories",
-                  printable(path.string(), 400)));
+  switch (content_of_file(path)) {
+    case FileContent::hdf5:
+      return hdf5_listing(path);
+    case FileContent::npy:
+      return {"npy", path, {}, {npy_entry(path)}, {}};
+    case FileContent::safetensors:
+      return safetensors_listing(path);
+    default:
+      throw FormatError(foreign_file(path));
+  }
 }
 
 }  // namespace headwave

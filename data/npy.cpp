@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "headwave/core/error.h"
+#include "headwave/data/file_content.h"
 #include "headwave/data/mapped_file.h"
 #include "headwave/data/npy_header.h"
 #include "headwave/data/printable.h"
@@ -77,9 +78,9 @@ bool holds_objects(const NpyInfo& info) {
 // Everything but the numbers: magic, version, length of the header, the header, and the file's size against the shape.
 NpyInfo info_of(const MappedFile& file, const std::string& name) {
   const std::string_view text = file.text();
-  if (text.starts_with("PK\x03\x04"))
+  if (const FileContent content = content_of(text); content == FileContent::npz || content == FileContent::zip)
     throw FormatError(
-        fmt::format("{}: this is a zip archive (.npz): unzip it and give one of the .npy files inside", name));
+        fmt::format("{}: this is {}: unzip it and give one of the .npy files inside", name, words_of(content)));
   if (!text.starts_with(magic) || text.size() < magic.size() + 4)
     throw FormatError(fmt::format("{}: expected a .npy file, which begins with \\x93NUMPY", name));
   const auto byte = [&text](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(text[i])); };

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "headwave/core/error.h"
+#include "headwave/data/file_content.h"
+#include "headwave/data/foreign_files.h"
 #include "headwave/data/json_file.h"
 #include "headwave/data/printable.h"
 
@@ -25,32 +27,18 @@ std::string shown(const fs::path& path) {
   return printable(path.string(), 400);
 }
 
-bool is_torch_pickle(const fs::path& path) {
-  const std::string end = path.extension().string();
-  return end == ".bin" || end == ".pt" || end == ".pth" || end == ".ckpt";
-}
-
-bool is_other_framework(const fs::path& path) {
-  const std::string end = path.extension().string();
-  return end == ".h5" || end == ".msgpack" || end == ".onnx" || end == ".gguf";
-}
-
-[[noreturn]] void refuse_torch_pickle(const fs::path& path) {
-  throw FormatError(
-      fmt::format("{}: headwave reads safetensors only, never pickles. Convert once: python3 -c \"import torch, "
-                  "safetensors.torch as s; "
-                  "s.save_file({{k: v.contiguous().clone() for k, v in torch.load('{}', map_location='cpu', "
-                  "weights_only=True).items()}}, "
-                  "'{}')\"",
-                  shown(path), printable(path.filename().string()), single_name));
-}
-
-[[noreturn]] void refuse_other_framework(const fs::path& path) {
-  throw FormatError(
-      fmt::format("{}: headwave reads safetensors only. Load the model in the framework that wrote it and save it as "
-                  "{}: python3 -c \"from "
-                  "transformers import AutoModel as M; M.from_pretrained('.').save_pretrained('.')\"",
-                  shown(path), single_name));
+/// The largest is the model: beside it there may be an optimizer's state, or how it was trained.
+std::optional<fs::path> largest_foreign(const std::vector<fs::path>& files) {
+  std::optional<fs::path> largest;
+  std::uintmax_t most = 0;
+  for (const fs::path& file : files) {
+    std::error_code problem;
+    const std::uintmax_t size = fs::file_size(file, problem);
+    if (problem || !is_foreign_weights_name(file) || (largest && size <= most)) continue;
+    largest = file;
+    most = size;
+  }
+  return largest;
 }
 
 [[noreturn]] void refuse_folder(const fs::path& folder) {
@@ -61,10 +49,7 @@ bool is_other_framework(const fs::path& path) {
   if (tensors != files.end())
     throw FormatError(fmt::format("{}: found neither {} nor {}; to read {}, give that file's path", shown(folder),
                                   single_name, index_name, printable(tensors->filename().string())));
-  if (const auto pickle = std::ranges::find_if(files, is_torch_pickle); pickle != files.end())
-    refuse_torch_pickle(*pickle);
-  if (const auto other = std::ranges::find_if(files, is_other_framework); other != files.end())
-    refuse_other_framework(*other);
+  if (const auto foreign = largest_foreign(files)) throw FormatError(foreign_weights(*foreign));
   throw FormatError(
       fmt::format("{}: no weights in this folder: looked for {} and {}", shown(folder), single_name, index_name));
 }
@@ -87,9 +72,14 @@ std::optional<NumberType> real_type(const std::string& dtype) {
 Checkpoint::Checkpoint(const fs::path& path) : path_(path) {
   std::error_code ignored;
   if (!fs::is_directory(path, ignored)) {
-    if (fs::exists(path, ignored) && is_torch_pickle(path)) refuse_torch_pickle(path);
-    if (fs::exists(path, ignored) && is_other_framework(path)) refuse_other_framework(path);
-    path.string().ends_with(".safetensors.index.json") ? open_sharded(path) : open_single(path);
+    if (path.string().ends_with(".safetensors.index.json")) {
+      open_sharded(path);
+      return;
+    }
+    // What is called safetensors and is none is told byte by byte.
+    if (path.extension() != ".safetensors" && content_of_file(path) != FileContent::safetensors)
+      throw FormatError(foreign_weights(path));
+    open_single(path);
   } else if (fs::exists(path / single_name, ignored)) {
     open_single(path / single_name);
   } else if (fs::exists(path / index_name, ignored)) {

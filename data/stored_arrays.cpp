@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "headwave/core/error.h"
+#include "headwave/data/file_content.h"
+#include "headwave/data/foreign_files.h"
 #include "headwave/data/hdf5_file.h"
 #include "headwave/data/npy.h"
 
@@ -108,7 +110,11 @@ std::unique_ptr<StoredArrays> open_stored_arrays(const std::filesystem::path& pa
   if (layer_of_single < 0)
     throw ShapeError(fmt::format("{}: the states enter layer {}, expected 0 or more", path.string(), layer_of_single));
   if (std::filesystem::is_directory(path)) return std::make_unique<NpyArrays>(path, "");
-  if (path.extension() != ".npy") return std::make_unique<Hdf5Arrays>(path);
+  const FileContent content = content_of_file(path);
+  if (content == FileContent::hdf5) return std::make_unique<Hdf5Arrays>(path);
+  // What is called .npy or .h5 and is none is told by who reads these.
+  if (content != FileContent::npy && path.extension() == ".h5") return std::make_unique<Hdf5Arrays>(path);
+  if (content != FileContent::npy && path.extension() != ".npy") throw FormatError(foreign_states(path));
   npy_info(path);
   return std::make_unique<NpyArrays>(path, fmt::format("hidden_states/layer_{}", layer_of_single));
 }

@@ -48,6 +48,6 @@ TEST_CASE("files are told apart by their bytes, archives by what is in them") {
 
 TEST_CASE("a file's name stands in a line of Python only where nothing in it could be taken for code") {
   CHECK(python_name("a b/states.pt") == "'a b/states.pt'");
-  for (const char* name : {"a'b", "a\"b", "$(rm x)", "`x`", "a\\b", "a\nb", "!x", "caf\xc3\xa9"})
+  for (const char* name : {"a'b", "a\"b", "$(rm x)", "`x`", "a\\b", "a\nb", "!x", "{x}", "caf\xc3\xa9"})
     CHECK(python_name(name) == "'FILE'");
 }

@@ -1,0 +1,110 @@
+#include "headwave/data/foreign_files.h"
+
+#include <fstream>
+
+#include "headwave/core/error.h"
+#include "headwave/data/listing.h"
+#include "headwave/data/safetensors.h"
+#include "headwave/data/stored_arrays.h"
+#include "headwave/tests/catch.h"
+
+using namespace headwave;
+
+namespace {
+
+/// A zip archive's first header, as far as it says the member's name.
+std::string zip_of(const std::string& member) {
+  std::string header("PK\x03\x04", 4);
+  header.resize(26, '\0');
+  header += static_cast<char>(member.size());
+  header += std::string(3, '\0');
+  return header + member;
+}
+
+const std::string legacy_torch = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
+
+/// A folder of files that others write.
+class Foreign {
+ public:
+  std::filesystem::path write(const std::string& name, const std::string& bytes) const {
+    std::ofstream(folder_ / name, std::ios::binary) << bytes;
+    return folder_ / name;
+  }
+  void refuse_states(const std::string& name, const std::string& bytes, const std::string& word,
+                     const std::string& python) const {
+    const std::filesystem::path file = write(name, bytes);
+    CHECK_THROWS_WITH(open_stored_arrays(file), ContainsSubstring(name + ": " + word) && ContainsSubstring(python));
+  }
+  void refuse_weights(const std::string& name, const std::string& bytes, const std::string& word,
+                      const std::string& python) const {
+    const std::filesystem::path file = write(name, bytes);
+    CHECK_THROWS_WITH(Checkpoint(folder_.path()), ContainsSubstring(name + ": " + word) && ContainsSubstring(python));
+    CHECK_THROWS_WITH(Checkpoint(file), ContainsSubstring(python));
+    std::filesystem::remove(file);
+  }
+  [[nodiscard]] std::filesystem::path path() const { return folder_.path(); }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+}  // namespace
+
+TEST_CASE("stored states in another container are told what they are and how they become one that is read") {
+  const Foreign it;
+  it.refuse_states("s.npz", zip_of("x.npy"), "this is a NumPy archive (.npz)", "np.load(");
+  it.refuse_states("s.pt", zip_of("s/data.pkl"), "this is a PyTorch file", "torch.load(");
+  it.refuse_states("old", legacy_torch, "this is a PyTorch file", "weights_only=True");
+  it.refuse_states("s.pkl", "\x80\x04N.", "this is a Python pickle", "pickle.load(");
+  it.refuse_states("s.parquet", "PAR1..PAR1", "this is a Parquet table", "pd.read_parquet(");
+  it.refuse_states("s.csv", "1.5,2\n3,4\n", "this is text", "delimiter=','");
+  it.refuse_states("s.txt", "1.5 2\n3 4\n", "this is text", "np.loadtxt(");
+  it.refuse_states("s.bin", std::string("\0\1\2\xff", 4), "neither HDF5 nor .npy", "np.fromfile(");
+  it.refuse_states("s.npy.gz", "\x1f\x8b\x08", "this is a file packed with gzip", "s.npy', 'wb')");
+  it.refuse_states("s.zip", zip_of("a.txt"), "this is a zip archive", "unzip it");
+  it.refuse_states("s.gguf", "GGUF", "this is a GGUF file", "expected stored states as HDF5 or .npy");
+  it.refuse_states("nothing", "", "this is an empty file", "expected stored states");
+  CHECK_THROWS_AS(open_stored_arrays(it.path() / "none.npz"), IoError);
+}
+
+TEST_CASE("stored states are read by what they are, whatever they are called") {
+  const Foreign it;
+  std::filesystem::copy_file(repository_file("tests/golden/hdf5_sample.h5"), it.path() / "states.bin");
+  CHECK(open_stored_arrays(it.path() / "states.bin")->has("numbers/le_f4"));
+  const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1), }";
+  it.write("states", std::string("\x93NUMPY\x01\0", 8) + static_cast<char>(header.size()) + '\0' + header + "1234");
+  CHECK(open_stored_arrays(it.path() / "states", 3)->has("hidden_states/layer_3"));
+}
+
+TEST_CASE("weights in another format are told what they are and how they become safetensors") {
+  const Foreign it;
+  it.refuse_weights("pytorch_model.bin", zip_of("archive/data.pkl"), "this is PyTorch's format", "'pytorch_model.bin'");
+  it.refuse_weights("pytorch_model-00001-of-00002.bin", zip_of("archive/data.pkl"), "this is PyTorch's format",
+                    "glob.glob('pytorch_model-*.bin')");
+  it.refuse_weights("model.ckpt", legacy_torch, "this is PyTorch's format", "weights_only=True");
+  it.refuse_weights("q4.gguf", "GGUF", "this is a GGUF file (llama.cpp)", "gguf_file='q4.gguf'");
+  it.refuse_weights("tf_model.h5", "\x89HDF\r\n\x1a\n", "this is an HDF5 file, TensorFlow's format", "from_tf=True");
+  it.refuse_weights("flax_model.msgpack", "x", "this is Flax's format", "from_flax=True");
+  it.refuse_weights("model.onnx", "x", "this is an ONNX graph", "graph.initializer}");
+  it.refuse_weights("w.npz", zip_of("w.npy"), "this is a NumPy archive (.npz)", "save_file(dict(np.load(");
+  it.refuse_weights("bert_model.ckpt.index", "x", "this is part of a TensorFlow checkpoint", "bert_model.ckpt')");
+  CHECK_THROWS_WITH(Checkpoint(it.write("config.json", "{}")), ContainsSubstring("this is no safetensors file; give"));
+}
+
+TEST_CASE("of several files of weights in a folder the largest is taken for the model") {
+  const Foreign it;
+  it.write("optimizer.pt", zip_of("archive/data.pkl"));
+  it.write("training_args.bin", zip_of("archive/data.pkl"));
+  it.write("pytorch_model.bin", zip_of("archive/data.pkl") + std::string(1000, 'x'));
+  CHECK_THROWS_WITH(Checkpoint(it.path()), ContainsSubstring("pytorch_model.bin: this is PyTorch's format"));
+}
+
+TEST_CASE("inspect has a word of its own for each container that is not read") {
+  const Foreign it;
+  CHECK_THROWS_WITH(listing_of(it.write("a.npz", zip_of("a.npy"))), ContainsSubstring("a NumPy archive (.npz)"));
+  CHECK_THROWS_WITH(listing_of(it.write("a.pt", zip_of("a/data.pkl"))), ContainsSubstring("PyTorch's format"));
+  CHECK_THROWS_WITH(listing_of(it.write("a.gguf", "GGUF")), ContainsSubstring("a GGUF file (llama.cpp)"));
+  CHECK_THROWS_WITH(listing_of(it.write("a.txt", "text")), ContainsSubstring("neither HDF5 nor safetensors"));
+  // What is in a name is not run by whoever copies the line.
+  CHECK_THROWS_WITH(listing_of(it.write("a'); x('.npz", zip_of("a.npy"))), ContainsSubstring("np.load('FILE')"));
+}
