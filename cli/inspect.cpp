@@ -17,6 +17,7 @@
 #include "headwave/data/safetensors_file.h"
 #include "headwave/reports/head_findings.h"
 #include "headwave/reports/head_table.h"
+#include "headwave/reports/position_note.h"
 #include "headwave/reports/visible_text.h"
 
 namespace headwave::cli {
@@ -169,7 +170,7 @@ int inspect(const InspectOptions& options) {
     return 0;
   }
   print(listing, options.attributes);
-  if (is_result && !head_columns(result).empty()) fmt::print("\n{}", head_table(result));
+  if (is_result && !head_columns(result).empty()) fmt::print("\n{}", noted_head_table(result));
   return 0;
 }
 

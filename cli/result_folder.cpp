@@ -7,7 +7,7 @@
 #include "headwave/cli/terminal.h"
 #include "headwave/data/replaced_file.h"
 #include "headwave/data/result_file.h"
-#include "headwave/reports/head_table.h"
+#include "headwave/reports/position_note.h"
 #include "headwave/reports/summary.h"
 
 namespace headwave::cli {
@@ -61,7 +61,7 @@ void require_free(const FolderOptions& options) {
 }
 
 void write_folder(Result& result, const FolderOptions& options, double seconds) {
-  std::fputs(head_table(result).c_str(), stdout);
+  std::fputs(noted_head_table(result).c_str(), stdout);
   std::fflush(stdout);
   write_files(result, options, seconds);
 }

@@ -55,6 +55,7 @@ std::vector<KindResult> model_atlas(const ModelPlace& place, const ModelAtlasOpt
           fmt::format("{} tensors, the first {}", partial.missing.size(), partial.missing.front());
     result.provenance["model_family"] = model.family;
     result.provenance["attention"] = std::string(name_of(kind));
+    if (stack.position_term) result.provenance["position_term"] = std::string(stack.position_term->name());
     result.provenance["score_scale"] = stack.block.score_scale;
     result.provenance["reach"] = static_cast<std::int64_t>(options.atlas.reach);
     result.provenance["level"] = options.atlas.null.level;

@@ -7,6 +7,7 @@
 #include "headwave/data/replaced_file.h"
 #include "headwave/reports/figures.h"
 #include "headwave/reports/head_table.h"
+#include "headwave/reports/position_note.h"
 #include "headwave/reports/visible_text.h"
 
 namespace headwave {
@@ -104,6 +105,13 @@ std::string table_html(const std::vector<TableColumn>& columns) {
   return html + "</tbody>\n</table></div>\n";
 }
 
+/// The table, unless it holds nothing but names, and what it says nothing of.
+std::string heads_html(const Result& result, const std::vector<TableColumn>& columns) {
+  const std::string note = position_note(result);
+  return (columns.size() == 1 && !note.empty() ? std::string() : table_html(columns)) +
+         (note.empty() ? note : fmt::format("<p>{}</p>\n", html_text(note)));
+}
+
 std::string provenance_html(const Attributes& provenance) {
   std::string html = "<div class=\"wide\"><table class=\"provenance\">\n<tbody>\n";
   for (const auto& [name, value] : provenance)
@@ -124,7 +132,8 @@ std::string page_of(const Result& result, const std::vector<fs::path>& figures, 
   std::string drawings;
   for (const FigureKind& kind : figure_kinds()) drawings += figure_html(kind, figures, page_folder);
   if (!drawings.empty()) html += "<h2>Figures</h2>\n" + drawings;
-  if (const auto columns = head_columns(result); !columns.empty()) html += "<h2>Heads</h2>\n" + table_html(columns);
+  if (const auto columns = head_columns(result); !columns.empty())
+    html += "<h2>Heads</h2>\n" + heads_html(result, columns);
   if (const auto columns = agreement_columns(result); !columns.empty())
     html += "<h2>Predicted and measured offsets</h2>\n" + table_html(columns);
   if (!result.provenance.empty()) html += "<h2>Provenance</h2>\n" + provenance_html(result.provenance);

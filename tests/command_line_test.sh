@@ -118,6 +118,19 @@ expect 1 "--heads: there is no L9H9" -q re-aim --model "$families/gpt2" --ids "$
 expect 1 "--length 100000, but the model has 24 positions" atlas --model "$families/gpt2" --length 100000 --out "$work/m"
 expect 1 "--paper-rotation: there is no L9H9" atlas --model "$families/gpt2" --paper-rotation L9H9 --out "$work/m"
 
+expect 2 "applies to a single .npy file" run --states "$2/tests/golden/stored/causal.h5" --layer 1 --out "$work/m"
+printf 'PAR1PAR1' >"$work/states.parquet"
+expect 1 "states.parquet: this is a Parquet table" run --states "$work/states.parquet" --model "$families/gpt2" --out "$work/m"
+mkdir "$work/pickled" && cp "$families/gpt2/config.json" "$work/pickled/" && printf 'x' >"$work/pickled/pytorch_model.bin"
+expect 1 "pytorch_model.bin: this is PyTorch's format" run --model "$work/pickled" --ids "$work/five.json" --out "$work/m"
+expect 0 "pytorch_model.bin: this is PyTorch's format" inspect "$work/pickled"
+
+# A model without a position table says so, in words.
+expect 0 "offsets by position alone: undefined, the model has no position table (its positions are rotary)" atlas --model "$families/llama" --out "$work/rotary" --formats svg
+grep -qF "no position table (its positions are rotary)" "$work/rotary/summary.html" || { echo "FAILED: the page does not say that there is no position table"; failed=1; }
+expect 0 "its positions are rotary" inspect "$work/rotary/results.h5"
+expect 0 "by weights: undefined, the model has no position table (its positions are a linear bias of the scores)" run --model "$families/bloom" --ids "$work/five.json" --out "$work/bias" --no-figures
+
 # The demo replaces what an earlier demo wrote and nothing else, and its exit code says whether everything was found.
 expect 0 "agrees" demo --documents 3 --no-figures --out "$work/demo"
 expect 3 "differ from what was planted" demo --documents 3 --reach 2 --only measured_offset --no-figures --out "$work/demo"
