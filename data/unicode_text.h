@@ -17,8 +17,7 @@ std::string valid_utf8(std::string_view text);
 /// Whether a text is well-formed UTF-8.
 bool is_valid_utf8(std::string_view text);
 
-/// Where a text is first ill-formed; npos where it is not.
-/// @throws ShapeError if it is longer than 1 GiB
+/// Where a text, of any length, is first ill-formed; npos where it is not.
 std::size_t ill_formed_utf8(std::string_view text);
 
 /// Bytes of the character that begins with this byte; the text must be well-formed.

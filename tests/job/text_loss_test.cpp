@@ -55,6 +55,13 @@ TEST_CASE("the difference of two losses and its error by hand") {
   CHECK_THROWS_WITH(loss_difference(before, {{1, 6.0}, {2, 8.0}, {1, 10.0}}), ContainsSubstring("1 and 2 tokens"));
 }
 
+TEST_CASE("documents in which nothing can be predicted have no loss, rather than one that is no number") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "ids.json") << "[[3], [5]]";
+  const JobInput input = ids_input(repository_file("tests/golden/families/gpt2"), folder / "ids.json");
+  CHECK_THROWS_WITH(text_losses(input.model, *input.source, -1), ContainsSubstring("no token to be predicted"));
+}
+
 TEST_CASE("an encoder-decoder has no loss of a text") {
   Model model;
   model.decoder.emplace();
