@@ -67,8 +67,8 @@ std::vector<std::string> attribute_names(hid_t object) {
 }
 
 void write(hid_t object, const std::string& name, hid_t type, hid_t space, const void* value) {
-  const Hdf5Handle attribute(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  if (!attribute.valid() || (value != nullptr && H5Awrite(attribute.id(), type, value) < 0))
+  Hdf5Handle attribute(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  if (!attribute.valid() || (value != nullptr && H5Awrite(attribute.id(), type, value) < 0) || !attribute.close())
     throw IoError(fmt::format("attribute '{}' cannot be written: {}", printable(name), hdf5_reason()));
 }
 
@@ -76,13 +76,6 @@ Hdf5Handle list_space(std::size_t entries) {
   const hsize_t size = entries;
   // A list without entries has the null space, which netCDF and h5py show as an empty list.
   return {entries == 0 ? H5Screate(H5S_NULL) : H5Screate_simple(1, &size, nullptr), H5Sclose};
-}
-
-Hdf5Handle text_type() {
-  Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(type.id(), H5T_VARIABLE);
-  H5Tset_cset(type.id(), H5T_CSET_UTF8);
-  return type;
 }
 
 }  // namespace
@@ -114,7 +107,7 @@ void write_hdf5_attribute(hid_t object, const std::string& name, const Attribute
   const Hdf5Handle scalar(H5Screate(H5S_SCALAR), H5Sclose);
   if (const auto* text = std::get_if<std::string>(&value)) {
     const char* characters = text->c_str();
-    write(object, name, text_type().id(), scalar.id(), &characters);
+    write(object, name, hdf5_text_type().id(), scalar.id(), &characters);
   } else if (const auto* whole = std::get_if<std::int64_t>(&value)) {
     write(object, name, H5T_NATIVE_INT64, scalar.id(), whole);
   } else if (const auto* real = std::get_if<double>(&value)) {
@@ -128,7 +121,8 @@ void write_hdf5_attribute(hid_t object, const std::string& name, const Attribute
 void write_hdf5_attribute_texts(hid_t object, const std::string& name, const std::vector<std::string>& texts) {
   std::vector<const char*> characters;
   for (const std::string& text : texts) characters.push_back(text.c_str());
-  write(object, name, text_type().id(), list_space(texts.size()).id(), texts.empty() ? nullptr : characters.data());
+  write(object, name, hdf5_text_type().id(), list_space(texts.size()).id(),
+        texts.empty() ? nullptr : characters.data());
 }
 
 void write_hdf5_attribute_bytes(hid_t object, const std::string& name, const std::vector<std::uint8_t>& values) {

@@ -1,5 +1,7 @@
 #include "headwave/data/hdf5_handle.h"
 
+#include <algorithm>
+
 #include "headwave/data/printable.h"
 
 namespace headwave {
@@ -28,13 +30,17 @@ Hdf5Session::~Hdf5Session() {
 std::string hdf5_reason() {
   std::string reason;
   const auto keep_first = [](unsigned depth, const H5E_error2_t* error, void* text) -> herr_t {
-    if (depth == 0 && error->desc != nullptr) *static_cast<std::string*>(text) = printable(error->desc, 200);
+    if (depth == 0 && error->desc != nullptr) *static_cast<std::string*>(text) = error->desc;
     return 0;
   };
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &reason);
-  // Of a failed write the library tells time, addresses and sizes as well.
-  reason = reason.substr(0, reason.find(": time = "));
-  return reason.empty() ? "the HDF5 library gives no reason" : reason;
+  // Of a failed write the library tells time, addresses and sizes, and among them what the system said.
+  const std::string mark = "error message = '";
+  const std::size_t at = reason.find(mark);
+  const std::string system = at == reason.npos ? "" : reason.substr(at + mark.size());
+  reason = reason.substr(0, std::min(reason.find(": time = "), reason.find(", errno = ")));
+  if (const std::size_t end = system.find('\''); end != system.npos) reason += ": " + system.substr(0, end);
+  return reason.empty() ? "the HDF5 library gives no reason" : printable(reason, 200);
 }
 
 }  // namespace headwave

@@ -50,6 +50,13 @@ std::vector<std::string> variable_strings(hid_t type, hid_t space, std::size_t e
 
 }  // namespace
 
+Hdf5Handle hdf5_text_type() {
+  Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  if (H5Tset_size(type.id(), H5T_VARIABLE) < 0 || H5Tset_cset(type.id(), H5T_CSET_UTF8) < 0)
+    throw IoError(fmt::format("the type of texts cannot be made: {}", hdf5_reason()));
+  return type;
+}
+
 std::string hdf5_type_text(hid_t type) {
   const std::size_t bits = 8 * H5Tget_size(type);
   switch (H5Tget_class(type)) {

@@ -17,6 +17,10 @@ std::string hdf5_type_text(hid_t type);
 /// Whether entries of the type are real numbers that the library converts: integers, floats, enumerations.
 bool hdf5_is_number(hid_t type);
 
+/// The type of texts in UTF-8 of variable length, as we write them.
+/// @throws IoError if the library refuses
+Hdf5Handle hdf5_text_type();
+
 /// How many entries a data space has, and along which axes.
 struct Hdf5Extent {
   std::vector<Index> shape;  ///< empty: a single entry, or none

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -20,16 +20,34 @@ namespace {
   throw IoError(fmt::format("{}: {}: {}", printable(path.string(), 400), what, std::strerror(errno)));
 }
 
-bool synced(const std::filesystem::path& path, int flags) {
-  const int file = ::open(path.c_str(), flags | O_CLOEXEC);
-  if (file < 0) return false;
-  // Some file systems cannot sync a folder and say EINVAL: they order renames themselves.
-  const bool done = ::fsync(file) == 0 || errno == EINVAL;
-  const int reason = errno;
-  ::close(file);
-  errno = reason;
-  return done;
+// Some file systems cannot sync a folder and say EINVAL: they order renames themselves.
+bool synced(int file) {
+  return ::fsync(file) == 0 || errno == EINVAL;
 }
+
+bool written(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t taken = ::write(file, bytes.data(), bytes.size());
+    if (taken < 0 && errno == EINTR) continue;
+    if (taken < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(taken));
+  }
+  return true;
+}
+
+/// A file or folder of the operating system, open while it lives.
+class Descriptor {
+ public:
+  Descriptor(const std::filesystem::path& path, int flags) : file_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { close(); }
+  [[nodiscard]] int get() const { return file_; }
+  bool close() { return file_ < 0 || ::close(std::exchange(file_, -1)) == 0; }
+
+ private:
+  int file_;
+};
 
 }  // namespace
 
@@ -41,36 +59,42 @@ ReplacedFile::ReplacedFile(const std::filesystem::path& path) : path_(path) {
   for (int attempt = 0; attempt < 100; ++attempt) {
     temporary_ = path;
     temporary_ += fmt::format(".partial-{}-{}", ::getpid(), counter++);
-    const int file = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file >= 0) {
-      ::close(file);
-      return;
-    }
+    file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file_ >= 0) return;
     if (errno != EEXIST) break;  // left over from a process of the same number that was killed
   }
   fail(path, "cannot be written");
 }
 
 ReplacedFile::~ReplacedFile() {
+  if (file_ >= 0) ::close(file_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
+void ReplacedFile::write(std::string_view bytes) {
+  if (!written(file_, bytes)) fail(path_, "cannot be written");
+}
+
 void ReplacedFile::commit() {
-  if (!synced(temporary_, O_RDONLY)) fail(path_, "cannot be synced to the disk");
+  const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
+  const Descriptor folder_file(folder, O_RDONLY | O_DIRECTORY);
+  if (folder_file.get() < 0) fail(folder, "cannot be opened, to be synced to the disk");
+  if (!synced(file_)) fail(path_, "cannot be synced to the disk");
+  if (::close(std::exchange(file_, -1)) != 0) fail(path_, "cannot be written");
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail(path_, "cannot be given its name");
   temporary_.clear();
-  const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
-  if (!synced(folder, O_RDONLY | O_DIRECTORY)) fail(folder, "cannot be synced to the disk");
+  if (!synced(folder_file.get())) fail(folder, "cannot be synced to the disk");
 }
 
 void write_text(const std::filesystem::path& path, std::string_view text) {
   ReplacedFile file(path);
-  std::ofstream stream(file.temporary(), std::ios::binary);
-  stream << text;
-  stream.close();
-  if (!stream)
-    throw IoError(fmt::format("{}: cannot write the file; is the disk full?", printable(path.string(), 400)));
+  file.write(text);
   file.commit();
+}
+
+void write_scratch_text(const std::filesystem::path& path, std::string_view text) {
+  Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  if (file.get() < 0 || !written(file.get(), text) || !file.close()) fail(path, "cannot be written");
 }
 
 void make_folder(const std::filesystem::path& folder) {

@@ -18,8 +18,12 @@ class ReplacedFile {
   ReplacedFile& operator=(const ReplacedFile&) = delete;
   ~ReplacedFile();
 
-  /// Where to write meanwhile.
+  /// Where to write meanwhile, for a library that opens its files itself.
   [[nodiscard]] const std::filesystem::path& temporary() const { return temporary_; }
+
+  /// Appends to the temporary file.
+  /// @throws IoError if the disk refuses
+  void write(std::string_view bytes);
 
   /// Syncs the temporary file, gives it its name, and syncs the folder.
   /// @throws IoError if the disk refuses
@@ -28,11 +32,16 @@ class ReplacedFile {
  private:
   std::filesystem::path path_;
   std::filesystem::path temporary_;
+  int file_ = -1;  // open from beginning to end: what the disk could not take in between, syncing it will tell
 };
 
 /// Writes a text so that the file appears whole or not at all.
-/// @throws IoError as ReplacedFile, or if the disk is full
+/// @throws IoError as ReplacedFile, or if the disk refuses
 void write_text(const std::filesystem::path& path, std::string_view text);
+
+/// Writes a text that nobody sees before it is whole, as in a folder of scratch files: no detour and no syncing.
+/// @throws IoError if the file cannot be written
+void write_scratch_text(const std::filesystem::path& path, std::string_view text);
 
 /// Makes a folder and those it lies in; one that is there already is left alone.
 /// @throws IoError if it cannot be made

@@ -1,5 +1,4 @@
 #include <cstdint>
-#include <fstream>
 #include <set>
 
 #include <fmt/format.h>
@@ -48,13 +47,10 @@ void write_safetensors(const std::filesystem::path& path, const std::vector<Name
   const std::string header = header_of(tensors, metadata);
   const std::uint64_t length = header.size();
   ReplacedFile replaced(path);
-  std::ofstream out(replaced.temporary(), std::ios::binary);
-  out.write(reinterpret_cast<const char*>(&length), sizeof length);
-  out.write(header.data(), static_cast<std::streamsize>(header.size()));
+  replaced.write({reinterpret_cast<const char*>(&length), sizeof length});
+  replaced.write(header);
   for (const NamedTensor& tensor : tensors)
-    out.write(reinterpret_cast<const char*>(tensor.values), static_cast<std::streamsize>(bytes_of(tensor)));
-  out.close();
-  if (!out) throw IoError(fmt::format("{}: cannot be written: is the disk full?", printable(path.string(), 400)));
+    replaced.write({reinterpret_cast<const char*>(tensor.values), bytes_of(tensor)});
   replaced.commit();
 }
 
