@@ -1,11 +1,43 @@
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <iostream>
 #include <new>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "headwave/cli/commands.h"
 #include "headwave/cli/terminal.h"
+#include "headwave/core/error.h"
+
+namespace headwave::cli {
+
+namespace {
+
+int exit_code(CLI::App& program, const Command& chosen, int argc, char** argv) {
+  try {
+    program.parse(argc, argv);
+    return chosen();
+  } catch (const CLI::ParseError& error) {
+    // Also from a command: some options turn out not to apply only once the input is open.
+    end_progress();
+    return program.exit(error) == 0 ? done : usage;
+  }
+}
+
+/// What was printed is a result like any other: nobody may take it for whole where it could not be written.
+void require_printed() {
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
+  throw IoError(fmt::format("standard output cannot be written: {}", std::strerror(errno)));
+}
+
+}  // namespace
+
+}  // namespace headwave::cli
 
 int main(int argc, char** argv) {
   using namespace headwave::cli;
@@ -34,18 +66,16 @@ int main(int argc, char** argv) {
   add_inspect(program, chosen);
 
   try {
-    program.parse(argc, argv);
-    return chosen();
-  } catch (const CLI::ParseError& error) {
-    // Also from a command: some options turn out not to apply only once the input is open.
-    end_progress();
-    return program.exit(error) == 0 ? done : usage;
+    const int code = exit_code(program, chosen, argc, argv);
+    require_printed();
+    return code;
   } catch (const std::bad_alloc&) {
     end_progress();
     std::fputs("headwave: error: out of memory; ask for fewer or shorter documents, or fewer threads\n", stderr);
   } catch (const std::exception& error) {
     end_progress();
-    std::fprintf(stderr, "headwave: error: %s\n", error.what());
+    const bool unprinted = std::ferror(stdout) != 0 && dynamic_cast<const std::system_error*>(&error) != nullptr;
+    std::fprintf(stderr, "headwave: error: %s%s\n", unprinted ? "standard output: " : "", error.what());
   }
   return failed;
 }

@@ -9,6 +9,7 @@
 #include "headwave/data/replaced_file.h"
 #include "headwave/reports/program.h"
 #include "headwave/reports/visible_text.h"
+#include "headwave/reports/whole_figure.h"
 
 namespace headwave {
 
@@ -42,16 +43,15 @@ std::string terminal(const std::string& format, double width, double height) {
   throw ShapeError(fmt::format("figure format '{}': expected pdf, svg or png", shortened(visible_text(format), 20)));
 }
 
-void write_file(const fs::path& path, const std::string& content) {
-  std::ofstream file(path, std::ios::binary);
-  file << content;
-  file.close();
-  if (!file) throw IoError(fmt::format("{}: cannot be written; is the disk full?", visible_text(path.string())));
-}
-
-std::string content_of(const fs::path& path) {
+/// What gnuplot made of a format: it writes an SVG, which cannot tell that a part is missing, to us and not to a disk.
+std::string made_figure(const ProgramEnd& end, const fs::path& scratch, const std::string& format) {
+  if (format == "svg") return end.output;
+  const fs::path path = scratch / ("figure." + format);
+  if (!fs::exists(path)) return "";
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::string content{std::istreambuf_iterator<char>(file), {}};
+  if (!file.is_open() || file.bad()) throw IoError(fmt::format("{}: cannot be read", visible_text(path.string())));
+  return content;
 }
 
 void replace_first(std::string& text, const std::string& old, const std::string& by) {
@@ -74,25 +74,20 @@ std::string finished_svg(std::string svg, const std::string& name, double width,
   return svg;
 }
 
-void run_gnuplot(const fs::path& folder, const std::string& name) {
+ProgramEnd run_gnuplot(const fs::path& folder, const std::string& name) {
   // -d: neither the user's nor the system's start-up file may change how a figure looks.
-  const ProgramEnd end = run_program({"gnuplot", "-d", "figure.gp"}, folder);
+  ProgramEnd end = run_program({"gnuplot", "-d", "figure.gp"}, folder);
   if (!end.found)
     throw IoError(
         "gnuplot is not installed, figures need it: install the Debian package gnuplot-nox, or leave them out");
-  if (end.exit_code != 0) {
-    // What went wrong stands on the last line, below the command that was too much for it.
-    const std::string said = end.errors.substr(0, end.errors.find_last_not_of(" \n") + 1);
-    const std::string last = visible_text(said.substr(said.find_last_of('\n') + 1));
-    throw IoError(
-        fmt::format("figure {}: gnuplot ended with code {} and said: {}", name, end.exit_code, shortened(last, 400)));
-  }
-}
-
-void deliver(const fs::path& from, const fs::path& to) {
-  std::error_code failure;
-  fs::copy_file(from, to, fs::copy_options::overwrite_existing, failure);
-  if (failure) throw IoError(fmt::format("{}: cannot be written: {}", visible_text(to.string()), failure.message()));
+  // It goes on without a data file that it cannot read, and only warns.
+  const bool skipped = end.errors.find("Cannot find or open file") != std::string::npos;
+  if (end.exit_code == 0 && !skipped) return end;
+  // What went wrong stands on the last line, below the command that was too much for it.
+  const std::string said = end.errors.substr(0, end.errors.find_last_not_of(" \n") + 1);
+  const std::string last = visible_text(said.substr(said.find_last_of('\n') + 1));
+  throw IoError(
+      fmt::format("figure {}: gnuplot ended with code {} and said: {}", name, end.exit_code, shortened(last, 400)));
 }
 
 }  // namespace
@@ -124,28 +119,33 @@ std::vector<fs::path> GnuplotFigure::write(const fs::path& folder, const std::st
   std::string script;
   for (const std::string& format : formats)
     script += reading + terminal(format, width_, height_) +
-              fmt::format("\nset output \"figure.{}\"\nload \"drawing.gp\"\n", format);
+              fmt::format("\nset output{}\nload \"drawing.gp\"\n",
+                          format == "svg" ? "" : fmt::format(" \"figure.{}\"", format));
   script += "set output\n";
 
   const ScratchFolder scratch;
-  for (std::size_t i = 0; i < files_.size(); ++i) write_file(scratch.path() / fmt::format("data{}.tsv", i), files_[i]);
-  write_file(scratch.path() / "drawing.gp", script_);
-  write_file(scratch.path() / "figure.gp", script);
-  if (!formats.empty()) run_gnuplot(scratch.path(), name);
+  for (std::size_t i = 0; i < files_.size(); ++i)
+    write_scratch_text(scratch.path() / fmt::format("data{}.tsv", i), files_[i]);
+  write_scratch_text(scratch.path() / "drawing.gp", script_);
+  write_scratch_text(scratch.path() / "figure.gp", script);
+  const ProgramEnd end = formats.empty() ? ProgramEnd{} : run_gnuplot(scratch.path(), name);
 
   make_folder(folder);
   std::vector<fs::path> written;
   for (const std::string& format : formats) {
-    const fs::path made = scratch.path() / ("figure." + format);
-    if (!fs::exists(made) || fs::file_size(made) == 0)
+    std::string made = made_figure(end, scratch.path(), format);
+    if (made.empty())
       throw IoError(fmt::format("figure {}: gnuplot made no {}; is its cairo terminal missing?", name, format));
-    if (format == "svg") write_file(made, finished_svg(content_of(made), name, width_, height_));
+    if (!is_whole_figure(made, format))
+      throw IoError(fmt::format("figure {}: gnuplot made an incomplete {} in {}: is the disk full?", name, format,
+                                visible_text(scratch.path().parent_path().string())));
+    if (format == "svg") made = finished_svg(std::move(made), name, width_, height_);
     written.push_back(folder / (name + "." + format));
-    deliver(made, written.back());
+    write_text(written.back(), made);
   }
   if (keep_data && kept_) {
     written.push_back(folder / (name + ".tsv"));
-    write_file(written.back(), tab_separated(*kept_));
+    write_text(written.back(), tab_separated(*kept_));
   }
   return written;
 }

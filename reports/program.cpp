@@ -1,14 +1,17 @@
 #include "headwave/reports/program.h"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "headwave/core/error.h"
 
@@ -21,11 +24,11 @@ namespace {
 /// Where a child's stdin, stdout and stderr go, and where it runs.
 class SpawnActions {
  public:
-  SpawnActions(const std::filesystem::path& folder, const char* errors) {
+  SpawnActions(const std::filesystem::path& folder, int output, const char* errors) {
     posix_spawn_file_actions_init(&actions_);
     posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str());
     posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions_, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions_, output, 1);
     posix_spawn_file_actions_addopen(&actions_, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   }
   SpawnActions(const SpawnActions&) = delete;
@@ -35,6 +38,41 @@ class SpawnActions {
 
  private:
   posix_spawn_file_actions_t actions_{};
+};
+
+/// What a child says on its stdout.
+class Pipe {
+ public:
+  Pipe() {
+    if (pipe2(ends_, O_CLOEXEC) != 0) throw IoError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  ~Pipe() {
+    ::close(ends_[0]);
+    close_input();
+  }
+  [[nodiscard]] int input() const { return ends_[1]; }
+  void close_input() {
+    if (ends_[1] >= 0) ::close(std::exchange(ends_[1], -1));
+  }
+
+  /// All of it, once the child has closed its end.
+  std::string content() {
+    close_input();
+    std::string text;
+    std::array<char, 65536> part{};
+    for (;;) {
+      const ssize_t size = ::read(ends_[0], part.data(), part.size());
+      if (size < 0 && errno == EINTR) continue;
+      if (size < 0) throw IoError(fmt::format("cannot read from a pipe: {}", std::strerror(errno)));
+      if (size == 0) return text;
+      text.append(part.data(), static_cast<std::size_t>(size));
+    }
+  }
+
+ private:
+  int ends_[2] = {-1, -1};
 };
 
 std::string beginning_of(const std::filesystem::path& path) {
@@ -49,22 +87,24 @@ std::string beginning_of(const std::filesystem::path& path) {
 
 ProgramEnd run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder) {
   constexpr const char* errors_file = "errors.txt";
-  const SpawnActions actions(folder, errors_file);
+  Pipe pipe;
+  const SpawnActions actions(folder, pipe.input(), errors_file);
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
 
   pid_t child = 0;
   const int failure = posix_spawnp(&child, argv.front(), actions.get(), nullptr, argv.data(), environ);
-  if (failure == ENOENT) return {false, 127, {}};
+  if (failure == ENOENT) return {false, 127, {}, {}};
   if (failure != 0) throw IoError(fmt::format("{}: cannot be started: {}", arguments.front(), std::strerror(failure)));
 
+  std::string output = pipe.content();
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR)
       throw IoError(fmt::format("{}: cannot wait for it: {}", arguments.front(), std::strerror(errno)));
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return {true, code, beginning_of(folder / errors_file)};
+  return {true, code, std::move(output), beginning_of(folder / errors_file)};
 }
 
 ScratchFolder::ScratchFolder() {

@@ -10,13 +10,14 @@ namespace headwave {
 struct ProgramEnd {
   bool found = true;   ///< false: there is no such program on PATH
   int exit_code = 0;   ///< 128 + signal where a signal ended it
+  std::string output;  ///< what it wrote to stdout
   std::string errors;  ///< what it wrote to stderr, at most 64 KiB
 };
 
-/// Runs a program to its end, without a shell: no argument is ever interpreted. Its stdin and stdout are /dev/null.
+/// Runs a program to its end, without a shell: no argument is ever interpreted. Its stdin is /dev/null.
 /// @param arguments  the program's name, looked up on PATH, then its arguments
 /// @param folder     the folder it runs in; its stderr is kept there in a file while it runs
-/// @throws IoError if it is there but cannot be started
+/// @throws IoError if it is there but cannot be started, or what it says cannot be read
 ProgramEnd run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder);
 
 /// A folder of our own among the system's temporary files, removed with all it holds when the object goes.

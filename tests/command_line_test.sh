@@ -152,6 +152,14 @@ expect 0 "L3H7" run --model "$work/model" --ids "$work/model/ids.json" --documen
 expect 1 "--force" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --no-figures
 expect 1 "other than an earlier demo" demo --documents 3 --out "$work/r"
 expect 0 "measured_offset" inspect "$work/r/results.h5"
+# What cannot be printed has not been said: the little that waits for the end, and the much that does not.
+for command in "--version" "inspect $work/r/results.h5" "inspect $work/r/results.h5 --json" "inspect --map $2/tests/golden/families/bloom"; do
+  # shellcheck disable=SC2086
+  "$headwave" $command >/dev/full 2>"$work/err"
+  got=$?
+  [ $got = 1 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q "standard output.*No space left" "$work/err" ||
+    { echo "FAILED: headwave $command >/dev/full: exit code $got"; cat "$work/err"; failed=1; }
+done
 expect 0 '"kind": "headwave result"' inspect "$work/r/results.h5" --json
 expect 0 '"version": 2,' inspect "$work/r/results.h5" --json
 expect 0 '"offset": null,' inspect "$work/r/results.h5" --json
