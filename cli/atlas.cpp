@@ -24,21 +24,14 @@ struct AtlasCommand {
 int atlas(AtlasCommand& options) {
   for (const std::string& name : options.paper_heads) options.atlas.paper_heads.push_back(parse_head_name(name));
   const auto start = std::chrono::steady_clock::now();
-  require_free(options.folder);
+  OutputFolder folder = opened_folder(options.folder);
   std::vector<KindResult> results = model_atlas({options.model, options.map}, options.atlas);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  for (KindResult& found : results) {
+  for (const KindResult& found : results)
     if (const auto missing = found.result.provenance.find("missing"); missing != found.result.provenance.end())
       say(fmt::format("a partial checkpoint: missing are {}; the layers that are there are looked at",
                       std::get<std::string>(missing->second)));
-    FolderOptions folder = options.folder;
-    if (results.size() > 1) {
-      folder.folder /= name_of(found.kind);
-      require_free(folder);
-      fmt::print("{} attention\n", name_of(found.kind));
-    }
-    write_folder(found.result, folder, seconds);
-  }
+  write_folder(folder, results, options.folder, seconds);
   return done;
 }
 

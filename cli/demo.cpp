@@ -12,6 +12,7 @@
 #include "headwave/core/planted_bank.h"
 #include "headwave/data/hdf5_file.h"
 #include "headwave/job/job.h"
+#include "headwave/job/result_size.h"
 #include "headwave/reports/head_findings.h"
 
 namespace headwave::cli {
@@ -59,14 +60,17 @@ int demo(DemoOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   require_own(options.folder);
   options.folder.force = true;
-  require_free(options.folder);
+  OutputFolder folder = opened_folder(options.folder);
   options.job.map_tokens = std::max(options.job.map_tokens, options.folder.drawing.tokens);
   const PlantedModel planted = planted_model(planted_bank(options.job.seed));
   const auto documents = planted_documents(planted, options.documents, planted.spec.length, options.job.seed);
-  Result result = run_job(planted.model, *documents, options.job, progress_line());
+  folder.require_space(result_bytes(planted.model, *documents, options.job));
+  std::vector<KindResult> results = run_job_by_kind(planted.model, *documents, options.job, progress_line());
+  Result& result = results.front().result;
   for (Field& field : describe(planted)) result.fields.push_back(std::move(field));
   result.title = "headwave demo: a planted model with known truth";
-  write_folder(result, options.folder, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  write_folder(folder, results, options.folder,
+               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   return verdict(result);
 }
 

@@ -5,6 +5,7 @@
 
 #include "headwave/cli/commands.h"
 #include "headwave/cli/job_options.h"
+#include "headwave/cli/output_folder.h"
 #include "headwave/cli/terminal.h"
 #include "headwave/core/planted_bank.h"
 #include "headwave/data/planted_directory.h"
@@ -21,13 +22,10 @@ struct PlantOptions {
 };
 
 int plant(const PlantOptions& options) {
-  const std::filesystem::path weights = options.folder / "model.safetensors";
-  if (!options.force && std::filesystem::exists(weights))
-    throw IoError(fmt::format("{}: a model is already there; choose another --out, or replace it with --force",
-                              weights.string()));
+  const OutputFolder folder(options.folder, {{"model.safetensors"}, {"config.json", "ids.json"}}, options.force);
   const PlantedModel planted = planted_model(planted_bank(options.seed));
   const auto documents = planted_documents(planted, options.documents, planted.spec.length, options.seed);
-  write_planted_directory(planted, *documents, options.folder);
+  write_planted_directory(planted, *documents, folder.path());
   say(
       fmt::format("wrote a BERT of {} layers x {} heads with known truth to {}; try\n  headwave run --model {} --ids "
                   "{} --out RESULT",

@@ -1,6 +1,7 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -9,7 +10,6 @@
 #include "headwave/cli/result_folder.h"
 #include "headwave/cli/run_input.h"
 #include "headwave/cli/terminal.h"
-#include "headwave/data/result_file.h"
 #include "headwave/job/re_aiming.h"
 #include "headwave/reports/terminal_table.h"
 
@@ -50,7 +50,7 @@ void print_table(const ReAiming& found) {
 
 int re_aim(ReAimCommand& options, const SourceOptions& given) {
   const auto start = std::chrono::steady_clock::now();
-  require_free(options.folder);
+  OutputFolder folder = opened_folder(options.folder);
   const JobInput input = input_of(options.input, given, options.seed);
   for (const std::string& name : options.folder.drawing.heads) options.re_aiming.heads.push_back(parse_head_name(name));
   options.re_aiming.shifts.clear();
@@ -66,8 +66,9 @@ int re_aim(ReAimCommand& options, const SourceOptions& given) {
   result.provenance["reach"] = static_cast<std::int64_t>(options.re_aiming.reach);
   result.provenance["level"] = options.re_aiming.level;
   result.provenance["seed"] = static_cast<std::int64_t>(options.seed);
-  print_table(found);
-  write_files(result, options.folder, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  write_folder(folder, std::move(result), options.folder,
+               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+               [&] { print_table(found); });
   return done;
 }
 

@@ -1,6 +1,7 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include "headwave/cli/run_input.h"
 #include "headwave/cli/terminal.h"
 #include "headwave/job/reproduction.h"
+#include "headwave/job/result_size.h"
 #include "headwave/reports/terminal_table.h"
 
 namespace headwave::cli {
@@ -38,15 +40,24 @@ std::string verdict_text(const ReproducedQuantity& quantity) {
   return quantity.agrees() ? "agrees" : "differs";
 }
 
-int reproduce(ReproduceCommand& options, const SourceOptions& given) {
-  const auto start = std::chrono::steady_clock::now();
-  require_free(options.folder);
-  Reproduction found =
-      reproduction([&] { return input_of(options.input, given, options.job.seed); }, options.job, progress_line());
+/// How many of the published quantities were measured otherwise.
+struct Verdict {
+  int differing = 0, compared = 0;
+};
+
+Verdict verdict(const Reproduction& found) {
+  Verdict verdict;
+  for (const ReproducedQuantity& quantity : found.quantities) {
+    verdict.compared += quantity.compared() ? 1 : 0;
+    verdict.differing += quantity.compared() && !quantity.agrees() ? 1 : 0;
+  }
+  return verdict;
+}
+
+void print_table(const Reproduction& found) {
   std::vector<TableColumn> columns{{"quantity", Align::left, {}},      {"unit", Align::left, {}},
                                    {"published", Align::left, {}},     {"measured", Align::right, {}},
                                    {"agrees within", Align::left, {}}, {"", Align::left, {}}};
-  int differing = 0, compared = 0;
   for (const ReproducedQuantity& quantity : found.quantities) {
     columns[0].cells.push_back(quantity.name);
     columns[1].cells.push_back(quantity.unit == "1" ? "" : quantity.unit);
@@ -54,16 +65,29 @@ int reproduce(ReproduceCommand& options, const SourceOptions& given) {
     columns[3].cells.push_back(number_text(quantity.measured));
     columns[4].cells.push_back(within_text(quantity));
     columns[5].cells.push_back(verdict_text(quantity));
-    compared += quantity.compared() ? 1 : 0;
-    differing += quantity.compared() && !quantity.agrees() ? 1 : 0;
   }
   fmt::print("{}", terminal_table(columns));
-  if (compared == 0)
-    say("nothing is published of this model; numbers are published of roberta-base and gpt2");
-  else
-    say(fmt::format("{} of {} published quantities of {} agree", compared - differing, compared, found.model));
-  write_files(found.result, options.folder,
-              std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+}
+
+int reproduce(ReproduceCommand& options, const SourceOptions& given) {
+  const auto start = std::chrono::steady_clock::now();
+  OutputFolder folder = opened_folder(options.folder);
+  const auto input = [&] {
+    JobInput opened = input_of(options.input, given, options.job.seed);
+    folder.require_space(result_bytes(opened.model, *opened.source, options.job));
+    return opened;
+  };
+  Reproduction found = reproduction(input, options.job, progress_line());
+  const auto [differing, compared] = verdict(found);
+  write_folder(
+      folder, found.result, options.folder,
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), [&] {
+        print_table(found);
+        if (compared == 0)
+          say("nothing is published of this model; numbers are published of roberta-base and gpt2");
+        else
+          say(fmt::format("{} of {} published quantities of {} agree", compared - differing, compared, found.model));
+      });
   return differing > 0 ? different : done;
 }
 

@@ -5,12 +5,24 @@
 #include <fmt/format.h>
 
 #include "headwave/cli/terminal.h"
-#include "headwave/data/replaced_file.h"
 #include "headwave/data/result_file.h"
+#include "headwave/reports/gnuplot.h"
 #include "headwave/reports/position_note.h"
 #include "headwave/reports/summary.h"
+#include "headwave/reports/written_files.h"
 
 namespace headwave::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where a kind's result goes within the folder.
+fs::path place_of(const std::vector<KindResult>& results, AttentionKind kind) {
+  return results.size() > 1 ? fs::path(name_of(kind)) : fs::path();
+}
+
+}  // namespace
 
 void add_folder_options(CLI::App& command, FolderOptions& options, bool required) {
   command.add_option("--out", options.folder, "folder for results.h5, figures/ and summary.html")
@@ -52,34 +64,64 @@ void say_fewer_map_tokens(const CLI::App& command, const Result& result, const F
     say(fmt::format("the result keeps maps of the first {} tokens, --map-tokens {} shows those", kept, options.tokens));
 }
 
-void require_free(const FolderOptions& options) {
-  const std::filesystem::path file = options.folder / "results.h5";
-  if (!options.force && std::filesystem::exists(file))
-    throw IoError(
-        fmt::format("{}: a result is already there; choose another --out, or replace it with --force", file.string()));
-  make_folder(options.folder);
-}
-
-void write_folder(Result& result, const FolderOptions& options, double seconds) {
-  std::fputs(noted_head_table(result).c_str(), stdout);
-  std::fflush(stdout);
-  write_files(result, options, seconds);
-}
-
-void write_files(Result& result, const FolderOptions& options, double seconds) {
-  result.provenance["version"] = std::string(HEADWAVE_VERSION);
-  result.provenance["command"] = command_line();
-  result.provenance["wall_time_s"] = seconds;
-  const std::filesystem::path file = options.folder / "results.h5";
-  write_result(result, file);
+OutputFolder opened_folder(const FolderOptions& options) {
+  if (options.figures) require_gnuplot();
+  OutputFiles files{{"results.h5"}, {}};
+  for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal, AttentionKind::cross})
+    files.results.push_back(fs::path(name_of(kind)) / "results.h5");
   if (options.figures) {
-    const auto figures = draw_figures(result, options.folder / "figures", options.drawing);
-    write_summary(result, figures, options.folder / "summary.html");
-    say(fmt::format("wrote {}, {} files of figures, and {}", file.string(), figures.size(),
-                    (options.folder / "summary.html").string()));
-  } else {
-    say(fmt::format("wrote {}", file.string()));
+    files.others.emplace_back("summary.html");
+    for (const FigureKind& kind : figure_kinds()) files.others.push_back(fs::path("figures") / (kind.name + ".tsv"));
   }
+  return {options.folder, files, options.force};
+}
+
+void write_results(OutputFolder& folder, std::vector<KindResult>& results, double seconds) {
+  const std::vector<fs::path> old = written_files(folder.path());
+  std::vector<fs::path> written;
+  for (auto& [kind, result] : results) {
+    result.provenance["version"] = std::string(HEADWAVE_VERSION);
+    result.provenance["command"] = command_line();
+    result.provenance["wall_time_s"] = seconds;
+    written.push_back(folder.inside(place_of(results, kind)) / "results.h5");
+    write_result(result, written.back());
+  }
+  folder.remove_old(old, written);
+}
+
+void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options) {
+  for (const auto& [kind, result] : results) {
+    const fs::path inner = folder.inside(place_of(results, kind));
+    if (!options.figures) {
+      say(fmt::format("wrote {}", (inner / "results.h5").string()));
+      continue;
+    }
+    const auto figures = draw_figures(result, folder.inside(place_of(results, kind) / "figures"), options.drawing);
+    write_summary(result, figures, inner / "summary.html");
+    say(fmt::format("wrote {}, {} files of figures, and {}", (inner / "results.h5").string(), figures.size(),
+                    (inner / "summary.html").string()));
+  }
+}
+
+void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options,
+                  double seconds) {
+  write_results(folder, results, seconds);
+  for (const auto& [kind, result] : results) {
+    if (results.size() > 1) fmt::print("{} attention\n", name_of(kind));
+    std::fputs(noted_head_table(result).c_str(), stdout);
+  }
+  std::fflush(stdout);
+  write_figures(folder, results, options);
+}
+
+void write_folder(OutputFolder& folder, Result result, const FolderOptions& options, double seconds,
+                  const std::function<void()>& print) {
+  std::vector<KindResult> results;
+  results.push_back({AttentionKind::self, std::move(result)});
+  write_results(folder, results, seconds);
+  print();
+  std::fflush(stdout);
+  write_figures(folder, results, options);
 }
 
 }  // namespace headwave::cli

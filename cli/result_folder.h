@@ -1,11 +1,15 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "headwave/cli/output_folder.h"
 #include "headwave/core/field.h"
+#include "headwave/job/job.h"
 #include "headwave/reports/figures.h"
 
 namespace headwave::cli {
@@ -27,14 +31,23 @@ void add_folder_options(CLI::App& command, FolderOptions& options, bool required
 /// Says so where attention maps show fewer tokens than were asked for, because the result keeps no more.
 void say_fewer_map_tokens(const CLI::App& command, const Result& result, const FigureOptions& options);
 
-/// Refuses, before anything is computed, to write over an earlier result.
-/// @throws IoError unless --force was given
-void require_free(const FolderOptions& options);
+/// Opens the folder before anything is computed, and sees to what drawing needs.
+/// @throws IoError if a result is there and --force was not given, nothing can be written, or gnuplot is missing
+OutputFolder opened_folder(const FolderOptions& options);
 
-/// Writes results.h5, figures/ and summary.html.
-void write_files(Result& result, const FolderOptions& options, double seconds);
+/// Writes results.h5, each kind of attention into a folder of its own where there are several, and then removes what an
+/// earlier result left.
+/// @param results  get the version, the command and the time as provenance
+void write_results(OutputFolder& folder, std::vector<KindResult>& results, double seconds);
 
-/// Prints the table of heads and writes the files.
-void write_folder(Result& result, const FolderOptions& options, double seconds);
+/// Draws figures/ and summary.html beside the results, unless --no-figures was given, and says what was written.
+void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options);
+
+/// Writes the results, prints the tables of heads, and draws the figures.
+void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options, double seconds);
+
+/// The same of one result, without a table of heads: `print` prints what takes its place.
+void write_folder(OutputFolder& folder, Result result, const FolderOptions& options, double seconds,
+                  const std::function<void()>& print);
 
 }  // namespace headwave::cli

@@ -13,6 +13,7 @@
 #include "headwave/cli/terminal.h"
 #include "headwave/core/head_name.h"
 #include "headwave/job/job_estimate.h"
+#include "headwave/job/result_size.h"
 
 namespace headwave::cli {
 
@@ -41,18 +42,6 @@ void require_heads(const FigureOptions& drawing, const Model& model) {
   }
 }
 
-/// The folder of one kind of attention: the whole folder where there is one kind, else one inside for each.
-FolderOptions folder_of(const FolderOptions& folder, const Model& model, AttentionKind kind) {
-  FolderOptions one = folder;
-  if (model.kinds().size() > 1) one.folder /= name_of(kind);
-  return one;
-}
-
-std::string size_text(std::int64_t bytes) {
-  const auto number = static_cast<double>(bytes);
-  return number < 1e9 ? fmt::format("{:.0f} MB", std::max(1.0, number / 1e6)) : fmt::format("{:.1f} GB", number / 1e9);
-}
-
 /// What the job would take, and nothing else.
 int dry_run(RunOptions& options, const SourceOptions& given) {
   const JobInput input = input_of(options.input, given, options.job.seed);
@@ -63,28 +52,29 @@ int dry_run(RunOptions& options, const SourceOptions& given) {
   fmt::print("{} documents x {} tokens x {} layers x {} heads\n", job.documents, lengths, job.layers, job.heads);
   fmt::print("time    about {}, from the {} documents that were run to find out; figures take seconds more\n",
              duration_text(job.seconds), job.probed);
-  fmt::print("memory  about {}, the model's weights with it\n", size_text(job.memory_bytes));
-  fmt::print("disk    at most {} for results.h5; figures take about 1 MB more\n", size_text(job.result_bytes));
+  fmt::print("memory  about {}, the model's weights with it\n",
+             size_text(static_cast<std::uintmax_t>(job.memory_bytes)));
+  fmt::print("disk    at most {} for results.h5; figures take about 1 MB more\n",
+             size_text(static_cast<std::uintmax_t>(job.result_bytes)));
   return done;
 }
 
 int run(const CLI::App& command, RunOptions& options, const SourceOptions& given) {
   const auto start = std::chrono::steady_clock::now();
   if (options.dry_run) return dry_run(options, given);
-  require_free(options.folder);
+  OutputFolder folder = opened_folder(options.folder);
   JobInput input = input_of(options.input, given, options.job.seed);
   require_heads(options.folder.drawing, input.model);
-  for (const AttentionKind kind : input.model.kinds()) require_free(folder_of(options.folder, input.model, kind));
   options.job.map_tokens = std::max(options.job.map_tokens, options.folder.drawing.tokens);
+  folder.require_space(result_bytes(input.model, *input.source, options.job));
   std::vector<KindResult> results = run_job_by_kind(input.model, *input.source, options.job, progress_line());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (KindResult& found : results) {
     found.result.provenance.insert(input.provenance.begin(), input.provenance.end());
     found.result.provenance["job"] = options.job_text;
-    if (results.size() > 1) fmt::print("{} attention\n", name_of(found.kind));
     say_fewer_map_tokens(command, found.result, options.folder.drawing);
-    write_folder(found.result, folder_of(options.folder, input.model, found.kind), seconds);
   }
+  write_folder(folder, results, options.folder, seconds);
   return done;
 }
 

@@ -8,12 +8,14 @@
 #include <fmt/format.h>
 
 #include "headwave/cli/commands.h"
+#include "headwave/cli/output_folder.h"
 #include "headwave/cli/terminal.h"
-#include "headwave/data/replaced_file.h"
 #include "headwave/data/result_file.h"
 #include "headwave/job/position_spectra.h"
+#include "headwave/reports/gnuplot.h"
 #include "headwave/reports/spectrum_figure.h"
 #include "headwave/reports/terminal_table.h"
+#include "headwave/reports/written_files.h"
 
 namespace headwave::cli {
 
@@ -32,20 +34,16 @@ std::vector<double> list(const Vector& vector) {
   return {vector.begin(), vector.end()};
 }
 
-std::filesystem::path result_file(const SpectrumCommand& command, std::size_t i) {
-  return command.folder / fmt::format("{}-{}.h5", i, model_name(command.models[i]));
+std::string result_name(const SpectrumCommand& command, std::size_t i) {
+  return fmt::format("{}-{}.h5", i, model_name(command.models[i]));
 }
 
-/// Makes the folder, and refuses to write over what is there.
-void require_free(const SpectrumCommand& command) {
-  std::vector<std::filesystem::path> files{command.folder / "spectra.tsv"};
-  for (const std::string& format : command.formats) files.push_back(command.folder / ("spectra." + format));
-  for (std::size_t i = 0; i < command.models.size(); ++i) files.push_back(result_file(command, i));
-  for (const std::filesystem::path& file : files)
-    if (!command.force && std::filesystem::exists(file))
-      throw IoError(
-          fmt::format("{}: is already there; choose another --out, or replace it with --force", file.string()));
-  make_folder(command.folder);
+OutputFolder opened_folder(const SpectrumCommand& command) {
+  require_gnuplot();
+  OutputFiles files{{"spectra.tsv"}, {}};
+  for (const std::string& format : command.formats) files.results.push_back("spectra." + format);
+  for (std::size_t i = 0; i < command.models.size(); ++i) files.results.push_back(result_name(command, i));
+  return {command.folder, files, command.force};
 }
 
 LabelledSpectrum curve_of(const ModelSpectrum& model) {
@@ -77,21 +75,25 @@ void print_table(const std::vector<ModelSpectrum>& spectra) {
 int compare_spectra(SpectrumCommand& command) {
   const auto start = std::chrono::steady_clock::now();
   command.analysis.spectrum.spectrum.window = command.hann ? Window::hann : Window::rectangular;
+  OutputFolder folder = opened_folder(command);
   std::vector<ModelSpectrum> spectra = position_spectra(command.models, command.analysis);
-  require_free(command);
+  const std::vector<std::filesystem::path> old = written_spectra(folder.path());
+  std::vector<std::filesystem::path> written;
   std::vector<LabelledSpectrum> curves;
   for (std::size_t i = 0; i < spectra.size(); ++i) {
     Result& result = spectra[i].result;
     result.provenance["version"] = std::string(HEADWAVE_VERSION);
     result.provenance["command"] = command_line();
     result.provenance["wall_time_s"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    write_result(result, result_file(command, i));
+    written.push_back(folder.path() / result_name(command, i));
+    write_result(result, written.back());
     curves.push_back(curve_of(spectra[i]));
   }
-  const auto figures = spectra_figure(curves).write(command.folder, "spectra", command.formats, true);
+  folder.remove_old(old, written);
+  const auto figures = spectra_figure(curves).write(folder.path(), "spectra", command.formats, true);
   print_table(spectra);
   say(fmt::format("wrote {} results and {} files of figures to {}", spectra.size(), figures.size(),
-                  command.folder.string()));
+                  folder.path().string()));
   return 0;
 }
 

@@ -74,12 +74,14 @@ std::string finished_svg(std::string svg, const std::string& name, double width,
   return svg;
 }
 
+[[noreturn]] void refuse_without_gnuplot() {
+  throw IoError("gnuplot is not installed, figures need it: install the Debian package gnuplot-nox, or leave them out");
+}
+
 ProgramEnd run_gnuplot(const fs::path& folder, const std::string& name) {
   // -d: neither the user's nor the system's start-up file may change how a figure looks.
   ProgramEnd end = run_program({"gnuplot", "-d", "figure.gp"}, folder);
-  if (!end.found)
-    throw IoError(
-        "gnuplot is not installed, figures need it: install the Debian package gnuplot-nox, or leave them out");
+  if (!end.found) refuse_without_gnuplot();
   // It goes on without a data file that it cannot read, and only warns.
   const bool skipped = end.errors.find("Cannot find or open file") != std::string::npos;
   if (end.exit_code == 0 && !skipped) return end;
@@ -153,6 +155,10 @@ std::vector<fs::path> GnuplotFigure::write(const fs::path& folder, const std::st
 bool gnuplot_found() {
   const ScratchFolder scratch;
   return run_program({"gnuplot", "--version"}, scratch.path()).found;
+}
+
+void require_gnuplot() {
+  if (!gnuplot_found()) refuse_without_gnuplot();
 }
 
 }  // namespace headwave

@@ -57,4 +57,8 @@ class GnuplotFigure {
 /// Whether gnuplot can be run on this machine.
 bool gnuplot_found();
 
+/// To be asked before what is to be drawn has been computed.
+/// @throws IoError that names the package, if gnuplot cannot be run
+void require_gnuplot();
+
 }  // namespace headwave

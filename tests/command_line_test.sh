@@ -198,6 +198,64 @@ expect 0 "keeps maps of the first 32 tokens, --map-tokens 40" figures "$work/r/r
 expect 0 "keeps maps of the first 7 tokens, --map-tokens 9" run --states "$stored" --map-tokens 9 --reach 5 --no-figures --out "$work/few"
 [ -s "$work/r/summary.html" ] || { echo "FAILED: no summary"; failed=1; }
 
+# What an earlier run wrote goes when a new one replaces it, and what is another's stays.
+holds() {
+  folder=$1
+  shift
+  found=$(cd "$folder" && find . -type f | sort | tr '\n' ' ')
+  expected=$(for name in "$@"; do echo "./$name"; done | sort | tr '\n' ' ')
+  [ "$found" = "$expected" ] || { echo "FAILED: $folder holds $found, expected $expected"; failed=1; }
+}
+small="--model $2/tests/golden/families/gpt2 --random-tokens 6 --documents 2 --only measured_offset --out $work/again"
+profile="figures/offset_profile"
+# shellcheck disable=SC2086
+{
+  expect 0 "L1H3" run $small --formats svg,png
+  : >"$work/again/notes.txt"
+  : >"$work/again/figures/mine.png"
+  holds "$work/again" results.h5 summary.html notes.txt figures/mine.png $profile.svg $profile.png $profile.tsv
+  expect 0 "L1H3" run $small --formats pdf --force
+  holds "$work/again" results.h5 summary.html notes.txt figures/mine.png $profile.pdf $profile.tsv
+  expect 1 "there is no L9H9" run $small --formats svg --force --heads L9H9
+  holds "$work/again" results.h5 summary.html notes.txt figures/mine.png $profile.pdf $profile.tsv
+  expect 0 "L1H3" run $small --no-figures --force
+  holds "$work/again" results.h5 notes.txt figures/mine.png
+  rm "$work/again/figures/mine.png"
+  expect 0 "L1H3" run $small --formats svg --force
+  expect 0 "L1H3" run $small --no-figures --force
+  [ -e "$work/again/figures" ] && { echo "FAILED: an empty folder of figures stays"; failed=1; }
+}
+# From one kind of attention to several, and back. `atlas` of an encoder-decoder writes two.
+kinds="$2/tests/golden/families/bart"
+expect 1 "--force" atlas --model "$kinds" --out "$work/again" --no-figures
+expect 0 "causal attention" atlas --model "$kinds" --out "$work/again" --formats svg --force
+holds "$work/again" notes.txt self/results.h5 self/summary.html self/figures/position_kernel.svg self/figures/position_kernel.tsv causal/results.h5 causal/summary.html causal/figures/position_kernel.svg causal/figures/position_kernel.tsv
+expect 1 "--force" atlas --model "$2/tests/golden/families/gpt2" --out "$work/again" --no-figures
+expect 0 "Toeplitz" atlas --model "$2/tests/golden/families/gpt2" --out "$work/again" --no-figures --force
+holds "$work/again" notes.txt results.h5
+[ -e "$work/again/self" ] && { echo "FAILED: an empty folder of a kind stays"; failed=1; }
+# A file that is no result of ours is replaced where --force says so; what lies beside it is not ours.
+mkdir "$work/foreign" "$work/foreign/figures"
+for name in results.h5 summary.html figures/offset_profile.png; do : >"$work/foreign/$name"; done
+expect 1 "--force" atlas --model "$2/tests/golden/families/gpt2" --out "$work/foreign" --no-figures
+expect 0 "Toeplitz" atlas --model "$2/tests/golden/families/gpt2" --out "$work/foreign" --no-figures --force
+holds "$work/foreign" results.h5 summary.html figures/offset_profile.png
+expect 0 "gpt2" -q spectrum --model "$golden" "$2/tests/golden/families/gpt2" --out "$work/s2" --formats svg
+: >"$work/s2/mine.h5"
+expect 0 "bert" -q spectrum --model "$golden" --out "$work/s2" --formats png --force
+holds "$work/s2" mine.h5 0-bert.h5 spectra.png spectra.tsv
+
+# The folder is tried and its disk measured before anything is computed; what fails leaves no empty folders.
+expect 1 "are free" run --model "$work/model" --random-tokens 40 --documents 1000000 --reach 4096 --out "$work/new/deep" --no-figures
+expect 1 "cannot make the folder" run --model "$work/model" --random-tokens 6 --documents 1 --out "$work/text.txt/in"
+mkdir -p "$work/taken/results.h5"
+expect 1 "found a folder" run --model "$work/model" --random-tokens 6 --documents 1 --out "$work/taken" --force
+expect 1 "nothing: not found" atlas --model "$work/nothing" --out "$work/new/deep"
+expect 1 "nothing: not found" re-aim --model "$work/nothing" --random-tokens 6 --out "$work/new/deep"
+expect 1 "nothing: not found" reproduce --model "$work/nothing" --random-tokens 6 --out "$work/new/deep"
+expect 1 "nothing" spectrum --model "$work/nothing" --out "$work/new/deep"
+[ -e "$work/new" ] && { echo "FAILED: what failed left a folder"; failed=1; }
+
 # A job file is the options by name, what is typed counts more, and a result holds the job that makes it again.
 cat >"$work/job.toml" <<JOB
 model = "$work/model"    # a comment

@@ -1,0 +1,54 @@
+#include "headwave/cli/output_folder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "headwave/core/error.h"
+
+namespace headwave::cli {
+
+namespace fs = std::filesystem;
+
+OutputFolder::OutputFolder(const fs::path& folder, const OutputFiles& files, bool force)
+    : folder_(folder.empty()          ? "."
+              : folder.has_filename() ? folder
+                                      : folder.parent_path()) {
+  for (const fs::path& file : files.results)
+    if (!force && fs::exists(fs::symlink_status(folder_ / file)))
+      throw IoError(fmt::format("{}: is already there; choose another --out, or replace it with --force",
+                                (folder_ / file).string()));
+  made_.make(folder_);
+  // Folders inside are made when they are needed; those that are there may not be ours to write to.
+  for (const auto& names : {files.results, files.others})
+    for (const fs::path& file : names)
+      if (fs::exists((folder_ / file).parent_path())) try_to_write(folder_ / file);
+}
+
+void OutputFolder::require_space(std::int64_t bytes) const {
+  require_disk_space(folder_, static_cast<std::uintmax_t>(std::max<std::int64_t>(bytes, 0)));
+}
+
+fs::path OutputFolder::inside(const fs::path& name) {
+  fs::path folder = folder_ / name;
+  made_.make(folder);
+  return folder;
+}
+
+void OutputFolder::remove_old(const std::vector<fs::path>& old, const std::vector<fs::path>& written) const {
+  std::error_code error;
+  for (const fs::path& file : old) {
+    if (std::find(written.begin(), written.end(), file) != written.end()) continue;
+    fs::remove(file, error);
+    if (error)
+      throw IoError(
+          fmt::format("{}: is of an earlier result and cannot be removed: {}", file.string(), error.message()));
+  }
+  std::error_code not_empty;
+  for (const fs::path& file : old)
+    for (fs::path inner = file.parent_path(); inner != folder_ && fs::remove(inner, not_empty);)
+      inner = inner.parent_path();
+}
+
+}  // namespace headwave::cli

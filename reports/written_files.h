@@ -1,0 +1,20 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+namespace headwave {
+
+/// The files that an earlier run left in a folder: results.h5, summary.html, and in figures/ every file that has the
+/// name of a sort of figure. Nothing where results.h5 is not a headwave result. Of an encoder-decoder, whose results of
+/// one command lie in self/, causal/ and cross/, those too.
+std::vector<std::filesystem::path> written_files(const std::filesystem::path& folder);
+
+/// The files that `headwave spectrum` left in a folder: N-name.h5 that are headwave results, and, where there is one,
+/// spectra.pdf, .svg, .png and .tsv.
+std::vector<std::filesystem::path> written_spectra(const std::filesystem::path& folder);
+
+/// The sub-folders of a folder in which kinds of attention have results of their own: self, causal, cross.
+std::vector<std::filesystem::path> kind_folders(const std::filesystem::path& folder);
+
+}  // namespace headwave

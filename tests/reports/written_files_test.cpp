@@ -1,0 +1,74 @@
+#include "headwave/reports/written_files.h"
+
+#include <algorithm>
+#include <fstream>
+
+#include "headwave/data/result_file.h"
+#include "headwave/tests/catch.h"
+
+using namespace headwave;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void put_result(const fs::path& file, const Attributes& provenance = {}) {
+  fs::create_directories(file.parent_path());
+  write_result({"a result", {}, provenance}, file);
+}
+
+void put_text(const fs::path& file) {
+  fs::create_directories(file.parent_path());
+  std::ofstream(file) << "x";
+}
+
+std::vector<std::string> names(const std::vector<fs::path>& files, const TemporaryFolder& folder) {
+  std::vector<std::string> names;
+  for (const fs::path& file : files) names.push_back(file.lexically_relative(folder.path()).string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("written files: the result, the page and figures by their names, and nothing of others") {
+  const TemporaryFolder folder;
+  for (const char* name : {"summary.html", "notes.txt", "figures/offset_profile.pdf", "figures/head_types.tsv",
+                           "figures/mine.png", "figures/offset_profile.jpg", "self/notes.txt"})
+    put_text(folder / name);
+  CHECK(written_files(folder.path()).empty());
+  put_text(folder / "results.h5");
+  CHECK(written_files(folder.path()).empty());
+  put_result(folder / "results.h5");
+  CHECK(names(written_files(folder.path()), folder) ==
+        std::vector<std::string>{"figures/head_types.tsv", "figures/offset_profile.pdf", "results.h5", "summary.html"});
+}
+
+TEST_CASE("written files: kinds of attention belong together if one command wrote them") {
+  const TemporaryFolder folder;
+  put_result(folder / "self/results.h5", {{"attention", std::string("self")}, {"command", std::string("a")}});
+  put_result(folder / "causal/results.h5", {{"attention", std::string("causal")}, {"command", std::string("b")}});
+  put_text(folder / "cross/summary.html");
+  CHECK(written_files(folder.path()).empty());
+  CHECK(kind_folders(folder.path()).size() == 2);
+  put_result(folder / "cross/results.h5", {{"attention", std::string("cross")}, {"command", std::string("a")}});
+  CHECK(names(written_files(folder.path()), folder) ==
+        std::vector<std::string>{"cross/results.h5", "cross/summary.html", "self/results.h5"});
+  put_result(folder / "self/results.h5", {{"attention", std::string("causal")}, {"command", std::string("a")}});
+  CHECK(written_files(folder.path()).empty());
+}
+
+TEST_CASE("written files: spectra of several models") {
+  const TemporaryFolder folder;
+  put_text(folder / "spectra.svg");
+  put_result(folder / "0-other.h5");
+  CHECK(written_spectra(folder.path()).empty());
+  CHECK(written_spectra(folder / "none").empty());
+  const Attributes table = {{"source", std::string("position table")}};
+  put_result(folder / "0-bert.h5", table);
+  put_result(folder / "12-gpt-2.h5", table);
+  put_result(folder / "bert.h5", table);
+  put_text(folder / "1-text.h5");
+  CHECK(names(written_spectra(folder.path()), folder) ==
+        std::vector<std::string>{"0-bert.h5", "12-gpt-2.h5", "spectra.svg"});
+}
