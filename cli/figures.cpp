@@ -7,7 +7,10 @@
 #include "headwave/cli/result_folder.h"
 #include "headwave/cli/terminal.h"
 #include "headwave/data/result_file.h"
+#include "headwave/reports/chosen_heads.h"
+#include "headwave/reports/gnuplot.h"
 #include "headwave/reports/summary.h"
+#include "headwave/reports/written_files.h"
 
 namespace headwave::cli {
 
@@ -19,15 +22,30 @@ struct FiguresOptions {
   FigureOptions drawing;
 };
 
+/// The result that a path names: the file, or the one in the folder.
+std::filesystem::path result_of(const std::filesystem::path& path) {
+  if (std::error_code ignored; !std::filesystem::is_directory(path, ignored)) return path;
+  std::filesystem::path file = path / "results.h5";
+  if (std::filesystem::exists(file)) return file;
+  std::string inner;
+  for (const std::filesystem::path& kind : kind_folders(path)) inner += (inner.empty() ? "" : ", ") + kind.string();
+  if (inner.empty()) throw IoError(fmt::format("{}: holds no results.h5", path.string()));
+  throw IoError(fmt::format("{}: holds a result for each kind of attention; name one of {}", path.string(), inner));
+}
+
 int figures(const CLI::App& command, const FiguresOptions& options) {
-  const Result result = read_result(options.result);
+  require_gnuplot();
+  const std::filesystem::path file = result_of(options.result);
+  const Result result = read_result(file);
+  require_heads(result, options.drawing.heads);
   say_fewer_map_tokens(command, result, options.drawing);
-  const std::filesystem::path folder = options.folder.empty() ? options.result.parent_path() : options.folder;
-  const auto files = draw_figures(result, folder / "figures", options.drawing);
-  write_summary(result, files, folder / "summary.html");
-  say(fmt::format("wrote {} files to {}, and {}", files.size(), (folder / "figures").string(),
-                  (folder / "summary.html").string()));
-  return 0;
+  // Figures may be drawn again, and the result beside them stays.
+  OutputFolder folder(options.folder.empty() ? file.parent_path() : options.folder, {{}, {"summary.html"}}, true);
+  const auto files = draw_figures(result, folder.inside("figures"), options.drawing);
+  write_summary(result, files, folder.path() / "summary.html");
+  say(fmt::format("wrote {} files to {}, and {}", files.size(), (folder.path() / "figures").string(),
+                  (folder.path() / "summary.html").string()));
+  return done;
 }
 
 }  // namespace
@@ -36,7 +54,9 @@ void add_figures(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<FiguresOptions>();
   CLI::App* command =
       program.add_subcommand("figures", "draw the figures of a result again, with other heads, tokens or formats");
-  command->add_option("result", options->result, "results.h5 of an earlier run")->required()->type_name("FILE");
+  command->add_option("result", options->result, "results.h5 of an earlier run, or its folder")
+      ->required()
+      ->type_name("PATH");
   command->add_option("--out", options->folder, "folder for figures/ and summary.html; default: the result's own")
       ->type_name("DIR");
   add_drawing_options(*command, options->drawing);

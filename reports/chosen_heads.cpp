@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -60,7 +61,49 @@ std::vector<std::size_t> most_telling(const std::vector<Clearness>& heads, std::
   return order;
 }
 
+bool has_axis(const Field& field, std::string_view name) {
+  return std::any_of(field.axes.begin(), field.axes.end(), [&](const Axis& axis) { return axis.name == name; });
+}
+
+/// Every head that any Field is about, in order.
+std::vector<HeadName> known_heads(const Result& result) {
+  std::set<std::pair<Index, Index>> heads;
+  for (const Field& field : result.fields) {
+    if (has_axis(field, "re_aimed_head"))
+      for (const std::string& label : labels_of(field, "re_aimed_head")) {
+        const HeadName name = parse_head_name(label);
+        heads.emplace(name.layer, name.head);
+      }
+    if (!has_axis(field, "layer") || !has_axis(field, "head")) continue;
+    for (const Index layer : whole_coordinates(field, "layer"))
+      for (const Index head : whole_coordinates(field, "head")) heads.emplace(layer, head);
+  }
+  std::vector<HeadName> names;
+  for (const auto& [layer, head] : heads) names.push_back({layer, head});
+  return names;
+}
+
+/// "6 layers of 12 heads, L0H0 to L5H11", or where some are missing in between "5 heads, L0H1 to L4H9".
+std::string range_text(const std::vector<HeadName>& heads) {
+  if (heads.empty()) return "no heads";
+  const HeadName& last = heads.back();
+  const std::string range =
+      fmt::format("{} to {}", head_name(heads.front().layer, heads.front().head), head_name(last.layer, last.head));
+  if (static_cast<Index>(heads.size()) != (last.layer + 1) * (last.head + 1))
+    return fmt::format("{} heads, {}", heads.size(), range);
+  return fmt::format("{} layers of {} heads, {}", last.layer + 1, last.head + 1, range);
+}
+
 }  // namespace
+
+void require_heads(const Result& result, const std::vector<std::string>& heads) {
+  if (heads.empty()) return;
+  const std::vector<HeadName> known = known_heads(result);
+  for (const std::string& asked : heads)
+    if (const HeadName name = parse_head_name(asked); std::find(known.begin(), known.end(), name) == known.end())
+      throw ShapeError(
+          fmt::format("there is no {}; the result has {}", head_name(name.layer, name.head), range_text(known)));
+}
 
 std::vector<ChosenHead> chosen_heads(const Result& result, std::string_view field, const FigureOptions& options,
                                      std::size_t most) {

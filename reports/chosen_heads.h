@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,5 +25,10 @@ struct ChosenHead {
 /// @throws ShapeError if a head asked for is not in the Field, or there is none; FormatError if its name is none
 std::vector<ChosenHead> chosen_heads(const Result& result, std::string_view field, const FigureOptions& options,
                                      std::size_t most = 4);
+
+/// Refuses heads that a result knows nothing of, whatever is drawn of it.
+/// @param heads  "L2H3"
+/// @throws ShapeError that says which there are; FormatError if a name is none
+void require_heads(const Result& result, const std::vector<std::string>& heads);
 
 }  // namespace headwave

@@ -4,6 +4,7 @@
 
 #include "headwave/reports/attention_map_figure.h"
 #include "headwave/reports/carried_waves_figure.h"
+#include "headwave/reports/chosen_heads.h"
 #include "headwave/reports/cluster_figures.h"
 #include "headwave/reports/cross_covariance_figure.h"
 #include "headwave/reports/delay_spectrum_figure.h"
@@ -207,6 +208,7 @@ const std::vector<FigureKind>& figure_kinds() {
 
 std::vector<std::filesystem::path> draw_figures(const Result& result, const std::filesystem::path& folder,
                                                 const FigureOptions& options) {
+  require_heads(result, options.heads);
   std::vector<std::filesystem::path> written;
   for (const FigureKind& kind : figure_kinds()) {
     const bool present = std::all_of(kind.fields.begin(), kind.fields.end(),

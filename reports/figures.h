@@ -37,7 +37,7 @@ const std::vector<FigureKind>& figure_kinds();
 /// Drawing is gnuplot's work, which is started as a child process once per figure.
 /// @param folder  where name.pdf, name.svg, name.png and name.tsv go; made if it is not there
 /// @returns the files written, figure by figure
-/// @throws ShapeError if a head is asked for that has no map, or a Field has another shape than described;
+/// @throws ShapeError if a head is asked for that is not in the result, or a Field has another shape than described;
 ///         FormatError if a head's name is none; IoError if gnuplot is missing or a file cannot be written
 std::vector<std::filesystem::path> draw_figures(const Result& result, const std::filesystem::path& folder,
                                                 const FigureOptions& options = {});

@@ -192,8 +192,12 @@ expect 0 "slope" re-aim --model "$work/model" --ids "$work/model/ids.json" --doc
 expect 1 "no position table" re-aim --model "$2/tests/golden/families/llama" --random-tokens 6 --documents 1 --out "$work/re-aim2"
 expect 2 "--states" reproduce --states "$stored" --out "$work/reproduce"
 expect 0 "nothing is published of this model" reproduce --model "$golden" --random-tokens 10 --documents 5 --out "$work/reproduce" --no-figures
-expect 1 "L9H9" figures "$work/r/results.h5" --heads L9H9 --formats svg
+expect 1 "there is no L9H9; the result has 4 layers of 8 heads, L0H0 to L3H7" figures "$work/r/results.h5" --heads L9H9 --formats svg
+expect 1 "there is no L2H99" figures "$work/re-aim" --heads L2H99 --formats svg
 expect 0 "" figures "$work/r/results.h5" --heads L1H2,L3H0 --formats svg
+expect 0 "$work/r/figures" figures "$work/r/" --heads L1H2,L3H0 --formats svg
+expect 1 "holds no results.h5" figures "$work"
+expect 1 "name one of $work/atlas2/self, $work/atlas2/causal" figures "$work/atlas2"
 expect 0 "keeps maps of the first 32 tokens, --map-tokens 40" figures "$work/r/results.h5" --map-tokens 40 --formats svg
 expect 0 "keeps maps of the first 7 tokens, --map-tokens 9" run --states "$stored" --map-tokens 9 --reach 5 --no-figures --out "$work/few"
 [ -s "$work/r/summary.html" ] || { echo "FAILED: no summary"; failed=1; }
