@@ -1,0 +1,245 @@
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+#include <thread>
+
+#include "headwave/core/error.h"
+#include "headwave/data/result_file.h"
+#include "headwave/reports/gnuplot.h"
+#include "headwave/reports/whole_figure.h"
+#include "headwave/tests/catch.h"
+#include "headwave/tests/faults/disturbed_run.h"
+
+using namespace headwave;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int most_calls = 300;
+
+std::string content_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool same(const Axis& a, const Axis& b) {
+  return a.name == b.name && a.unit == b.unit && a.long_name == b.long_name && a.values == b.values;
+}
+
+// To the bit: NaN is NaN.
+bool same_values(const Field& a, const Field& b) {
+  const auto* doubles = std::get_if<std::vector<double>>(&a.values);
+  if (doubles == nullptr) return a.values == b.values;
+  const auto* others = std::get_if<std::vector<double>>(&b.values);
+  return others != nullptr && doubles->size() == others->size() &&
+         std::memcmp(doubles->data(), others->data(), doubles->size() * sizeof(double)) == 0;
+}
+
+bool same(const Field& a, const Field& b) {
+  return a.name == b.name && a.unit == b.unit && a.long_name == b.long_name && a.flag_meanings == b.flag_meanings &&
+         a.attributes == b.attributes && same_values(a, b) &&
+         std::equal(a.axes.begin(), a.axes.end(), b.axes.begin(), b.axes.end(),
+                    [](const Axis& one, const Axis& other) { return same(one, other); });
+}
+
+bool is_result(const fs::path& file, const Result& right) {
+  try {
+    const Result read = read_result(file);
+    return read.title == right.title &&
+           std::equal(read.fields.begin(), read.fields.end(), right.fields.begin(), right.fields.end(),
+                      [](const Field& one, const Field& other) { return same(one, other); });
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// A small run, what it gives undisturbed, and an earlier result of another run that it may find in its folder.
+class Trial {
+ public:
+  explicit Trial(const std::vector<std::string>& options) : options_(options) {
+    fs::create_directory(scratch_ / "right");
+    const DisturbedEnd end = run(scratch_ / "right", {}, false);
+    INFO(end.errors);
+    REQUIRE(end.exit_code == 0);
+    right_ = read_result(scratch_ / "right/out/results.h5");
+    Result earlier = right_;
+    earlier.title = "an earlier result";
+    write_result(earlier, scratch_ / "earlier.h5");
+    earlier_ = content_of(scratch_ / "earlier.h5");
+  }
+
+  /// What is wrong about a run that was disturbed; empty: nothing. `disturbed` says whether it made so many calls.
+  std::string complaint(const Disturbance& disturbance, bool over_earlier, bool& disturbed) const {
+    const TemporaryFolder scratch;
+    const DisturbedEnd end = run(scratch.path(), disturbance, over_earlier);
+    disturbed = end.was_disturbed();
+    if (!disturbed) return "";
+    std::string wrong = wrong_end(end);
+    if (wrong.empty()) wrong = wrong_files(disturbance, end, scratch.path(), over_earlier);
+    if (wrong.empty()) return "";
+    return disturbance.text() + (over_earlier ? ", over an earlier result: " : ": ") + wrong + "; refused " +
+           end.refused.front() + "; exit code " + std::to_string(end.exit_code) + "; it said " + end.errors;
+  }
+
+ private:
+  DisturbedEnd run(const fs::path& scratch, const Disturbance& disturbance, bool over_earlier) const {
+    std::vector<std::string> arguments{"-q", "run", "--out", (scratch / "out").string(), "--threads", "1"};
+    arguments.insert(arguments.end(), options_.begin(), options_.end());
+    if (over_earlier) {
+      fs::create_directory(scratch / "out");
+      fs::copy_file(scratch_ / "earlier.h5", scratch / "out/results.h5");
+      arguments.emplace_back("--force");
+    }
+    return disturbed_run(arguments, disturbance, scratch);
+  }
+
+  static std::string wrong_end(const DisturbedEnd& end) {
+    if (end.exit_code == 0) return end.was_refused("standard output") ? "nothing was printed, and nobody knows" : "";
+    if (end.exit_code != 1) return "it did not end by itself";
+    if (end.was_refused("standard error")) return "";
+    if (!end.errors.starts_with("headwave: error: ") || std::count(end.errors.begin(), end.errors.end(), '\n') != 1 ||
+        end.errors.back() != '\n')
+      return "expected one line";
+    const auto named = [&](const std::string& refused) {
+      return end.errors.find(refused.substr(0, refused.find(".partial-"))) != std::string::npos;
+    };
+    // Of what gnuplot was refused only the figure is known.
+    const bool figure = end.errors.find("figure offset_profile") != std::string::npos;
+    return figure || std::any_of(end.refused.begin(), end.refused.end(), named) ? "" : "the file is not named";
+  }
+
+  // A run that ended with an error may have written its result, if all of it.
+  std::string wrong_files(const Disturbance& disturbance, const DisturbedEnd& end, const fs::path& scratch,
+                          bool over_earlier) const {
+    const fs::path result = scratch / "out/results.h5";
+    // To remove a folder it must be opened.
+    if (!fs::is_empty(scratch / "tmp") && disturbance.call != "open") return "scratch files stay";
+    if (!fs::exists(result)) {
+      if (over_earlier) return "the earlier result is gone";
+      if (end.exit_code == 0) return "there is no result";
+      return fs::exists(scratch / "out") ? "a folder without a result stays" : "";
+    }
+    const bool kept = over_earlier && end.exit_code != 0 && content_of(result) == earlier_;
+    if (!kept && !is_result(result, right_)) return "the result is not right";
+    return wrong_others(end, scratch / "out");
+  }
+
+  // Figures and the page: each as it should be, or absent where the run failed.
+  std::string wrong_others(const DisturbedEnd& end, const fs::path& out) const {
+    const fs::path right = scratch_ / "right/out";
+    for (const auto& entry : fs::recursive_directory_iterator(out)) {
+      const fs::path name = entry.path().lexically_relative(out);
+      if (!fs::exists(right / name)) return name.string() + " should not be there";
+      if (entry.is_directory() || name == "results.h5") continue;
+      if (!is_whole(entry.path(), right / name)) return name.string() + " is not whole";
+    }
+    if (end.exit_code != 0) return "";
+    for (const auto& entry : fs::recursive_directory_iterator(right))
+      if (!fs::exists(out / entry.path().lexically_relative(right))) return entry.path().string() + " is missing";
+    return "";
+  }
+
+  // The page tells how long the run took, a PDF when it was made, a PNG which fonts there were.
+  static bool is_whole(const fs::path& file, const fs::path& right) {
+    const std::string content = content_of(file);
+    if (file.extension() == ".html") return content.ends_with("</html>\n");
+    const std::string format = file.extension().string().substr(1);
+    return format == "pdf" || format == "png" ? is_whole_figure(content, format) : content == content_of(right);
+  }
+
+  std::vector<std::string> options_;
+  TemporaryFolder scratch_;
+  Result right_;
+  std::string earlier_;
+};
+
+struct Loop {
+  int runs = 0;  ///< that were disturbed
+  std::vector<std::string> complaints;
+};
+
+/// The first call refused, the second, and so on, until the run makes no such call any more; two runs at a time.
+Loop each_call(const Trial& trial, const Disturbance& disturbance, bool over_earlier) {
+  Loop loop;
+  std::mutex mutex;
+  std::atomic<int> next{1};
+  std::atomic<bool> enough{false};
+  const auto work = [&] {
+    Disturbance one = disturbance;
+    while (!enough && (one.at = next++) <= most_calls) {
+      bool disturbed = false;
+      const std::string complaint = trial.complaint(one, over_earlier, disturbed);
+      if (!disturbed) enough = true;
+      const std::lock_guard lock(mutex);
+      loop.runs += disturbed ? 1 : 0;
+      if (!complaint.empty()) loop.complaints.push_back(complaint);
+    }
+  };
+  std::thread other(work);
+  work();
+  other.join();
+  return loop;
+}
+
+/// Either error, once and from then on, into an empty place and over an earlier result.
+/// @returns how many calls there were, at most
+int check_calls(const Trial& trial, Disturbance disturbance) {
+  int calls = 0;
+  for (const char* error : {"EIO", "ENOSPC"})
+    for (const bool always : {false, true}) {
+      disturbance.error = error;
+      disturbance.always = always;
+      const Loop loop = each_call(trial, disturbance, (error[1] == 'I') != always);
+      calls = std::max(calls, loop.runs);
+      for (const std::string& complaint : loop.complaints) FAIL_CHECK(complaint);
+    }
+  return calls;
+}
+
+std::vector<std::string> small_run(const std::vector<std::string>& more) {
+  std::vector<std::string> options{"--model",         repository_file("tests/golden/families/gpt2").string(),
+                                   "--random-tokens", "6",
+                                   "--documents",     "2",
+                                   "--reach",         "3",
+                                   "--only",          "measured_offset"};
+  options.insert(options.end(), more.begin(), more.end());
+  return options;
+}
+
+bool can_draw() {
+  const bool found = gnuplot_found();
+  if (!found) std::printf("skipped: needs gnuplot\n");
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a call that fails never passes for a success") {
+  const Trial trial(small_run({"--no-figures", "--only", "attention_map"}));
+  CHECK(check_calls(trial, {"pwrite"}) > 100);
+  CHECK(check_calls(trial, {"write"}) >= 1);
+  CHECK(check_calls(trial, {"fsync"}) >= 2);
+  CHECK(check_calls(trial, {"rename"}) == 1);
+  CHECK(check_calls(trial, {"open"}) > 5);
+  CHECK(check_calls(trial, {"mmap"}) >= 1);
+}
+
+TEST_CASE("a call that fails while figures are drawn never passes for a success") {
+  if (!can_draw()) return;
+  const Trial trial(small_run({"--formats", "svg"}));
+  for (const char* call : {"write", "fsync", "rename", "open"}) CHECK(check_calls(trial, {call}) >= 2);
+}
+
+TEST_CASE("a call that fails in gnuplot, which says nothing, never passes for a success") {
+  if (!can_draw()) return;
+  const Trial trial(small_run({"--formats", "pdf,png"}));
+  for (const char* call : {"write", "open"}) {
+    Disturbance disturbance{call};
+    disturbance.program = "gnuplot";
+    CHECK(check_calls(trial, disturbance) >= 2);
+  }
+}
