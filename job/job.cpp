@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "headwave/job/document_pass.h"
+#include "headwave/job/job_stages.h"
 #include "headwave/job/site_fields.h"
 
 namespace headwave {
@@ -100,17 +101,17 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
   const int threads =
       options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   const DocumentPass pass(model, source, options, threads);
-  const std::vector<Passed> all = pass.run(progress);
+  StageReport report(job_stages(model, pass, options, threads), progress);
+  const std::vector<Passed> all = pass.run(report);
   const auto kinds = static_cast<Index>(all.size());
 
   std::vector<KindResult> results;
-  if (progress) progress({"analyses", 0, kinds});
   for (const Passed& passed : all) {
     Result result;
     result.title = fmt::format("headwave: {} with {} layers x {} heads, {} documents", model.family,
                                passed.traces.grid.layers.size(), passed.traces.grid.heads, passed.traces.documents);
     if (kinds > 1) result.title += fmt::format(", {} attention", name_of(passed.site.kind));
-    result.fields = site_fields(model, pass.first(), passed, options, threads);
+    result.fields = site_fields(model, pass.first(), passed, options, threads, report);
     result.provenance = source.provenance();
     add_options(result.provenance, options, threads);
     add_model(result.provenance, model, pass.first(), passed.site.kind);
@@ -122,8 +123,8 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
       result.provenance["undefined_waves"] = passed.site.no_chain;
     }
     results.push_back({passed.site.kind, std::move(result)});
-    if (progress) progress({"analyses", static_cast<Index>(results.size()), kinds});
   }
+  report.end();
   return results;
 }
 
