@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 
 #include "headwave/cli/commands.h"
+#include "headwave/cli/help.h"
 #include "headwave/cli/job_options.h"
 #include "headwave/cli/result_folder.h"
 #include "headwave/cli/terminal.h"
+#include "headwave/cli/values.h"
 #include "headwave/core/planted_bank.h"
 #include "headwave/data/hdf5_file.h"
 #include "headwave/job/job.h"
@@ -80,10 +82,13 @@ void add_demo(CLI::App& program, Command& chosen) {
   CLI::App* command = program.add_subcommand(
       "demo", "plant a model whose truth is known, and find it again; exits with 3 if a head differs");
   command->add_option("--documents", options->documents, "how many documents of 512 random words")
-      ->check(CLI::Range(1, 100000))
+      ->check(whole_number(1, 100000))
       ->capture_default_str();
   add_folder_options(*command, options->folder, false);
   add_job_options(*command, options->job);
+  add_examples(*command, {{"demo", "plants a model, finds it again and draws what was found into headwave-demo/"},
+                          {"demo --documents 5 --no-figures --out quick",
+                           "the same in fewer documents, as a table and a result file alone"}});
   command->final_callback([=, &chosen] { chosen = [=] { return demo(*options); }; });
 }
 

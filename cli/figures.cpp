@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "headwave/cli/commands.h"
+#include "headwave/cli/help.h"
 #include "headwave/cli/result_folder.h"
 #include "headwave/cli/terminal.h"
 #include "headwave/data/result_file.h"
@@ -40,6 +41,9 @@ void add_figures(CLI::App& program, Command& chosen) {
   command->add_option("--out", options->folder, "folder for figures/ and summary.html; default: the result's own")
       ->type_name("DIR");
   add_drawing_options(*command, options->drawing);
+  add_examples(*command, {{"figures result/results.h5 --heads L0H2,L1H3",
+                           "the same figures, with waves, maps and phases of these heads"},
+                          {"figures result/results.h5 --formats svg --out slides", "SVG alone, in another folder"}});
   command->final_callback([=, &chosen] { chosen = [=] { return figures(*command, *options); }; });
 }
 

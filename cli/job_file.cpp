@@ -11,6 +11,8 @@
 #include <toml++/toml.h>
 
 #include "headwave/core/error.h"
+#include "headwave/core/nearest_name.h"
+#include "headwave/data/printable.h"
 
 namespace headwave::cli {
 
@@ -65,7 +67,9 @@ class JobFile {
     std::vector<std::string> known;
     for (const CLI::Option* other : command_.get_options({}))
       if (other->get_configurable() && !key_of(*other).empty()) known.push_back(key_of(*other));
-    refuse(at, fmt::format("there is no key '{}'; expected one of {}", key, fmt::join(known, ", ")));
+    const std::string meant = did_you_mean(key, known);
+    refuse(at, fmt::format("there is no key '{}'{}", printable(key),
+                           meant.empty() ? fmt::format("; expected one of {}", fmt::join(known, ", ")) : meant));
   }
 
   void apply(const std::string& key, const toml::node& value) {

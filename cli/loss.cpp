@@ -5,9 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "headwave/cli/commands.h"
+#include "headwave/cli/help.h"
 #include "headwave/cli/job_options.h"
 #include "headwave/cli/run_input.h"
 #include "headwave/cli/terminal.h"
+#include "headwave/cli/values.h"
 #include "headwave/job/text_loss.h"
 #include "headwave/reports/terminal_table.h"
 
@@ -90,23 +92,25 @@ void add_loss(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<LossOptions>();
   CLI::App* command =
       program.add_subcommand("loss", "how well a model predicts a text, and how much worse with --intervene");
-  const SourceOptions source = add_input_options(*command, options->input);
+  const SourceOptions source = add_input_options(
+      *command, options->input,
+      {"stored states have no words that could be predicted", "", "a loss is compared document by document"});
   command->add_option("--masked-share", options->loss.masked_share, "masked models: share of tokens to be guessed")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(real_number(0.0, 1.0))
       ->capture_default_str();
   command->add_option("--seed", options->loss.seed, "of which tokens are masked, and of shuffled words")
       ->check(not_negative())
       ->capture_default_str();
   command->add_option("--threads", options->loss.threads, "0: one per core; changes no digit")
-      ->check(CLI::Range(0, 1024))
+      ->check(whole_number(0, 1024))
       ->capture_default_str();
   command->add_flag("--json", options->json, "print JSON, versioned, for other programs");
+  add_examples(*command,
+               {{"loss --model bert --text text.txt --documents 20 --length 128", "how well masked words are guessed"},
+                {"loss --model gpt2 --text text.txt --documents 20 --length 128 --intervene without-heads=L0H1,L1H0",
+                 "how much worse a text is predicted without two heads"}});
   command->final_callback([=, &chosen] {
     require_usage(source, options->input);
-    if (!source.states->empty())
-      throw CLI::ValidationError("--states", "stored states have no words that could be predicted");
-    if (options->input.intervening.shuffles > 1)
-      throw CLI::ValidationError("--shuffles", "applies to run only: a loss is compared document by document");
     chosen = [=] { return loss(*options, source); };
   });
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "headwave/cli/commands.h"
+#include "headwave/cli/help.h"
 #include "headwave/cli/job_options.h"
 #include "headwave/cli/result_folder.h"
 #include "headwave/cli/run_input.h"
@@ -73,16 +74,18 @@ void add_reproduce(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<ReproduceCommand>();
   CLI::App* command = program.add_subcommand(
       "reproduce", "the paper's whole list on a model: published beside measured; exits with 3 where they differ");
-  const SourceOptions source = add_input_options(*command, options->input);
-  add_job_options(*command, options->job);
+  const SourceOptions source = add_input_options(*command, options->input,
+                                                 {"the list includes runs of the model with words or positions alone",
+                                                  "the list has interventions of its own", ""});
+  add_job_options(*command, options->job, "the list needs every analysis");
   add_folder_options(*command, options->folder, true);
+  add_examples(*command,
+               {{"reproduce --model minilm --text text.txt --documents 20 --out list",
+                 "the paper's numbers, measured on a model of your own"},
+                {"reproduce --model minilm --text text.txt --documents 20 --length 256 --no-figures --out short",
+                 "the same on shorter documents, without figures"}});
   command->final_callback([=, &chosen] {
     require_usage(source, options->input);
-    if (!source.states->empty())
-      throw CLI::ValidationError("--states", "the list includes runs of the model with words or positions alone");
-    if (!options->input.interventions.empty())
-      throw CLI::ValidationError("--intervene", "the list has interventions of its own");
-    if (!options->job.only.empty()) throw CLI::ValidationError("--only", "the list needs every analysis");
     chosen = [=] { return reproduce(*options, source); };
   });
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "headwave/cli/terminal.h"
+#include "headwave/cli/values.h"
 #include "headwave/data/replaced_file.h"
 #include "headwave/data/result_file.h"
 #include "headwave/reports/head_table.h"
@@ -12,36 +13,40 @@
 
 namespace headwave::cli {
 
-void add_folder_options(CLI::App& command, FolderOptions& options, bool required) {
+void add_folder_options(CLI::App& command, FolderOptions& options, bool required, const DrawnHere& drawn) {
   command.add_option("--out", options.folder, "folder for results.h5, figures/ and summary.html")
       ->required(required)
       ->type_name("DIR");
   command.add_flag("--force", options.force, "replace a result that is already there");
   command.add_flag("!--no-figures", options.figures, "write no figures and no summary page");
-  add_drawing_options(command, options.drawing);
+  add_drawing_options(command, options.drawing, drawn);
 }
 
-void add_drawing_options(CLI::App& command, FigureOptions& options) {
+void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnHere& drawn) {
   const char* group = "Figures";
-  command
-      .add_option("--heads", options.heads,
-                  "heads that figures of single heads show: L2H3,L7H8 (layers and heads count from 0)")
+  if (drawn.heads)
+    command
+        .add_option("--heads", options.heads,
+                    "heads that figures of single heads show: L2H3,L7H8 (layers and heads count from 0)")
+        ->delimiter(',')
+        ->type_name("HEADS")
+        ->group(group);
+  if (drawn.maps)
+    command.add_option("--map-tokens", options.tokens, "first tokens that attention maps show")
+        ->check(whole_number(1, 64))
+        ->capture_default_str()
+        ->group(group);
+  command.add_option("--formats", options.formats, "formats of figures, separated by commas; without it all")
       ->delimiter(',')
-      ->type_name("HEADS")
-      ->group(group);
-  command.add_option("--map-tokens", options.tokens, "first tokens that attention maps show")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--formats", options.formats, "figure formats: pdf,svg,png")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"pdf", "svg", "png"}))
+      ->check(one_of({"pdf", "svg", "png"}))
       ->type_name("LIST")
       ->group(group);
-  command.add_option("--pairs", options.pairs, "query-key pairs that offset profiles count")
-      ->check(CLI::IsMember({"all", "without_special", "without_sink"}))
-      ->capture_default_str()
-      ->group(group);
+  if (drawn.profiles)
+    command.add_option("--pairs", options.pairs, "query-key pairs that offset profiles count")
+        ->check(one_of({"all", "without_special", "without_sink"}))
+        ->capture_default_str()
+        ->type_name("PAIRS")
+        ->group(group);
 }
 
 void say_fewer_map_tokens(const CLI::App& command, const Result& result, const FigureOptions& options) {

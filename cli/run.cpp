@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "headwave/cli/commands.h"
+#include "headwave/cli/help.h"
 #include "headwave/cli/job_file.h"
 #include "headwave/cli/job_options.h"
 #include "headwave/cli/result_folder.h"
@@ -116,6 +117,15 @@ void add_run(CLI::App& program, Command& chosen) {
       ->type_name("FILE")
       ->configurable(false);
   add_job_options(*command, options->job);
+  add_examples(*command,
+               {{"run --model minilm --text text.txt --documents 100 --length 512 --out result",
+                 "every analysis of every head, over 100 documents of a text; result/summary.html shows it all"},
+                {"run --model minilm --text text.txt --documents 100 --length 512 --dry-run",
+                 "what time, memory and disk that would take"},
+                {"run --model minilm --random-tokens 50 --only head_types,measured_offset --out induction",
+                 "which heads copy: random tokens, twice, and two of the analyses"},
+                {"run --model minilm --text text.txt --documents 20 --intervene re-aim=L0H2:+2 --out re-aimed",
+                 "the same with part of the model changed"}});
   command->final_callback([=, &chosen] {
     if (!options->job_file.empty()) read_job_file(*command, options->job_file);
     require_usage(source, options->input);

@@ -8,6 +8,7 @@
 
 #include "headwave/core/error.h"
 #include "headwave/core/intervention.h"
+#include "headwave/core/nearest_name.h"
 #include "headwave/data/printable.h"
 
 namespace headwave {
@@ -74,6 +75,10 @@ void apply(JobInput& input, const std::string& text, const InterventionOptions& 
     const auto [heads, shift] = split(value, ':', expected);
     input.model = re_aimed(input.model, heads_of(heads), whole_number(shift, expected));
   } else {
+    const std::string meant = did_you_mean(
+        name, {"words-only", "positions-only", "shuffled-words", "without-heads", "without-band", "re-aim"});
+    if (!meant.empty() && meant.find("'" + name + "'") == std::string::npos)
+      throw FormatError(fmt::format("there is no intervention '{}'{}", printable(text, 60), meant));
     refuse(text,
            "words-only, positions-only, shuffled-words, without-heads=HEADS, without-band=FIRST:LAST or "
            "re-aim=HEADS:TOKENS");

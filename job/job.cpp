@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "headwave/core/nearest_name.h"
 #include "headwave/job/document_pass.h"
 #include "headwave/job/job_stages.h"
 #include "headwave/job/site_fields.h"
@@ -57,13 +58,12 @@ void add_options(Attributes& provenance, const JobOptions& options, int threads)
 
 void require_known(const std::vector<std::string>& only) {
   for (const std::string& name : only) {
-    std::string known;
-    bool found = false;
-    for (const JobAnalysis& analysis : job_analyses()) {
-      found = found || analysis.name == name;
-      known += (known.empty() ? "" : ", ") + analysis.name;
-    }
-    if (!found) throw ShapeError(fmt::format("there is no analysis '{}'; there are {}", name, known));
+    std::vector<std::string> known;
+    for (const JobAnalysis& analysis : job_analyses()) known.push_back(analysis.name);
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::string meant = did_you_mean(name, known);
+    throw ShapeError(fmt::format("there is no analysis '{}'{}", name,
+                                 meant.empty() ? fmt::format("; there are {}", fmt::join(known, ", ")) : meant));
   }
 }
 
