@@ -148,6 +148,25 @@ void add(toml::table& table, const CLI::Option& option, const std::vector<std::s
   }
 }
 
+/// Numbers as people write them: the shortest digits that give the same double, with a point or an exponent.
+std::string number_text(double number) {
+  const std::string digits = fmt::format("{}", number);
+  return digits.find_first_of(".e") == std::string::npos ? digits + ".0" : digits;
+}
+
+std::string text_of(const toml::table& table) {
+  std::string lines;
+  for (const auto& [key, value] : table) {
+    std::ostringstream text;
+    if (value.is_floating_point())
+      text << number_text(value.as_floating_point()->get());
+    else
+      value.visit([&](const auto& node) { text << node; });
+    lines += fmt::format("{}{} = {}", lines.empty() ? "" : "\n", key.str(), text.str());
+  }
+  return lines;
+}
+
 }  // namespace
 
 void read_job_file(CLI::App& command, const std::filesystem::path& file) {
@@ -166,9 +185,7 @@ std::string job_text(const CLI::App& command, const std::set<std::string>& witho
     else if (!option->get_default_str().empty() && kind_of(*option) != Kind::list)
       add(table, *option, {option->get_default_str()});
   }
-  std::ostringstream text;
-  text << table;
-  return text.str();
+  return text_of(table);
 }
 
 }  // namespace headwave::cli
