@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "headwave/cli/provenance.h"
 #include "headwave/cli/terminal.h"
 #include "headwave/cli/values.h"
 #include "headwave/data/replaced_file.h"
@@ -72,9 +73,7 @@ void write_folder(Result& result, const FolderOptions& options, double seconds) 
 }
 
 void write_files(Result& result, const FolderOptions& options, double seconds) {
-  result.provenance["version"] = std::string(HEADWAVE_VERSION);
-  result.provenance["command"] = command_line();
-  result.provenance["wall_time_s"] = seconds;
+  add_program(result.provenance, seconds);
   const std::filesystem::path file = options.folder / "results.h5";
   write_result(result, file);
   if (options.figures) {

@@ -9,6 +9,7 @@
 
 #include "headwave/cli/commands.h"
 #include "headwave/cli/help.h"
+#include "headwave/cli/provenance.h"
 #include "headwave/cli/terminal.h"
 #include "headwave/cli/values.h"
 #include "headwave/data/replaced_file.h"
@@ -84,9 +85,7 @@ int compare_spectra(SpectrumCommand& command) {
   std::vector<LabelledSpectrum> curves;
   for (std::size_t i = 0; i < spectra.size(); ++i) {
     Result& result = spectra[i].result;
-    result.provenance["version"] = std::string(HEADWAVE_VERSION);
-    result.provenance["command"] = command_line();
-    result.provenance["wall_time_s"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    add_program(result.provenance, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     write_result(result, result_file(command, i));
     curves.push_back(curve_of(spectra[i]));
   }

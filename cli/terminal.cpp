@@ -12,6 +12,7 @@ namespace headwave::cli {
 namespace {
 
 std::string remembered;
+std::time_t started = 0;
 bool line_is_open = false;
 
 }  // namespace
@@ -22,6 +23,7 @@ bool& quiet() {
 }
 
 void remember_command_line(int argc, char** argv) {
+  started = std::time(nullptr);
   remembered = "headwave";
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
@@ -32,6 +34,10 @@ void remember_command_line(int argc, char** argv) {
 
 const std::string& command_line() {
   return remembered;
+}
+
+std::time_t program_start() {
+  return started;
 }
 
 void say(const std::string& text) {
