@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -39,26 +40,35 @@ std::string verdict_text(const ReproducedQuantity& quantity) {
   return quantity.agrees() ? "agrees" : "differs";
 }
 
+/// @param published  whether anything is: columns about it would be empty
+void print_table(const Reproduction& found, bool published) {
+  TableColumn names{"quantity", Align::left, {}}, units{"unit", Align::left, {}},
+      reported{"published", Align::left, {}}, measured{"measured", Align::right, {}},
+      within{"agrees within", Align::left, {}}, verdicts{"", Align::left, {}};
+  for (const ReproducedQuantity& quantity : found.quantities) {
+    names.cells.push_back(quantity.name);
+    units.cells.push_back(quantity.unit);
+    reported.cells.push_back(quantity.published);
+    measured.cells.push_back(number_text(quantity.measured));
+    within.cells.push_back(within_text(quantity));
+    verdicts.cells.push_back(verdict_text(quantity));
+  }
+  fmt::print("{}", published ? terminal_table({names, units, reported, measured, within, verdicts})
+                             : terminal_table({names, units, measured}));
+}
+
 int reproduce(ReproduceCommand& options, const SourceOptions& given) {
   const auto start = std::chrono::steady_clock::now();
   require_free(options.folder);
   Reproduction found =
       reproduction([&] { return input_of(options.input, given, options.job.seed); }, options.job, progress_line());
-  std::vector<TableColumn> columns{{"quantity", Align::left, {}},      {"unit", Align::left, {}},
-                                   {"published", Align::left, {}},     {"measured", Align::right, {}},
-                                   {"agrees within", Align::left, {}}, {"", Align::left, {}}};
-  int differing = 0, compared = 0;
-  for (const ReproducedQuantity& quantity : found.quantities) {
-    columns[0].cells.push_back(quantity.name);
-    columns[1].cells.push_back(quantity.unit == "1" ? "" : quantity.unit);
-    columns[2].cells.push_back(quantity.published);
-    columns[3].cells.push_back(number_text(quantity.measured));
-    columns[4].cells.push_back(within_text(quantity));
-    columns[5].cells.push_back(verdict_text(quantity));
-    compared += quantity.compared() ? 1 : 0;
-    differing += quantity.compared() && !quantity.agrees() ? 1 : 0;
-  }
-  fmt::print("{}", terminal_table(columns));
+  const auto compared = std::count_if(found.quantities.begin(), found.quantities.end(),
+                                      [](const ReproducedQuantity& quantity) { return quantity.compared(); });
+  const auto differing =
+      std::count_if(found.quantities.begin(), found.quantities.end(),
+                    [](const ReproducedQuantity& quantity) { return quantity.compared() && !quantity.agrees(); });
+  end_progress_line();
+  print_table(found, compared > 0);
   if (compared == 0)
     say("nothing is published of this model; numbers are published of roberta-base and gpt2");
   else

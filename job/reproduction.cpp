@@ -154,14 +154,14 @@ void add_positions(Table& table, const Run& run) {
   table.add("strongest frequency of the positions", "cycles/T", any ? peaks.values(0, 0) : not_defined);
   table.add("highest peak of the positions", "cycles/T", any ? peaks.values.maxCoeff() : not_defined);
   const Rows energy = rows_of(run.result(), "position_spectrum/cumulative_energy", 0);
-  table.add("energy of the positions below 10 cycles", "1",
+  table.add("energy of the positions below 10 cycles", "ratio",
             energy.values.cols() > 9 ? energy.values(0, 9) : not_defined);
   const Rows words = rows_of(run.result(), "position_spectrum/word_mean", 0);
-  table.add("contrast of the word sequence", "1",
+  table.add("contrast of the word sequence", "ratio",
             words.values.size() > 0 ? contrast(words.values.row(0).transpose()) : not_defined);
   const Rows shares = rows_of(run.result(), "position_components/cumulative_share", 0);
   for (const Index components : {4, 12})
-    table.add(fmt::format("variance of the positions in {} components", components), "1",
+    table.add(fmt::format("variance of the positions in {} components", components), "ratio",
               shares.values.cols() >= components ? shares.values(0, components - 1) : not_defined);
 }
 
@@ -175,8 +175,8 @@ void add_states(Table& table, const Run& run) {
     high = static_cast<double>((last.row(0).array() > 0.9).count());
     fall = last.row(0).mean() - last.row(last.rows() - 1).mean();
   }
-  table.add("highly correlated components", "1", high);
-  table.add("fall of the correlation with depth", "1", fall);
+  table.add("highly correlated components", "count", high);
+  table.add("fall of the correlation with depth", "ratio", fall);
   const Rows periodic = rows_of(run.result(), "periodic_columns/query", 2);
   double sum = 0, count = 0;
   const Vector offsets = run.offsets();
@@ -185,16 +185,16 @@ void add_states(Table& table, const Run& run) {
       sum += periodic.values(row, 0);
       count += 1;
     }
-  table.add("periodic columns of positional heads", "1", count > 0 ? sum / count : not_defined);
+  table.add("periodic columns of positional heads", "count", count > 0 ? sum / count : not_defined);
   const auto amplitude = [&](const char* name, Index layer) {
     const Rows rows = rows_of(run.result(), name, 1);
     if (rows.values.rows() == 0) return not_defined;
     return contrast(rows.values.row(layer < 0 ? rows.values.rows() - 1 : layer).transpose());
   };
-  table.add("contrast of queries in layer 0", "1", amplitude("wave_spectra/query", 0));
-  table.add("contrast of keys in layer 0", "1", amplitude("wave_spectra/key", 0));
-  table.add("contrast of states in layer 0", "1", amplitude("wave_spectra/state", 0));
-  table.add("decay of the contrast of queries", "1",
+  table.add("contrast of queries in layer 0", "ratio", amplitude("wave_spectra/query", 0));
+  table.add("contrast of keys in layer 0", "ratio", amplitude("wave_spectra/key", 0));
+  table.add("contrast of states in layer 0", "ratio", amplitude("wave_spectra/state", 0));
+  table.add("decay of the contrast of queries", "ratio",
             amplitude("wave_spectra/query", 0) - amplitude("wave_spectra/query", -1));
 }
 
@@ -255,12 +255,12 @@ Reproduction reproduction(const std::function<JobInput()>& open, const JobOption
   found.result = run_with(open, "", options, progress);
   const Run run(found.result);
   Table table(found.model);
-  table.add("heads in one or two clusters", "1", in_few_clusters(run));
+  table.add("heads in one or two clusters", "ratio", in_few_clusters(run));
   add_positions(table, run);
   add_states(table, run);
   const bool named = found.model == "roberta-base";
   if (named) add_named_heads(table, run);
-  table.add("mean layer of positional heads", "1", mean_layer_of_positional(run));
+  table.add("mean layer of positional heads", "layer", mean_layer_of_positional(run));
 
   const std::vector<HeadName> heads = named ? std::vector<HeadName>{{7, 8}, {1, 2}, {0, 0}, {6, 4}} : run.clearest(4);
   const std::string name = heads.empty() ? "the clearest head" : head_name(heads[0].layer, heads[0].head);
@@ -277,7 +277,7 @@ Reproduction reproduction(const std::function<JobInput()>& open, const JobOption
       carried.add(words, changed);
       share = Run(changed).weight_at(heads[0], offset) / run.weight_at(heads[0], offset);
     }
-    table.add(fmt::format("weight of {} at its offset, {}", name, words), "1", share);
+    table.add(fmt::format("weight of {} at its offset, {}", name, words), "ratio", share);
   }
   for (Field& field : carried.fields()) found.result.fields.push_back(std::move(field));
   found.quantities = table.taken();

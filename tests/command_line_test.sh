@@ -157,6 +157,8 @@ expect 0 "slope" re-aim --model "$work/model" --ids "$work/model/ids.json" --doc
 expect 1 "no position table" re-aim --model "$2/tests/golden/families/llama" --random-tokens 6 --documents 1 --out "$work/re-aim2"
 expect 2 "--states" reproduce --states "$stored" --out "$work/reproduce"
 expect 0 "nothing is published of this model" reproduce --model "$golden" --random-tokens 10 --documents 5 --out "$work/reproduce" --no-figures
+grep -q '^quantity *unit *measured$' "$work/out" || { echo "FAILED: reproduce shows columns about what is not published"; failed=1; }
+grep -q '^heads in one or two clusters *ratio ' "$work/out" || { echo "FAILED: reproduce shows no units"; failed=1; }
 expect 1 "L9H9" figures "$work/r/results.h5" --heads L9H9 --formats svg
 expect 0 "" figures "$work/r/results.h5" --heads L1H2,L3H0 --formats svg
 expect 0 "keeps maps of the first 32 tokens, --map-tokens 40" figures "$work/r/results.h5" --map-tokens 40 --formats svg
@@ -180,6 +182,7 @@ expect 0 "L3H7" run --model "$work/model" --ids "$work/model/ids.json" --documen
 expect 1 "--force" run --job "$work/job.toml"
 expect 0 "level = 0.001" inspect "$work/j1/results.h5" --job
 cp "$work/out" "$work/stored.toml"
+grep -qx 'false-share = 0.05' "$work/stored.toml" || { echo "FAILED: a stored job writes 0.05 otherwise"; failed=1; }
 expect 0 "clusters = 3" inspect "$work/j2/results.h5" --job
 cmp -s "$work/out" "$work/stored.toml" || { echo "FAILED: a job file is not what its flags are"; failed=1; }
 expect 0 "L3H7" run --job "$work/stored.toml" --out "$work/j3"
@@ -218,6 +221,17 @@ a = 1'
 expect 1 "$work/none.toml" run --job "$work/none.toml" --out "$work/j4"
 expect 1 "holds no job" inspect "$work/demo/results.h5" --job
 expect 2 "below 2^63" run --job "$work/job.toml" --seed 9223372036854775808
+
+# Every result says who made it, when and with what, whichever command it was.
+for result in r/results.h5 s/0-model.h5 atlas/results.h5; do
+  "$headwave" inspect "$work/$result" -a | sed -n '/^\/provenance/,$p' >"$work/provenance"
+  for what in '@started *20[0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]Z' '@version *[0-9]' '@command *headwave' '@compiler *[gc]' \
+    '@libraries *Eigen [0-9.]*, FFTW [0-9.]*, HDF5 [0-9.]*, zlib [0-9.]*, ICU [0-9.]*, PCRE2 [0-9.]*, fmt [0-9.]*' '@processor *[^ ]' \
+    '@instruction_set *[^ ]' '@wall_time_s *[0-9]'; do
+    grep -q "$what" "$work/provenance" || { echo "FAILED: $result does not say $what"; failed=1; }
+  done
+  grep -Eq '@commit *([0-9a-f]{40}(-dirty)?|unknown)( |$)' "$work/provenance" || { echo "FAILED: $result names no commit"; failed=1; }
+done
 
 # docs/result-file.md names everything that a provenance holds.
 for result in r/results.h5 i/results.h5 random/results.h5 few/results.h5 demo/results.h5 s/0-model.h5; do
