@@ -8,6 +8,7 @@
 #include "headwave/cli/commands.h"
 #include "headwave/cli/help.h"
 #include "headwave/cli/job_options.h"
+#include "headwave/cli/progress.h"
 #include "headwave/cli/result_folder.h"
 #include "headwave/cli/terminal.h"
 #include "headwave/cli/values.h"
@@ -65,7 +66,7 @@ int demo(DemoOptions& options) {
   options.job.map_tokens = std::max(options.job.map_tokens, options.folder.drawing.tokens);
   const PlantedModel planted = planted_model(planted_bank(options.job.seed));
   const auto documents = planted_documents(planted, options.documents, planted.spec.length, options.job.seed);
-  Result result = run_job(planted.model, *documents, options.job, progress_line());
+  Result result = run_job(planted.model, *documents, options.job, progress());
   for (Field& field : describe(planted)) result.fields.push_back(std::move(field));
   result.title = "headwave demo: a planted model with known truth";
   write_folder(result, options.folder, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());

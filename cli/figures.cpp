@@ -24,7 +24,7 @@ int figures(const CLI::App& command, const FiguresOptions& options) {
   const Result result = read_result(options.result);
   say_fewer_map_tokens(command, result, options.drawing);
   const std::filesystem::path folder = options.folder.empty() ? options.result.parent_path() : options.folder;
-  const auto files = draw_figures(result, folder / "figures", options.drawing);
+  const auto files = draw_figures(result, folder / "figures", options.drawing, figure_progress);
   write_summary(result, files, folder / "summary.html");
   say(fmt::format("wrote {} files to {}, and {}", files.size(), (folder / "figures").string(),
                   (folder / "summary.html").string()));

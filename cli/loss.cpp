@@ -7,6 +7,7 @@
 #include "headwave/cli/commands.h"
 #include "headwave/cli/help.h"
 #include "headwave/cli/job_options.h"
+#include "headwave/cli/progress.h"
 #include "headwave/cli/run_input.h"
 #include "headwave/cli/terminal.h"
 #include "headwave/cli/values.h"
@@ -26,7 +27,7 @@ struct LossOptions {
 using Losses = std::vector<PredictionLoss>;
 
 Losses losses_of(const JobInput& input, const LossOptions& options) {
-  return text_losses(input.model, *input.source, input.mask, options.loss, progress_line());
+  return text_losses(input.model, *input.source, input.mask, options.loss, progress());
 }
 
 /// With shuffled words the documents come several times: so must those that they are compared with.
@@ -69,6 +70,7 @@ int loss(LossOptions& options, const SourceOptions& given) {
     what = std::get<std::string>(changed.provenance.at("interventions"));
     difference = loss_difference(before, after);
   }
+  end_progress();
   if (!options.json) {
     print_table(before, after.empty() ? nullptr : &after, difference, what);
     return done;

@@ -8,6 +8,7 @@
 
 #include "headwave/cli/commands.h"
 #include "headwave/cli/help.h"
+#include "headwave/cli/progress.h"
 #include "headwave/cli/terminal.h"
 #include "headwave/cli/usage_message.h"
 

@@ -7,6 +7,7 @@
 #include "headwave/cli/commands.h"
 #include "headwave/cli/help.h"
 #include "headwave/cli/job_options.h"
+#include "headwave/cli/progress.h"
 #include "headwave/cli/result_folder.h"
 #include "headwave/cli/run_input.h"
 #include "headwave/cli/terminal.h"
@@ -60,7 +61,7 @@ int re_aim(ReAimCommand& options, const SourceOptions& given) {
     options.re_aiming.shifts.push_back(u);
     options.re_aiming.shifts.push_back(-u);
   }
-  const ReAiming found = re_aiming(input.model, *input.source, options.re_aiming, progress_line());
+  const ReAiming found = re_aiming(input.model, *input.source, options.re_aiming, progress());
   Result result{fmt::format("headwave: {} with the keys of {} heads re-aimed", input.model.family, found.heads.size()),
                 describe(found), input.source->provenance()};
   result.provenance.insert(input.provenance.begin(), input.provenance.end());
@@ -68,6 +69,7 @@ int re_aim(ReAimCommand& options, const SourceOptions& given) {
   result.provenance["reach"] = static_cast<std::int64_t>(options.re_aiming.reach);
   result.provenance["level"] = options.re_aiming.level;
   result.provenance["seed"] = static_cast<std::int64_t>(options.seed);
+  end_progress();
   print_table(found);
   write_files(result, options.folder, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   return done;

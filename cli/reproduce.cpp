@@ -8,6 +8,7 @@
 #include "headwave/cli/commands.h"
 #include "headwave/cli/help.h"
 #include "headwave/cli/job_options.h"
+#include "headwave/cli/progress.h"
 #include "headwave/cli/result_folder.h"
 #include "headwave/cli/run_input.h"
 #include "headwave/cli/terminal.h"
@@ -61,13 +62,13 @@ int reproduce(ReproduceCommand& options, const SourceOptions& given) {
   const auto start = std::chrono::steady_clock::now();
   require_free(options.folder);
   Reproduction found =
-      reproduction([&] { return input_of(options.input, given, options.job.seed); }, options.job, progress_line());
+      reproduction([&] { return input_of(options.input, given, options.job.seed); }, options.job, progress());
   const auto compared = std::count_if(found.quantities.begin(), found.quantities.end(),
                                       [](const ReproducedQuantity& quantity) { return quantity.compared(); });
   const auto differing =
       std::count_if(found.quantities.begin(), found.quantities.end(),
                     [](const ReproducedQuantity& quantity) { return quantity.compared() && !quantity.agrees(); });
-  end_progress_line();
+  end_progress();
   print_table(found, compared > 0);
   if (compared == 0)
     say("nothing is published of this model; numbers are published of roberta-base and gpt2");

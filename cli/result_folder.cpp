@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "headwave/cli/progress.h"
 #include "headwave/cli/provenance.h"
 #include "headwave/cli/terminal.h"
 #include "headwave/cli/values.h"
@@ -58,6 +59,10 @@ void say_fewer_map_tokens(const CLI::App& command, const Result& result, const F
     say(fmt::format("the result keeps maps of the first {} tokens, --map-tokens {} shows those", kept, options.tokens));
 }
 
+void figure_progress(const std::string& name, std::size_t number, std::size_t count) {
+  progress_at("figure " + name, static_cast<Index>(number) - 1, static_cast<Index>(count));
+}
+
 void require_free(const FolderOptions& options) {
   const std::filesystem::path file = options.folder / "results.h5";
   if (!options.force && std::filesystem::exists(file))
@@ -67,6 +72,7 @@ void require_free(const FolderOptions& options) {
 }
 
 void write_folder(Result& result, const FolderOptions& options, double seconds) {
+  end_progress();
   std::fputs(head_table(result).c_str(), stdout);
   std::fflush(stdout);
   write_files(result, options, seconds);
@@ -75,9 +81,10 @@ void write_folder(Result& result, const FolderOptions& options, double seconds) 
 void write_files(Result& result, const FolderOptions& options, double seconds) {
   add_program(result.provenance, seconds);
   const std::filesystem::path file = options.folder / "results.h5";
+  progress_at("writing " + file.filename().string());
   write_result(result, file);
   if (options.figures) {
-    const auto figures = draw_figures(result, options.folder / "figures", options.drawing);
+    const auto figures = draw_figures(result, options.folder / "figures", options.drawing, figure_progress);
     write_summary(result, figures, options.folder / "summary.html");
     say(fmt::format("wrote {}, {} files of figures, and {}", file.string(), figures.size(),
                     (options.folder / "summary.html").string()));

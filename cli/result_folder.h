@@ -34,6 +34,9 @@ void add_folder_options(CLI::App& command, FolderOptions& options, bool required
 /// Says so where attention maps show fewer tokens than were asked for, because the result keeps no more.
 void say_fewer_map_tokens(const CLI::App& command, const Result& result, const FigureOptions& options);
 
+/// Tells the progress line which figure is drawn, for draw_figures().
+void figure_progress(const std::string& name, std::size_t number, std::size_t count);
+
 /// Refuses, before anything is computed, to write over an earlier result.
 /// @throws IoError unless --force was given
 void require_free(const FolderOptions& options);

@@ -10,11 +10,13 @@
 #include "headwave/cli/help.h"
 #include "headwave/cli/job_file.h"
 #include "headwave/cli/job_options.h"
+#include "headwave/cli/progress.h"
 #include "headwave/cli/result_folder.h"
 #include "headwave/cli/run_input.h"
 #include "headwave/cli/terminal.h"
 #include "headwave/core/head_name.h"
 #include "headwave/job/job_estimate.h"
+#include "headwave/job/progress_text.h"
 
 namespace headwave::cli {
 
@@ -55,16 +57,33 @@ std::string size_text(std::int64_t bytes) {
   return number < 1e9 ? fmt::format("{:.0f} MB", std::max(1.0, number / 1e6)) : fmt::format("{:.1f} GB", number / 1e9);
 }
 
+/// Seconds that drawing takes, most of it in gnuplot: about so many for a file of a figure.
+double figure_seconds(const JobEstimate& job, const FolderOptions& folder) {
+  constexpr double seconds_a_file = 0.035;
+  if (!folder.figures) return 0;
+  return seconds_a_file * static_cast<double>(drawable_kinds(job.fields).size() * folder.drawing.formats.size());
+}
+
+/// Of short times a second is a large part.
+std::string about_text(double seconds) {
+  return seconds < 10 ? fmt::format("{:.1f} s", seconds) : duration_text(seconds);
+}
+
 /// What the job would take, and nothing else.
 int dry_run(RunOptions& options, const SourceOptions& given) {
+  const auto start = std::chrono::steady_clock::now();
   const JobInput input = input_of(options.input, given, options.job.seed);
+  const double reading = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   require_heads(options.folder.drawing, input.model);
+  progress_at("a trial of the first documents");
   const JobEstimate job = estimate_job(input.model, *input.source, options.job);
   const std::string lengths =
       job.shortest == job.longest ? fmt::format("{}", job.longest) : fmt::format("{} to {}", job.shortest, job.longest);
   fmt::print("{} documents x {} tokens x {} layers x {} heads\n", job.documents, lengths, job.layers, job.heads);
-  fmt::print("time    about {}, from the {} documents that were run to find out; figures take seconds more\n",
-             duration_text(job.seconds), job.probed);
+  end_progress();
+  const double figures = figure_seconds(job, options.folder);
+  fmt::print("time    about {}, {} of it for figures; from the {} documents that were run to find out\n",
+             about_text(reading + job.seconds + figures), about_text(figures), job.probed);
   fmt::print("memory  about {}, the model's weights with it\n", size_text(job.memory_bytes));
   fmt::print("disk    at most {} for results.h5; figures take about 1 MB more\n", size_text(job.result_bytes));
   return done;
@@ -78,7 +97,7 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   require_heads(options.folder.drawing, input.model);
   for (const AttentionKind kind : input.model.kinds()) require_free(folder_of(options.folder, input.model, kind));
   options.job.map_tokens = std::max(options.job.map_tokens, options.folder.drawing.tokens);
-  std::vector<KindResult> results = run_job_by_kind(input.model, *input.source, options.job, progress_line());
+  std::vector<KindResult> results = run_job_by_kind(input.model, *input.source, options.job, progress());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (KindResult& found : results) {
     found.result.provenance.insert(input.provenance.begin(), input.provenance.end());

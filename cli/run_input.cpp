@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "headwave/cli/progress.h"
 #include "headwave/cli/values.h"
 
 namespace headwave::cli {
@@ -124,6 +125,7 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
 }
 
 JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64_t seed) {
+  progress_at("reading the model and the documents");
   const ModelPlace place(options.model, options.map);
   const auto open = [&]() -> JobInput {
     if (!given.text->empty()) return text_input(place, options.text, options.packing);

@@ -1,9 +1,12 @@
 #include "headwave/job/reproduction.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +14,7 @@
 #include "headwave/core/head_name.h"
 #include "headwave/job/carried_waves.h"
 #include "headwave/job/intervention_text.h"
+#include "headwave/job/job_stages.h"
 #include "headwave/job/published.h"
 
 namespace headwave {
@@ -227,12 +231,58 @@ double mean_layer_of_positional(const Run& run) {
   return count > 0 ? sum / count : not_defined;
 }
 
+constexpr std::array<const char*, 2> changed_analyses{"measured_offset", "cross_covariance"};
+
+/// Tells of one job after another as of one: what the others are expected to cost comes before or after.
+class JobsProgress {
+ public:
+  /// @param whole    cost of the job as it is
+  /// @param changed  of each of the `jobs` after it
+  JobsProgress(ProgressCallback progress, double whole, double changed, int jobs)
+      : progress_(std::move(progress)), changed_(changed), here_(whole), after_(changed * jobs) {}
+
+  [[nodiscard]] ProgressCallback of(const std::string& name) const {
+    if (!progress_) return {};
+    return [this, name](JobProgress now) {
+      if (!name.empty()) now.stage = name + ": " + now.stage;
+      now.before += before_;
+      now.after += after_;
+      progress_(now);
+    };
+  }
+  void next() {
+    before_ += here_;
+    here_ = changed_;
+    after_ = std::max(0.0, after_ - changed_);
+  }
+
+ private:
+  ProgressCallback progress_;
+  double changed_, before_ = 0, here_, after_;
+};
+
+double cost_of(const JobInput& input, const JobOptions& options) {
+  const int threads =
+      options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const DocumentPass pass(input.model, *input.source, options, threads);
+  double cost = 0;
+  for (const StageCost& stage : job_stages(input.model, pass, options, threads)) cost += stage.seconds;
+  return cost;
+}
+
+JobsProgress jobs_progress(const JobInput& input, JobOptions options, const ProgressCallback& progress) {
+  if (!progress) return {{}, 0, 0, 0};
+  const double whole = cost_of(input, options);
+  options.only = {changed_analyses.begin(), changed_analyses.end()};
+  return {progress, whole, cost_of(input, options), 3};
+}
+
 Result run_with(const std::function<JobInput()>& open, const std::string& intervention, JobOptions options,
                 const ProgressCallback& progress) {
   JobInput input = open();
   if (!intervention.empty()) {
     intervene(input, {intervention}, {options.seed, 1});
-    options.only = {"measured_offset", "cross_covariance"};
+    options.only = {changed_analyses.begin(), changed_analyses.end()};
   }
   Result result = run_job(input.model, *input.source, options, progress);
   result.provenance.insert(input.provenance.begin(), input.provenance.end());
@@ -244,15 +294,17 @@ Result run_with(const std::function<JobInput()>& open, const std::string& interv
 Reproduction reproduction(const std::function<JobInput()>& open, const JobOptions& options,
                           const ProgressCallback& progress) {
   Reproduction found;
+  std::optional<JobsProgress> jobs;
   bool positions = false;
   {
     const JobInput input = open();
     if (input.model.decoder)
       throw ShapeError("reproduction: an encoder-decoder has three kinds of attention; the paper's list is about one");
     found.model = published_model(input.model);
+    jobs.emplace(jobs_progress(input, options, progress));
     positions = !input.model.stack.embedding.positions.empty() || input.model.stack.position_term != nullptr;
   }
-  found.result = run_with(open, "", options, progress);
+  found.result = run_with(open, "", options, jobs->of(""));
   const Run run(found.result);
   Table table(found.model);
   table.add("heads in one or two clusters", "ratio", in_few_clusters(run));
@@ -272,8 +324,9 @@ Reproduction reproduction(const std::function<JobInput()>& open, const JobOption
       {"positions-only", "positions only"}, {"words-only", "words only"}, {"shuffled-words", "words shuffled"}};
   for (const auto& [intervention, words] : conditions) {
     double share = not_defined;
+    jobs->next();
     if (!heads.empty() && (positions || intervention != "positions-only")) {
-      const Result changed = run_with(open, intervention, options, progress);
+      const Result changed = run_with(open, intervention, options, jobs->of(words));
       carried.add(words, changed);
       share = Run(changed).weight_at(heads[0], offset) / run.weight_at(heads[0], offset);
     }
