@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include "headwave/cli/commands.h"
+#include "headwave/cli/help.h"
 #include "headwave/cli/job_options.h"
 #include "headwave/cli/result_folder.h"
 #include "headwave/cli/terminal.h"
+#include "headwave/cli/values.h"
 #include "headwave/job/model_atlas.h"
 
 namespace headwave::cli {
@@ -46,23 +48,23 @@ void add_atlas(CLI::App& program, Command& chosen) {
       ->type_name("DIR");
   command->add_option("--map", options->map, "what the model's tensors are, instead of config.json")->type_name("FILE");
   command->add_option("--length", options->atlas.atlas.length, "positions looked at, the first ones; 0: all")
-      ->check(CLI::Range(0, 1048576))
+      ->check(whole_number(0, 1048576))
       ->capture_default_str();
   command->add_option("--reach", options->atlas.atlas.reach, "offsets are predicted among |t| <= reach, in tokens")
-      ->check(CLI::Range(1, 1048576))
+      ->check(whole_number(1, 1048576))
       ->capture_default_str();
   command->add_option("--draws", options->atlas.atlas.null.draws, "random rotations that the null is made of")
-      ->check(CLI::Range(1, 100000))
+      ->check(whole_number(1, 100000))
       ->capture_default_str();
   command
       ->add_option("--level", options->atlas.atlas.null.level, "share of the heads called positional that may be false")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(real_number(0.0, 1.0))
       ->capture_default_str();
   command->add_option("--seed", options->atlas.atlas.null.seed, "of the rotations")
       ->check(not_negative())
       ->capture_default_str();
   command->add_option("--threads", options->atlas.atlas.threads, "0: one per core; changes no digit")
-      ->check(CLI::Range(0, 1024))
+      ->check(whole_number(0, 1024))
       ->capture_default_str();
   command
       ->add_option("--paper-rotation", options->paper_heads,
@@ -70,10 +72,15 @@ void add_atlas(CLI::App& program, Command& chosen) {
                    "its bases: L0H0,L1H2; seconds a head")
       ->delimiter(',')
       ->type_name("HEADS");
-  command->add_option("--completions", options->atlas.paper.completions, "how many completions")
-      ->check(CLI::Range(2, 1000))
+  command->add_option("--completions", options->atlas.paper.completions, "how many completions of --paper-rotation")
+      ->needs("--paper-rotation")
+      ->check(whole_number(2, 1000))
       ->capture_default_str();
-  add_folder_options(*command, options->folder, true);
+  add_folder_options(*command, options->folder, true, {false, false, false});
+  add_examples(*command, {{"atlas --model minilm --out atlas",
+                           "the offset that positions alone predict for every head, in seconds"},
+                          {"atlas --model minilm --length 128 --paper-rotation L0H1 --out paper",
+                           "of the first 128 positions, and the published picture of one head"}});
   command->final_callback([=, &chosen] { chosen = [=] { return atlas(*options); }; });
 }
 

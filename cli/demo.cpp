@@ -6,9 +6,12 @@
 #include <fmt/format.h>
 
 #include "headwave/cli/commands.h"
+#include "headwave/cli/help.h"
 #include "headwave/cli/job_options.h"
+#include "headwave/cli/progress.h"
 #include "headwave/cli/result_folder.h"
 #include "headwave/cli/terminal.h"
+#include "headwave/cli/values.h"
 #include "headwave/core/planted_bank.h"
 #include "headwave/data/hdf5_file.h"
 #include "headwave/job/job.h"
@@ -65,7 +68,7 @@ int demo(DemoOptions& options) {
   const PlantedModel planted = planted_model(planted_bank(options.job.seed));
   const auto documents = planted_documents(planted, options.documents, planted.spec.length, options.job.seed);
   folder.require_space(result_bytes(planted.model, *documents, options.job));
-  std::vector<KindResult> results = run_job_by_kind(planted.model, *documents, options.job, progress_line());
+  std::vector<KindResult> results = run_job_by_kind(planted.model, *documents, options.job, progress());
   Result& result = results.front().result;
   for (Field& field : describe(planted)) result.fields.push_back(std::move(field));
   result.title = "headwave demo: a planted model with known truth";
@@ -84,10 +87,13 @@ void add_demo(CLI::App& program, Command& chosen) {
   CLI::App* command = program.add_subcommand(
       "demo", "plant a model whose truth is known, and find it again; exits with 3 if a head differs");
   command->add_option("--documents", options->documents, "how many documents of 512 random words")
-      ->check(CLI::Range(1, 100000))
+      ->check(whole_number(1, 100000))
       ->capture_default_str();
   add_folder_options(*command, options->folder, false);
   add_job_options(*command, options->job);
+  add_examples(*command, {{"demo", "plants a model, finds it again and draws what was found into headwave-demo/"},
+                          {"demo --documents 5 --no-figures --out quick",
+                           "the same in fewer documents, as a table and a result file alone"}});
   command->final_callback([=, &chosen] { chosen = [=] { return demo(*options); }; });
 }
 

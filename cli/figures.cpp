@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "headwave/cli/commands.h"
+#include "headwave/cli/help.h"
 #include "headwave/cli/result_folder.h"
 #include "headwave/cli/terminal.h"
 #include "headwave/data/result_file.h"
@@ -41,7 +42,7 @@ int figures(const CLI::App& command, const FiguresOptions& options) {
   say_fewer_map_tokens(command, result, options.drawing);
   // Figures may be drawn again, and the result beside them stays.
   OutputFolder folder(options.folder.empty() ? file.parent_path() : options.folder, {{}, {"summary.html"}}, true);
-  const auto files = draw_figures(result, folder.inside("figures"), options.drawing);
+  const auto files = draw_figures(result, folder.inside("figures"), options.drawing, figure_progress);
   write_summary(result, files, folder.path() / "summary.html");
   say(fmt::format("wrote {} files to {}, and {}", files.size(), (folder.path() / "figures").string(),
                   (folder.path() / "summary.html").string()));
@@ -60,6 +61,9 @@ void add_figures(CLI::App& program, Command& chosen) {
   command->add_option("--out", options->folder, "folder for figures/ and summary.html; default: the result's own")
       ->type_name("DIR");
   add_drawing_options(*command, options->drawing);
+  add_examples(*command, {{"figures result/results.h5 --heads L0H2,L1H3",
+                           "the same figures, with waves, maps and phases of these heads"},
+                          {"figures result/results.h5 --formats svg --out slides", "SVG alone, in another folder"}});
   command->final_callback([=, &chosen] { chosen = [=] { return figures(*command, *options); }; });
 }
 

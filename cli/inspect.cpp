@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "headwave/cli/commands.h"
+#include "headwave/cli/help.h"
 #include "headwave/cli/terminal.h"
 #include "headwave/core/head_name.h"
 #include "headwave/data/hdf5_file.h"
@@ -184,13 +185,22 @@ void add_inspect(CLI::App& program, Command& chosen) {
       ->required()
       ->type_name("PATH");
   CLI::Option* json = command->add_flag("--json", options->json, "print JSON, versioned, for other programs");
-  command->add_flag("-a,--attributes", options->attributes, "show the attributes of every array too");
-  command
-      ->add_flag("--map", options->map,
-                 "print what a model directory is taken for as a map, to be changed and given to run --map")
-      ->excludes(json);
+  CLI::Option* attributes =
+      command->add_flag("-a,--attributes", options->attributes, "show the attributes of every array too");
+  attributes->excludes(json);
+  CLI::Option* map =
+      command->add_flag("--map", options->map,
+                        "print what a model directory is taken for as a map, to be changed and given to run --map");
+  map->excludes(json)->excludes(attributes);
   command->add_flag("--job", options->job, "print the job that made a result, to be given to run --job")
-      ->excludes(json);
+      ->excludes(json)
+      ->excludes(attributes)
+      ->excludes(map);
+  add_examples(*command,
+               {{"inspect result/results.h5", "the arrays of a result, and the table of its heads"},
+                {"inspect minilm --json", "a model directory: its family, and what is missing, for another program"},
+                {"inspect result/results.h5 --job > job.toml",
+                 "the job that made a result, for `headwave run --job job.toml`"}});
   command->final_callback([=, &chosen] { chosen = [=] { return inspect(*options); }; });
 }
 

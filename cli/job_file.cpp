@@ -11,6 +11,8 @@
 #include <toml++/toml.h>
 
 #include "headwave/core/error.h"
+#include "headwave/core/nearest_name.h"
+#include "headwave/data/printable.h"
 
 namespace headwave::cli {
 
@@ -65,7 +67,9 @@ class JobFile {
     std::vector<std::string> known;
     for (const CLI::Option* other : command_.get_options({}))
       if (other->get_configurable() && !key_of(*other).empty()) known.push_back(key_of(*other));
-    refuse(at, fmt::format("there is no key '{}'; expected one of {}", key, fmt::join(known, ", ")));
+    const std::string meant = did_you_mean(key, known);
+    refuse(at, fmt::format("there is no key '{}'{}", printable(key),
+                           meant.empty() ? fmt::format("; expected one of {}", fmt::join(known, ", ")) : meant));
   }
 
   void apply(const std::string& key, const toml::node& value) {
@@ -145,6 +149,25 @@ void add(toml::table& table, const CLI::Option& option, const std::vector<std::s
   }
 }
 
+/// Numbers as people write them: the shortest digits that give the same double, with a point or an exponent.
+std::string number_text(double number) {
+  const std::string digits = fmt::format("{}", number);
+  return digits.find_first_of(".e") == std::string::npos ? digits + ".0" : digits;
+}
+
+std::string text_of(const toml::table& table) {
+  std::string lines;
+  for (const auto& [key, value] : table) {
+    std::ostringstream text;
+    if (value.is_floating_point())
+      text << number_text(value.as_floating_point()->get());
+    else
+      value.visit([&](const auto& node) { text << node; });
+    lines += fmt::format("{}{} = {}", lines.empty() ? "" : "\n", key.str(), text.str());
+  }
+  return lines;
+}
+
 }  // namespace
 
 void read_job_file(CLI::App& command, const std::filesystem::path& file) {
@@ -163,9 +186,7 @@ std::string job_text(const CLI::App& command, const std::set<std::string>& witho
     else if (!option->get_default_str().empty() && kind_of(*option) != Kind::list)
       add(table, *option, {option->get_default_str()});
   }
-  std::ostringstream text;
-  text << table;
-  return text.str();
+  return text_of(table);
 }
 
 }  // namespace headwave::cli

@@ -6,12 +6,10 @@
 
 namespace headwave::cli {
 
-/// Refuses negative seeds, which the parser would turn into huge ones, and those that results and job files cannot
-/// hold.
-CLI::Validator not_negative();
-
-/// Adds --only, --window, --reach, --level, --draws, --resamples, --false-share, --clusters, --sweep, --seed and
+/// Adds --only, --window, --reach, --level, --draws, --resamples, --false-share, --clusters, --sweep, --score-window,
+/// --score-clusters, --atlas-draws, --seed and
 /// --threads.
-void add_job_options(CLI::App& command, JobOptions& options);
+/// @param no_only  why the command does every analysis; empty: it has --only
+void add_job_options(CLI::App& command, JobOptions& options, const std::string& no_only = "");
 
 }  // namespace headwave::cli

@@ -5,9 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "headwave/cli/commands.h"
+#include "headwave/cli/help.h"
 #include "headwave/cli/job_options.h"
+#include "headwave/cli/progress.h"
 #include "headwave/cli/run_input.h"
 #include "headwave/cli/terminal.h"
+#include "headwave/cli/values.h"
 #include "headwave/job/text_loss.h"
 #include "headwave/reports/terminal_table.h"
 
@@ -24,7 +27,7 @@ struct LossOptions {
 using Losses = std::vector<PredictionLoss>;
 
 Losses losses_of(const JobInput& input, const LossOptions& options) {
-  return text_losses(input.model, *input.source, input.mask, options.loss, progress_line());
+  return text_losses(input.model, *input.source, input.mask, options.loss, progress());
 }
 
 /// With shuffled words the documents come several times: so must those that they are compared with.
@@ -67,6 +70,7 @@ int loss(LossOptions& options, const SourceOptions& given) {
     what = std::get<std::string>(changed.provenance.at("interventions"));
     difference = loss_difference(before, after);
   }
+  end_progress();
   if (!options.json) {
     print_table(before, after.empty() ? nullptr : &after, difference, what);
     return done;
@@ -90,23 +94,25 @@ void add_loss(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<LossOptions>();
   CLI::App* command =
       program.add_subcommand("loss", "how well a model predicts a text, and how much worse with --intervene");
-  const SourceOptions source = add_input_options(*command, options->input);
+  const SourceOptions source = add_input_options(
+      *command, options->input,
+      {"stored states have no words that could be predicted", "", "a loss is compared document by document"});
   command->add_option("--masked-share", options->loss.masked_share, "masked models: share of tokens to be guessed")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(real_number(0.0, 1.0))
       ->capture_default_str();
   command->add_option("--seed", options->loss.seed, "of which tokens are masked, and of shuffled words")
       ->check(not_negative())
       ->capture_default_str();
   command->add_option("--threads", options->loss.threads, "0: one per core; changes no digit")
-      ->check(CLI::Range(0, 1024))
+      ->check(whole_number(0, 1024))
       ->capture_default_str();
   command->add_flag("--json", options->json, "print JSON, versioned, for other programs");
+  add_examples(*command,
+               {{"loss --model bert --text text.txt --documents 20 --length 128", "how well masked words are guessed"},
+                {"loss --model gpt2 --text text.txt --documents 20 --length 128 --intervene without-heads=L0H1,L1H0",
+                 "how much worse a text is predicted without two heads"}});
   command->final_callback([=, &chosen] {
     require_usage(source, options->input);
-    if (!source.states->empty())
-      throw CLI::ValidationError("--states", "stored states have no words that could be predicted");
-    if (options->input.intervening.shuffles > 1)
-      throw CLI::ValidationError("--shuffles", "applies to run only: a loss is compared document by document");
     chosen = [=] { return loss(*options, source); };
   });
 }

@@ -3,28 +3,54 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <new>
+#include <string>
 #include <system_error>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "headwave/cli/commands.h"
+#include "headwave/cli/help.h"
+#include "headwave/cli/progress.h"
 #include "headwave/cli/terminal.h"
+#include "headwave/cli/usage_message.h"
 #include "headwave/core/error.h"
 
 namespace headwave::cli {
 
 namespace {
 
+/// `headwave help run`: what `headwave run --help` prints.
+void add_help(CLI::App& program, Command& chosen) {
+  auto name = std::make_shared<std::string>();
+  CLI::App* command = program.add_subcommand("help", "explain a command");
+  command->add_option("command", *name, "one of those that `headwave help` lists")->type_name("COMMAND");
+  add_examples(*command, {{"help", "the commands there are"}, {"help run", "what one of them does, and how"}});
+  command->final_callback([name, &program, &chosen] {
+    const CLI::App& asked = name->empty() ? program : command_named(program, *name);
+    chosen = [&asked] {
+      std::fputs(help_text(&asked, "", CLI::AppFormatMode::Normal).c_str(), stdout);
+      return done;
+    };
+  });
+}
+
 int exit_code(CLI::App& program, const Command& chosen, int argc, char** argv) {
+  if (argc == 1) {
+    std::fputs(program.help().c_str(), stdout);
+    return done;
+  }
   try {
     program.parse(argc, argv);
     return chosen();
   } catch (const CLI::ParseError& error) {
     // Also from a command: some options turn out not to apply only once the input is open.
     end_progress();
-    return program.exit(error) == 0 ? done : usage;
+    if (error.get_exit_code() == 0) return program.exit(error);
+    std::fprintf(stderr, "headwave: error: %s\n", usage_message(program, error).c_str());
+    return usage;
   }
 }
 
@@ -50,6 +76,7 @@ int main(int argc, char** argv) {
       "Exit codes: 0 done, 1 input or run-time error, 2 wrong usage, 3 compared and found different.\n"
       "`headwave COMMAND --help` explains a command. Nothing is ever sent or fetched over a network.");
 
+  program.formatter_fn(help_text);
   remember_command_line(argc, argv);
   Command chosen;
   add_demo(program, chosen);
@@ -64,6 +91,7 @@ int main(int argc, char** argv) {
   add_loss(program, chosen);
   add_predict(program, chosen);
   add_inspect(program, chosen);
+  add_help(program, chosen);
 
   try {
     const int code = exit_code(program, chosen, argc, argv);

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include "headwave/cli/commands.h"
+#include "headwave/cli/help.h"
 #include "headwave/cli/job_options.h"
 #include "headwave/cli/output_folder.h"
 #include "headwave/cli/terminal.h"
+#include "headwave/cli/values.h"
 #include "headwave/core/planted_bank.h"
 #include "headwave/data/planted_directory.h"
 
@@ -42,12 +44,15 @@ void add_plant(CLI::App& program, Command& chosen) {
       program.add_subcommand("plant", "write the demo's model as a Hugging Face directory, with its truth beside it");
   command->add_option("--out", options->folder, "folder to write to")->required()->type_name("DIR");
   command->add_option("--documents", options->documents, "documents of random words in ids.json")
-      ->check(CLI::Range(1, 100000))
+      ->check(whole_number(1, 100000))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "seed of the model and of the documents")
       ->check(not_negative())
       ->capture_default_str();
   command->add_flag("--force", options->force, "replace a model that is already there");
+  add_examples(*command,
+               {{"plant --out planted", "a model directory like any other, whose truth lies beside it"},
+                {"plant --out small --documents 5 --seed 2", "another one, with fewer documents of random words"}});
   command->final_callback([=, &chosen] { chosen = [=] { return plant(*options); }; });
 }
 

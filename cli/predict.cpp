@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "headwave/cli/commands.h"
+#include "headwave/cli/help.h"
 #include "headwave/cli/run_input.h"
+#include "headwave/cli/values.h"
 #include "headwave/core/model_pass.h"
 #include "headwave/core/prediction.h"
 #include "headwave/data/model_directory.h"
@@ -145,11 +147,14 @@ void add_predict(CLI::App& program, Command& chosen) {
   command->add_option("--map", options->map, "what the model's tensors are, instead of config.json")->type_name("FILE");
   command->add_option("text", options->text, "\"text with [MASK]\", or the beginning of a text")->required();
   command->add_option("--top", options->top, "how many guesses at a place")
-      ->check(CLI::Range(1, 1000000))
+      ->check(whole_number(1, 1000000))
       ->capture_default_str();
   command->add_option("--tokens", options->tokens, "causal models: continue the text by so many tokens, greedily")
-      ->check(CLI::Range(1, 1000000));
+      ->check(whole_number(1, 1000000));
   command->add_flag("--json", options->json, "print JSON, versioned, for other programs");
+  add_examples(*command, {{"predict --model bert \"the cat [MASK] on the mat\"", "the likeliest words in the gap"},
+                          {"predict --model gpt2 \"once upon a\" --top 5", "the likeliest words that come next"},
+                          {"predict --model gpt2 \"once upon a\" --tokens 20", "the text goes on"}});
   command->final_callback([=, &chosen] { chosen = [=] { return predict(*options); }; });
 }
 

@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "headwave/cli/commands.h"
+#include "headwave/cli/help.h"
 #include "headwave/cli/run_input.h"
+#include "headwave/cli/values.h"
 #include "headwave/core/head_name.h"
 #include "headwave/core/key_free.h"
 #include "headwave/core/layer_positions.h"
@@ -129,9 +131,13 @@ void add_query(CLI::App& program, Command& chosen) {
       ->type_name("HEAD");
   command->add_option("text", options->text, "a text")->required();
   command->add_option("--top", options->top, "how many words for each token")
-      ->check(CLI::Range(1, 1000000))
+      ->check(whole_number(1, 1000000))
       ->capture_default_str();
   command->add_flag("--json", options->json, "print JSON, versioned, for other programs");
+  add_examples(*command, {{"query --model minilm --head L0H2 \"the cat sat on the mat\"",
+                           "the words that each token of the text would look for"},
+                          {"query --model minilm --head L1H3 --top 10 --json \"the cat sat on the mat\"",
+                           "more of them, for another program"}});
   command->final_callback([=, &chosen] { chosen = [=] { return query(*options); }; });
 }
 

@@ -6,10 +6,13 @@
 #include <fmt/format.h>
 
 #include "headwave/cli/commands.h"
+#include "headwave/cli/help.h"
 #include "headwave/cli/job_options.h"
+#include "headwave/cli/progress.h"
 #include "headwave/cli/result_folder.h"
 #include "headwave/cli/run_input.h"
 #include "headwave/cli/terminal.h"
+#include "headwave/cli/values.h"
 #include "headwave/job/re_aiming.h"
 #include "headwave/reports/terminal_table.h"
 
@@ -58,7 +61,7 @@ int re_aim(ReAimCommand& options, const SourceOptions& given) {
     options.re_aiming.shifts.push_back(u);
     options.re_aiming.shifts.push_back(-u);
   }
-  const ReAiming found = re_aiming(input.model, *input.source, options.re_aiming, progress_line());
+  const ReAiming found = re_aiming(input.model, *input.source, options.re_aiming, progress());
   Result result{fmt::format("headwave: {} with the keys of {} heads re-aimed", input.model.family, found.heads.size()),
                 describe(found), input.source->provenance()};
   result.provenance.insert(input.provenance.begin(), input.provenance.end());
@@ -79,32 +82,43 @@ void add_re_aim(CLI::App& program, Command& chosen) {
   CLI::App* command = program.add_subcommand(
       "re-aim",
       "move the keys of heads by u tokens and see whether attention moves by -u: how much of a head is position");
-  const SourceOptions source = add_input_options(*command, options->input);
+  const SourceOptions source = add_input_options(*command, options->input,
+                                                 {"stored states are what the model has computed; re-aiming changes it",
+                                                  "re-aiming is the intervention here", ""});
   command->add_option("--furthest", options->furthest, "shifts u = -furthest .. furthest, in tokens")
-      ->check(CLI::Range(1, 64))
+      ->check(whole_number(1, 64))
       ->capture_default_str();
+  CLI::Option* heads = command
+                           ->add_option("--heads", options->folder.drawing.heads,
+                                        "heads whose keys are re-aimed: L2H3,L7H8 (layers and heads count from 0)")
+                           ->delimiter(',')
+                           ->type_name("HEADS");
   command
       ->add_option("--most-heads", options->re_aiming.most_heads,
                    "without --heads: so many, the clearest offsets first")
-      ->check(CLI::Range(1, 100000))
+      ->check(whole_number(1, 100000))
+      ->excludes(heads)
       ->capture_default_str();
   command->add_option("--reach", options->re_aiming.reach, "offsets are searched up to this, in tokens")
-      ->check(CLI::Range(1, 4096))
+      ->check(whole_number(1, 4096))
       ->capture_default_str();
   command->add_option("--level", options->re_aiming.level, "chance that a head without a preference is given an offset")
-      ->check(CLI::Range(1e-12, 0.5))
+      ->check(real_number(1e-12, 0.5))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "seed of everything random")
       ->check(not_negative())
       ->capture_default_str();
   command->add_option("--threads", options->re_aiming.threads, "0: one per core; changes no digit")
-      ->check(CLI::Range(0, 1024))
+      ->check(whole_number(0, 1024))
       ->capture_default_str();
-  add_folder_options(*command, options->folder, true);
+  add_folder_options(*command, options->folder, true, {false, false, false});
+  add_examples(*command,
+               {{"re-aim --model minilm --text text.txt --documents 10 --length 256 --heads L0H2,L1H3 --out moved",
+                 "two heads, every shift from -4 to +4: does attention move by as much?"},
+                {"re-aim --model minilm --text text.txt --documents 5 --most-heads 4 --furthest 2 --out clearest",
+                 "the four heads with the clearest offsets, by up to two tokens"}});
   command->final_callback([=, &chosen] {
     require_usage(source, options->input);
-    if (!source.states->empty())
-      throw CLI::ValidationError("--states", "stored states are what the model has computed; re-aiming changes it");
     chosen = [=] { return re_aim(*options, source); };
   });
 }

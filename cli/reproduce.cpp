@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -6,7 +7,9 @@
 #include <fmt/format.h>
 
 #include "headwave/cli/commands.h"
+#include "headwave/cli/help.h"
 #include "headwave/cli/job_options.h"
+#include "headwave/cli/progress.h"
 #include "headwave/cli/result_folder.h"
 #include "headwave/cli/run_input.h"
 #include "headwave/cli/terminal.h"
@@ -54,19 +57,21 @@ Verdict verdict(const Reproduction& found) {
   return verdict;
 }
 
-void print_table(const Reproduction& found) {
-  std::vector<TableColumn> columns{{"quantity", Align::left, {}},      {"unit", Align::left, {}},
-                                   {"published", Align::left, {}},     {"measured", Align::right, {}},
-                                   {"agrees within", Align::left, {}}, {"", Align::left, {}}};
+/// @param published  whether anything is: columns about it would be empty
+void print_table(const Reproduction& found, bool published) {
+  TableColumn names{"quantity", Align::left, {}}, units{"unit", Align::left, {}},
+      reported{"published", Align::left, {}}, measured{"measured", Align::right, {}},
+      within{"agrees within", Align::left, {}}, verdicts{"", Align::left, {}};
   for (const ReproducedQuantity& quantity : found.quantities) {
-    columns[0].cells.push_back(quantity.name);
-    columns[1].cells.push_back(quantity.unit == "1" ? "" : quantity.unit);
-    columns[2].cells.push_back(quantity.published);
-    columns[3].cells.push_back(number_text(quantity.measured));
-    columns[4].cells.push_back(within_text(quantity));
-    columns[5].cells.push_back(verdict_text(quantity));
+    names.cells.push_back(quantity.name);
+    units.cells.push_back(quantity.unit);
+    reported.cells.push_back(quantity.published);
+    measured.cells.push_back(number_text(quantity.measured));
+    within.cells.push_back(within_text(quantity));
+    verdicts.cells.push_back(verdict_text(quantity));
   }
-  fmt::print("{}", terminal_table(columns));
+  fmt::print("{}", published ? terminal_table({names, units, reported, measured, within, verdicts})
+                             : terminal_table({names, units, measured}));
 }
 
 int reproduce(ReproduceCommand& options, const SourceOptions& given) {
@@ -77,12 +82,12 @@ int reproduce(ReproduceCommand& options, const SourceOptions& given) {
     folder.require_space(result_bytes(opened.model, *opened.source, options.job));
     return opened;
   };
-  Reproduction found = reproduction(input, options.job, progress_line());
+  Reproduction found = reproduction(input, options.job, progress());
   const auto [differing, compared] = verdict(found);
   write_folder(
       folder, found.result, options.folder,
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), [&] {
-        print_table(found);
+        print_table(found, compared > 0);
         if (compared == 0)
           say("nothing is published of this model; numbers are published of roberta-base and gpt2");
         else
@@ -97,16 +102,18 @@ void add_reproduce(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<ReproduceCommand>();
   CLI::App* command = program.add_subcommand(
       "reproduce", "the paper's whole list on a model: published beside measured; exits with 3 where they differ");
-  const SourceOptions source = add_input_options(*command, options->input);
-  add_job_options(*command, options->job);
+  const SourceOptions source = add_input_options(*command, options->input,
+                                                 {"the list includes runs of the model with words or positions alone",
+                                                  "the list has interventions of its own", ""});
+  add_job_options(*command, options->job, "the list needs every analysis");
   add_folder_options(*command, options->folder, true);
+  add_examples(*command,
+               {{"reproduce --model minilm --text text.txt --documents 20 --out list",
+                 "the paper's numbers, measured on a model of your own"},
+                {"reproduce --model minilm --text text.txt --documents 20 --length 256 --no-figures --out short",
+                 "the same on shorter documents, without figures"}});
   command->final_callback([=, &chosen] {
     require_usage(source, options->input);
-    if (!source.states->empty())
-      throw CLI::ValidationError("--states", "the list includes runs of the model with words or positions alone");
-    if (!options->input.interventions.empty())
-      throw CLI::ValidationError("--intervene", "the list has interventions of its own");
-    if (!options->job.only.empty()) throw CLI::ValidationError("--only", "the list needs every analysis");
     chosen = [=] { return reproduce(*options, source); };
   });
 }

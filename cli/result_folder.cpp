@@ -4,7 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "headwave/cli/progress.h"
+#include "headwave/cli/provenance.h"
 #include "headwave/cli/terminal.h"
+#include "headwave/cli/values.h"
 #include "headwave/data/result_file.h"
 #include "headwave/reports/gnuplot.h"
 #include "headwave/reports/position_note.h"
@@ -24,36 +27,40 @@ fs::path place_of(const std::vector<KindResult>& results, AttentionKind kind) {
 
 }  // namespace
 
-void add_folder_options(CLI::App& command, FolderOptions& options, bool required) {
+void add_folder_options(CLI::App& command, FolderOptions& options, bool required, const DrawnHere& drawn) {
   command.add_option("--out", options.folder, "folder for results.h5, figures/ and summary.html")
       ->required(required)
       ->type_name("DIR");
   command.add_flag("--force", options.force, "replace a result that is already there");
   command.add_flag("!--no-figures", options.figures, "write no figures and no summary page");
-  add_drawing_options(command, options.drawing);
+  add_drawing_options(command, options.drawing, drawn);
 }
 
-void add_drawing_options(CLI::App& command, FigureOptions& options) {
+void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnHere& drawn) {
   const char* group = "Figures";
-  command
-      .add_option("--heads", options.heads,
-                  "heads that figures of single heads show: L2H3,L7H8 (layers and heads count from 0)")
+  if (drawn.heads)
+    command
+        .add_option("--heads", options.heads,
+                    "heads that figures of single heads show: L2H3,L7H8 (layers and heads count from 0)")
+        ->delimiter(',')
+        ->type_name("HEADS")
+        ->group(group);
+  if (drawn.maps)
+    command.add_option("--map-tokens", options.tokens, "first tokens that attention maps show")
+        ->check(whole_number(1, 64))
+        ->capture_default_str()
+        ->group(group);
+  command.add_option("--formats", options.formats, "formats of figures, separated by commas; without it all")
       ->delimiter(',')
-      ->type_name("HEADS")
-      ->group(group);
-  command.add_option("--map-tokens", options.tokens, "first tokens that attention maps show")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--formats", options.formats, "figure formats: pdf,svg,png")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"pdf", "svg", "png"}))
+      ->check(one_of({"pdf", "svg", "png"}))
       ->type_name("LIST")
       ->group(group);
-  command.add_option("--pairs", options.pairs, "query-key pairs that offset profiles count")
-      ->check(CLI::IsMember({"all", "without_special", "without_sink"}))
-      ->capture_default_str()
-      ->group(group);
+  if (drawn.profiles)
+    command.add_option("--pairs", options.pairs, "query-key pairs that offset profiles count")
+        ->check(one_of({"all", "without_special", "without_sink"}))
+        ->capture_default_str()
+        ->type_name("PAIRS")
+        ->group(group);
 }
 
 void say_fewer_map_tokens(const CLI::App& command, const Result& result, const FigureOptions& options) {
@@ -62,6 +69,10 @@ void say_fewer_map_tokens(const CLI::App& command, const Result& result, const F
   const Index kept = map->axis("query").size();
   if (kept < options.tokens)
     say(fmt::format("the result keeps maps of the first {} tokens, --map-tokens {} shows those", kept, options.tokens));
+}
+
+void figure_progress(const std::string& name, std::size_t number, std::size_t count) {
+  progress_at("figure " + name, static_cast<Index>(number) - 1, static_cast<Index>(count));
 }
 
 OutputFolder opened_folder(const FolderOptions& options) {
@@ -80,10 +91,9 @@ void write_results(OutputFolder& folder, std::vector<KindResult>& results, doubl
   const std::vector<fs::path> old = written_files(folder.path());
   std::vector<fs::path> written;
   for (auto& [kind, result] : results) {
-    result.provenance["version"] = std::string(HEADWAVE_VERSION);
-    result.provenance["command"] = command_line();
-    result.provenance["wall_time_s"] = seconds;
+    add_program(result.provenance, seconds);
     written.push_back(folder.inside(place_of(results, kind)) / "results.h5");
+    progress_at("writing " + written.back().filename().string());
     write_result(result, written.back());
   }
   folder.remove_old(old, written);
@@ -96,7 +106,8 @@ void write_figures(OutputFolder& folder, const std::vector<KindResult>& results,
       say(fmt::format("wrote {}", (inner / "results.h5").string()));
       continue;
     }
-    const auto figures = draw_figures(result, folder.inside(place_of(results, kind) / "figures"), options.drawing);
+    const auto figures =
+        draw_figures(result, folder.inside(place_of(results, kind) / "figures"), options.drawing, figure_progress);
     write_summary(result, figures, inner / "summary.html");
     say(fmt::format("wrote {}, {} files of figures, and {}", (inner / "results.h5").string(), figures.size(),
                     (inner / "summary.html").string()));

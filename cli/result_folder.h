@@ -22,14 +22,24 @@ struct FolderOptions {
   FigureOptions drawing;
 };
 
-/// Adds --heads, --map-tokens, --formats and --pairs.
-void add_drawing_options(CLI::App& command, FigureOptions& options);
+/// What a command's figures show: options about anything else are not offered.
+struct DrawnHere {
+  bool heads = true;     ///< single heads: --heads
+  bool maps = true;      ///< attention maps: --map-tokens
+  bool profiles = true;  ///< offset profiles: --pairs
+};
+
+/// Adds --formats, and of --heads, --map-tokens and --pairs those that mean something.
+void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnHere& drawn = {});
 
 /// Adds --out, --force and --no-figures, and what add_drawing_options adds.
-void add_folder_options(CLI::App& command, FolderOptions& options, bool required);
+void add_folder_options(CLI::App& command, FolderOptions& options, bool required, const DrawnHere& drawn = {});
 
 /// Says so where attention maps show fewer tokens than were asked for, because the result keeps no more.
 void say_fewer_map_tokens(const CLI::App& command, const Result& result, const FigureOptions& options);
+
+/// Tells the progress line which figure is drawn, for draw_figures().
+void figure_progress(const std::string& name, std::size_t number, std::size_t count);
 
 /// Opens the folder before anything is computed, and sees to what drawing needs.
 /// @throws IoError if a result is there and --force was not given, nothing can be written, or gnuplot is missing

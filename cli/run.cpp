@@ -6,13 +6,16 @@
 #include <fmt/format.h>
 
 #include "headwave/cli/commands.h"
+#include "headwave/cli/help.h"
 #include "headwave/cli/job_file.h"
 #include "headwave/cli/job_options.h"
+#include "headwave/cli/progress.h"
 #include "headwave/cli/result_folder.h"
 #include "headwave/cli/run_input.h"
 #include "headwave/cli/terminal.h"
 #include "headwave/core/head_name.h"
 #include "headwave/job/job_estimate.h"
+#include "headwave/job/progress_text.h"
 #include "headwave/job/result_size.h"
 
 namespace headwave::cli {
@@ -42,16 +45,33 @@ void require_heads(const FigureOptions& drawing, const Model& model) {
   }
 }
 
+/// Seconds that drawing takes, most of it in gnuplot: about so many for a file of a figure.
+double figure_seconds(const JobEstimate& job, const FolderOptions& folder) {
+  constexpr double seconds_a_file = 0.035;
+  if (!folder.figures) return 0;
+  return seconds_a_file * static_cast<double>(drawable_kinds(job.fields).size() * folder.drawing.formats.size());
+}
+
+/// Of short times a second is a large part.
+std::string about_text(double seconds) {
+  return seconds < 10 ? fmt::format("{:.1f} s", seconds) : duration_text(seconds);
+}
+
 /// What the job would take, and nothing else.
 int dry_run(RunOptions& options, const SourceOptions& given) {
+  const auto start = std::chrono::steady_clock::now();
   const JobInput input = input_of(options.input, given, options.job.seed);
+  const double reading = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   require_heads(options.folder.drawing, input.model);
+  progress_at("a trial of the first documents");
   const JobEstimate job = estimate_job(input.model, *input.source, options.job);
   const std::string lengths =
       job.shortest == job.longest ? fmt::format("{}", job.longest) : fmt::format("{} to {}", job.shortest, job.longest);
   fmt::print("{} documents x {} tokens x {} layers x {} heads\n", job.documents, lengths, job.layers, job.heads);
-  fmt::print("time    about {}, from the {} documents that were run to find out; figures take seconds more\n",
-             duration_text(job.seconds), job.probed);
+  end_progress();
+  const double figures = figure_seconds(job, options.folder);
+  fmt::print("time    about {}, {} of it for figures; from the {} documents that were run to find out\n",
+             about_text(reading + job.seconds + figures), about_text(figures), job.probed);
   fmt::print("memory  about {}, the model's weights with it\n",
              size_text(static_cast<std::uintmax_t>(job.memory_bytes)));
   fmt::print("disk    at most {} for results.h5; figures take about 1 MB more\n",
@@ -67,7 +87,7 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   require_heads(options.folder.drawing, input.model);
   options.job.map_tokens = std::max(options.job.map_tokens, options.folder.drawing.tokens);
   folder.require_space(result_bytes(input.model, *input.source, options.job));
-  std::vector<KindResult> results = run_job_by_kind(input.model, *input.source, options.job, progress_line());
+  std::vector<KindResult> results = run_job_by_kind(input.model, *input.source, options.job, progress());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (KindResult& found : results) {
     found.result.provenance.insert(input.provenance.begin(), input.provenance.end());
@@ -97,6 +117,15 @@ void add_run(CLI::App& program, Command& chosen) {
       ->type_name("FILE")
       ->configurable(false);
   add_job_options(*command, options->job);
+  add_examples(*command,
+               {{"run --model minilm --text text.txt --documents 100 --length 512 --out result",
+                 "every analysis of every head, over 100 documents of a text; result/summary.html shows it all"},
+                {"run --model minilm --text text.txt --documents 100 --length 512 --dry-run",
+                 "what time, memory and disk that would take"},
+                {"run --model minilm --random-tokens 50 --only head_types,measured_offset --out induction",
+                 "which heads copy: random tokens, twice, and two of the analyses"},
+                {"run --model minilm --text text.txt --documents 20 --intervene re-aim=L0H2:+2 --out re-aimed",
+                 "the same with part of the model changed"}});
   command->final_callback([=, &chosen] {
     if (!options->job_file.empty()) read_job_file(*command, options->job_file);
     require_usage(source, options->input);

@@ -1,10 +1,13 @@
 #include "headwave/cli/run_input.h"
 
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "headwave/cli/progress.h"
 #include "headwave/cli/terminal.h"
+#include "headwave/cli/values.h"
 #include "headwave/data/file_content.h"
 #include "headwave/data/input_text.h"
 #include "headwave/data/text_encoding.h"
@@ -62,9 +65,37 @@ std::string unknown_encoding(const std::string& name) {
       name);
 }
 
+CLI::Option* add_states(CLI::App& command, InputOptions& options) {
+  return command
+      .add_option("--states", options.states,
+                  "stored hidden states or queries and keys: HDF5, .npy, or a folder of .npy")
+      ->type_name("FILE");
+}
+
+/// @returns --shuffles
+CLI::Option* add_interventions(CLI::App& command, InputOptions& options, const InputWithout& without) {
+  const char* group = "Interventions";
+  if (!without.interventions.empty()) {
+    refused_option(command, "--intervene", without.interventions);
+    return refused_option(command, "--shuffles", without.interventions);
+  }
+  command
+      .add_option("--intervene", options.interventions,
+                  "run with part of the model or text changed: words-only, positions-only, shuffled-words, "
+                  "without-heads=L0H1,L2H3, without-band=40:60, re-aim=L2H3:+2; may be given several times")
+      ->type_name("WHAT")
+      ->group(group);
+  if (!without.shuffles.empty()) return refused_option(command, "--shuffles", without.shuffles);
+  return command
+      .add_option("--shuffles", options.intervening.shuffles, "orders of every document under shuffled-words")
+      ->check(whole_number(1, 100000))
+      ->capture_default_str()
+      ->group(group);
+}
+
 }  // namespace
 
-SourceOptions add_input_options(CLI::App& command, InputOptions& options) {
+SourceOptions add_input_options(CLI::App& command, InputOptions& options, const InputWithout& without) {
   SourceOptions added{};
   added.model = command
                     .add_option("--model", options.model,
@@ -87,14 +118,12 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options) {
                   .add_option("--ids", options.ids,
                               "token ids instead of text: JSON, or one document per line; -: standard input")
                   ->type_name("FILE");
-  added.states = command
-                     .add_option("--states", options.states,
-                                 "stored hidden states or queries and keys: HDF5, .npy, or a folder of .npy")
-                     ->type_name("FILE");
+  added.states =
+      without.states.empty() ? add_states(command, options) : refused_option(command, "--states", without.states);
   added.random = command
                      .add_option("--random-tokens", options.random_tokens,
                                  "instead of text: so many random tokens, twice, in every document (for induction)")
-                     ->check(CLI::Range(1, 1048576))
+                     ->check(whole_number(1, 1048576))
                      ->type_name("N");
   added.text->excludes(added.ids)->excludes(added.states)->excludes(added.random);
   added.random->excludes(added.ids)->excludes(added.states);
@@ -102,36 +131,31 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options) {
   added.documents = command
                         .add_option("--documents", options.packing.documents,
                                     "how many documents; else as many as there are, up to 100")
-                        ->check(CLI::Range(1, 10000000))
+                        ->check(whole_number(1, 10000000))
                         ->type_name("N");
   added.length = command
                      .add_option("--length", options.packing.length,
                                  "tokens per document, special tokens included; else 512, or as many as the model has "
                                  "positions, and a shorter text is one document")
-                     ->check(CLI::Range(1, 1048576))
+                     ->check(whole_number(1, 1048576))
                      ->type_name("N");
   added.no_special_tokens = command.add_flag("!--no-special-tokens", options.packing.special_tokens,
                                              "put no [CLS] and [SEP] (or their kin) around documents");
-  added.head_count =
-      command
-          .add_option("--head-count", options.stored.heads, "stored states: heads, where neither file nor model says")
-          ->check(CLI::Range(1, 100000))
-          ->type_name("N");
-  added.layer =
-      command.add_option("--layer", options.stored.layer, "stored states in one .npy file: the layer they enter")
-          ->check(CLI::Range(0, 1023))
-          ->type_name("N");
-  const char* group = "Interventions";
-  command
-      .add_option("--intervene", options.interventions,
-                  "run with part of the model or text changed: words-only, positions-only, shuffled-words, "
-                  "without-heads=L0H1,L2H3, without-band=40:60, re-aim=L2H3:+2; may be given several times")
-      ->type_name("WHAT")
-      ->group(group);
-  command.add_option("--shuffles", options.intervening.shuffles, "orders of every document under shuffled-words")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str()
-      ->group(group);
+  if (without.states.empty()) {
+    added.head_count =
+        command
+            .add_option("--head-count", options.stored.heads, "stored states: heads, where neither file nor model says")
+            ->check(whole_number(1, 100000))
+            ->type_name("N");
+    added.layer =
+        command.add_option("--layer", options.stored.layer, "stored states in one .npy file: the layer they enter")
+            ->check(whole_number(0, 1023))
+            ->type_name("N");
+  } else {
+    added.head_count = refused_option(command, "--head-count", "applies to stored states; " + without.states);
+    added.layer = refused_option(command, "--layer", "applies to stored states; " + without.states);
+  }
+  added.shuffles = add_interventions(command, options, without);
   return added;
 }
 
@@ -140,11 +164,17 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
     if (!option->empty()) throw CLI::ValidationError(option->get_name(), why);
   };
   if (given.text->empty() && given.ids->empty() && given.states->empty() && given.random->empty())
-    throw CLI::ValidationError("run", "give one of --text, --ids, --random-tokens and --states");
+    throw CLI::ValidationError(given.states->get_group().empty()
+                                   ? "give one of --text, --ids and --random-tokens"
+                                   : "give one of --text, --ids, --random-tokens and --states");
   if (given.text->empty()) refuse(given.encoding, "applies to --text only");
+  // A stored job names it where it has no effect: 1, as it is without being given.
+  if (options.intervening.shuffles > 1 && std::find(options.interventions.begin(), options.interventions.end(),
+                                                    "shuffled-words") == options.interventions.end())
+    refuse(given.shuffles, "applies to --intervene shuffled-words");
   if (given.model->empty()) refuse(given.map, "says what the tensors of --model are; give that too");
   if (given.states->empty()) {
-    if (given.model->empty()) throw CLI::ValidationError("run", "--text, --ids and --random-tokens need --model DIR");
+    if (given.model->empty()) throw CLI::ValidationError("--text, --ids and --random-tokens need --model DIR");
     refuse(given.head_count, "applies to --states only; the model says how many heads there are");
     refuse(given.layer, "applies to --states FILE.npy only");
     if (!given.ids->empty()) refuse(given.no_special_tokens, "does not apply to --ids: nothing is put around them");
@@ -165,6 +195,7 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
 }
 
 JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64_t seed) {
+  progress_at("reading the model and the documents");
   const ModelPlace place(options.model, options.map);
   const auto open = [&]() -> JobInput {
     if (!given.text->empty()) return text_input(place, options.text, options.packing);

@@ -24,11 +24,17 @@ struct InputOptions {
 /// The options whose meaning depends on where documents come from.
 struct SourceOptions {
   CLI::Option *model, *map, *text, *encoding, *ids, *states, *random, *documents, *length, *no_special_tokens,
-      *head_count, *layer;
+      *head_count, *layer, *shuffles;
 };
 
-/// Adds --model, --map, --text, --ids, --states, --random-tokens, --intervene and what belongs to them.
-SourceOptions add_input_options(CLI::App& command, InputOptions& options);
+/// Why a command has not all of these options; empty: it has.
+struct InputWithout {
+  std::string states, interventions, shuffles;
+};
+
+/// Adds --model, --map, --text, --ids, --states, --random-tokens, --intervene and what belongs to them. Those that the
+/// command has not are refused with the reason, and stand in the result as options that are never given.
+SourceOptions add_input_options(CLI::App& command, InputOptions& options, const InputWithout& without = {});
 
 /// Refuses options that would have no effect.
 /// @throws CLI::ValidationError

@@ -8,8 +8,11 @@
 #include <fmt/format.h>
 
 #include "headwave/cli/commands.h"
+#include "headwave/cli/help.h"
 #include "headwave/cli/output_folder.h"
+#include "headwave/cli/provenance.h"
 #include "headwave/cli/terminal.h"
+#include "headwave/cli/values.h"
 #include "headwave/data/result_file.h"
 #include "headwave/job/position_spectra.h"
 #include "headwave/reports/gnuplot.h"
@@ -82,9 +85,7 @@ int compare_spectra(SpectrumCommand& command) {
   std::vector<LabelledSpectrum> curves;
   for (std::size_t i = 0; i < spectra.size(); ++i) {
     Result& result = spectra[i].result;
-    result.provenance["version"] = std::string(HEADWAVE_VERSION);
-    result.provenance["command"] = command_line();
-    result.provenance["wall_time_s"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    add_program(result.provenance, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     written.push_back(folder.path() / result_name(command, i));
     write_result(result, written.back());
     curves.push_back(curve_of(spectra[i]));
@@ -114,16 +115,19 @@ void add_spectrum(CLI::App& program, Command& chosen) {
       ->type_name("DIR");
   command->add_flag("--force", options->force, "replace results and figures that are already there");
   command->add_option("--length", options->analysis.length, "only the first T positions, 2 or more; without it all")
-      ->check(CLI::Range(2, 1048576))
+      ->check(whole_number(2, 1048576))
       ->type_name("T");
   command->add_flag("--demean", options->analysis.spectrum.spectrum.demean, "take each column's mean away first");
   command->add_flag("--detrend", options->analysis.spectrum.spectrum.detrend,
                     "take each column's least-squares line away first");
   command->add_flag("--hann", options->hann, "Hann window instead of the published rectangular one");
-  command->add_option("--formats", options->formats, "figure formats: pdf,svg,png")
+  command->add_option("--formats", options->formats, "formats of figures, separated by commas; without it all")
       ->delimiter(',')
-      ->check(CLI::IsMember({"pdf", "svg", "png"}))
+      ->check(one_of({"pdf", "svg", "png"}))
       ->type_name("LIST");
+  add_examples(*command, {{"spectrum --model minilm --out spectra", "how fast the waves of one position table are"},
+                          {"spectrum --model minilm bert --length 256 --detrend --formats svg --out detrended",
+                           "two tables side by side, the first 256 positions of each, without their lines"}});
   command->final_callback([=, &chosen] { chosen = [=] { return compare_spectra(*options); }; });
 }
 

@@ -52,7 +52,12 @@ function(headwave_program program folder)
   if(NOT sources)
     return()
   endif()
-  add_executable(${program} ${sources})
+  # Asked at every build, and compiled again only where the answer is another.
+  set(commit "${CMAKE_BINARY_DIR}/commit.cpp")
+  add_custom_target(${program}_commit BYPRODUCTS "${commit}" COMMENT ""
+                    COMMAND "${CMAKE_COMMAND}" -D "SOURCE=${CMAKE_SOURCE_DIR}" -D "OUTPUT=${commit}" -P "${CMAKE_SOURCE_DIR}/cmake/commit.cmake")
+  add_executable(${program} ${sources} "${commit}")
+  add_dependencies(${program} ${program}_commit)
   headwave_compile_options(${program})
   list(TRANSFORM ROOM_USES PREPEND "headwave_")
   target_compile_definitions(${program} PRIVATE HEADWAVE_VERSION="${PROJECT_VERSION}")

@@ -114,4 +114,12 @@ MatrixC dft(const MatrixC& columns) {
   return spectrum;
 }
 
+std::string fft_library() {
+  // "fftw-3.3.10-sse2-avx": what follows the second dash is how it was built.
+  const std::string version = fftw_version;
+  const auto first = version.find('-');
+  if (first == std::string::npos) return "FFTW " + version;
+  return "FFTW " + version.substr(first + 1, version.find('-', first + 1) - first - 1);
+}
+
 }  // namespace headwave

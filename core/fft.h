@@ -1,6 +1,7 @@
 #pragma once
 
 #include <complex>
+#include <string>
 
 #include "headwave/core/matrix.h"
 
@@ -58,5 +59,8 @@ Matrix amplitude_spectrum(MatrixView columns, const SpectrumOptions& options = {
 /// @returns (T, columns)
 /// @throws ShapeError if there are no rows; NumericError if an entry is not finite
 MatrixC dft(const MatrixC& columns);
+
+/// The library behind it, with its version: "FFTW 3.3.10".
+std::string fft_library();
 
 }  // namespace headwave

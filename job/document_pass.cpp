@@ -11,6 +11,7 @@
 #include "headwave/analysis/value_probe.h"
 #include "headwave/core/model_pass.h"
 #include "headwave/core/threads.h"
+#include "headwave/job/stage_report.h"
 
 namespace headwave {
 
@@ -134,7 +135,7 @@ DocumentPass::DocumentPass(const Model& model, const Source& source, const JobOp
       threads_(threads),
       first_(source.document(0)),
       sites_(sites_of(model, source, first_)) {
-  for (Index i = 0; i < source_.count(); ++i) longest_ = std::max(longest_, source_.length(i));
+  for (Index i = 0; i < source_.count(); ++i) lengths_.push_back(source_.length(i));
 }
 
 std::vector<DocumentPass::Parts> DocumentPass::parts_of(Index i, std::vector<Sums>& sums) const {
@@ -177,10 +178,12 @@ std::vector<DocumentPass::Parts> DocumentPass::parts_of(Index i, std::vector<Sum
   return parts;
 }
 
-std::vector<Passed> DocumentPass::run(const ProgressCallback& progress) const {
+std::vector<Passed> DocumentPass::run(StageReport& report) const {
+  report.begin("preparation");
+  const Index count = source_.count(), longest = *std::max_element(lengths_.begin(), lengths_.end());
   std::vector<Sums> sums;
   for (const Site& site : sites_) {
-    Sums sum{OffsetTraceSum(site.grid, source_.count(), longest_, options_.reach), {}, {}, {}, {}, {}, {}, false};
+    Sums sum{OffsetTraceSum(site.grid, count, longest, options_.reach), {}, {}, {}, {}, {}, {}, false};
     if (options_.wants("head_types")) sum.types.emplace(site.grid, site.kind);
     if (options_.wants("value_use")) sum.values.emplace(site.grid, site.kind, options_.reach);
     WaveChainOptions chain;
@@ -202,15 +205,13 @@ std::vector<Passed> DocumentPass::run(const ProgressCallback& progress) const {
     sums.push_back(std::move(sum));
   }
 
-  const Index count = source_.count();
-  if (progress) progress({"attention", 0, count});
+  report.begin("attention", count);
   Index done = 0;
   parallel_in_order(count, threads_, [&](Index i) -> std::function<void()> {
     auto parts = std::make_shared<std::vector<Parts>>(parts_of(i, sums));
     return [&, parts] {
       for (std::size_t s = 0; s < sums.size(); ++s) sums[s].add(std::move((*parts)[s]));
-      ++done;
-      if (progress) progress({"attention", done, count});
+      report.reached(++done);
     };
   });
 

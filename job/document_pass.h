@@ -39,6 +39,8 @@ struct Passed {
   std::vector<StateMoments> moments;  ///< by layer of the grid; empty where nobody asks
 };
 
+class StageReport;
+
 /// Takes every document of a source through a model once, probes of all analyses looking on. What a document gives is
 /// merged in the order of documents, so threads change no digit.
 class DocumentPass {
@@ -47,8 +49,13 @@ class DocumentPass {
   DocumentPass(const Model& model, const Source& source, const JobOptions& options, int threads);
 
   [[nodiscard]] const Document& first() const { return first_; }
+  [[nodiscard]] const std::vector<Site>& sites() const { return sites_; }
+  /// Tokens of each document.
+  [[nodiscard]] const std::vector<Index>& lengths() const { return lengths_; }
+
+  /// @param report  is told of the stages "preparation" and "attention"
   /// @throws Error as the source, the model pass and the analyses do
-  [[nodiscard]] std::vector<Passed> run(const ProgressCallback& progress) const;
+  [[nodiscard]] std::vector<Passed> run(StageReport& report) const;
 
  private:
   struct Sums;
@@ -60,7 +67,7 @@ class DocumentPass {
   const JobOptions& options_;
   int threads_;
   Document first_;
-  Index longest_ = 0;
+  std::vector<Index> lengths_;
   std::vector<Site> sites_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "headwave/core/error.h"
 #include "headwave/core/intervention.h"
+#include "headwave/core/nearest_name.h"
 #include "headwave/data/printable.h"
 
 namespace headwave {
@@ -91,6 +92,10 @@ void apply(JobInput& input, const std::string& text, const InterventionOptions& 
     require_position_table(input.model);
     input.model = re_aimed(input.model, heads_of(heads), whole_number(shift, expected));
   } else {
+    const std::string meant = did_you_mean(
+        name, {"words-only", "positions-only", "shuffled-words", "without-heads", "without-band", "re-aim"});
+    if (!meant.empty() && meant.find("'" + name + "'") == std::string::npos)
+      throw FormatError(fmt::format("there is no intervention '{}'{}", printable(text, 60), meant));
     refuse(
         "words-only, positions-only, shuffled-words, without-heads=HEADS, without-band=FIRST:LAST or "
         "re-aim=HEADS:TOKENS");

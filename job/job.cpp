@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "headwave/core/nearest_name.h"
 #include "headwave/job/document_pass.h"
+#include "headwave/job/job_stages.h"
 #include "headwave/job/site_fields.h"
 
 namespace headwave {
@@ -56,13 +58,12 @@ void add_options(Attributes& provenance, const JobOptions& options, int threads)
 
 void require_known(const std::vector<std::string>& only) {
   for (const std::string& name : only) {
-    std::string known;
-    bool found = false;
-    for (const JobAnalysis& analysis : job_analyses()) {
-      found = found || analysis.name == name;
-      known += (known.empty() ? "" : ", ") + analysis.name;
-    }
-    if (!found) throw ShapeError(fmt::format("there is no analysis '{}'; there are {}", name, known));
+    std::vector<std::string> known;
+    for (const JobAnalysis& analysis : job_analyses()) known.push_back(analysis.name);
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::string meant = did_you_mean(name, known);
+    throw ShapeError(fmt::format("there is no analysis '{}'{}", name,
+                                 meant.empty() ? fmt::format("; there are {}", fmt::join(known, ", ")) : meant));
   }
 }
 
@@ -100,17 +101,17 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
   const int threads =
       options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   const DocumentPass pass(model, source, options, threads);
-  const std::vector<Passed> all = pass.run(progress);
+  StageReport report(job_stages(model, pass, options, threads), progress);
+  const std::vector<Passed> all = pass.run(report);
   const auto kinds = static_cast<Index>(all.size());
 
   std::vector<KindResult> results;
-  if (progress) progress({"analyses", 0, kinds});
   for (const Passed& passed : all) {
     Result result;
     result.title = fmt::format("headwave: {} with {} layers x {} heads, {} documents", model.family,
                                passed.traces.grid.layers.size(), passed.traces.grid.heads, passed.traces.documents);
     if (kinds > 1) result.title += fmt::format(", {} attention", name_of(passed.site.kind));
-    result.fields = site_fields(model, pass.first(), passed, options, threads);
+    result.fields = site_fields(model, pass.first(), passed, options, threads, report);
     result.provenance = source.provenance();
     add_options(result.provenance, options, threads);
     add_model(result.provenance, model, pass.first(), passed.site.kind);
@@ -122,8 +123,8 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
       result.provenance["undefined_waves"] = passed.site.no_chain;
     }
     results.push_back({passed.site.kind, std::move(result)});
-    if (progress) progress({"analyses", static_cast<Index>(results.size()), kinds});
   }
+  report.end();
   return results;
 }
 

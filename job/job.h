@@ -41,9 +41,10 @@ const std::vector<JobAnalysis>& job_analyses();
 
 /// Where a job stands.
 struct JobProgress {
-  std::string stage;  ///< "attention", "clusters"
-  Index done = 0;
+  std::string stage;  ///< "preparation", "attention", "head_cluster"
+  Index done = 0;     ///< steps of the stage; all of them: it is over
   Index total = 0;
+  double before = 0, here = 0, after = 0;  ///< work expected before, in and after the stage, in one unit; 0: unknown
 };
 using ProgressCallback = std::function<void(const JobProgress&)>;
 

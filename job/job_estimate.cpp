@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <numeric>
 #include <thread>
 
 #include <sys/resource.h>
 
 #include "headwave/core/error.h"
+#include "headwave/job/job_stages.h"
 
 namespace headwave {
 
@@ -27,23 +30,58 @@ class FirstDocuments : public Source {
 };
 
 /// Wall time of each stage, from what the job reports.
-struct StageTimes {
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point started;
-  double attention = 0.0, analyses = 0.0;  // seconds
+class StageTimes {
+ public:
+  /// @param first  documents whose share of the attention is wanted apart
+  explicit StageTimes(Index first) : first_(first) {}
 
   void see(const JobProgress& now) {
-    if (now.done == 0) started = Clock::now();
-    if (now.done != now.total) return;
-    const double passed = std::chrono::duration<double>(Clock::now() - started).count();
-    (now.stage == "attention" ? attention : analyses) = passed;
+    const Clock::time_point time = Clock::now();
+    if (!stage_.empty()) seconds_[stage_] += std::chrono::duration<double>(time - last_).count();
+    last_ = time;
+    stage_ = now.stage;
+    if (stage_ == "attention" && now.done == first_) first_seconds_ = seconds_["attention"];
   }
+
+  [[nodiscard]] const std::map<std::string, double>& seconds() const { return seconds_; }
+  [[nodiscard]] double first_seconds() const { return first_seconds_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Index first_;
+  Clock::time_point last_;
+  std::string stage_;
+  std::map<std::string, double> seconds_;
+  double first_seconds_ = 0.0;
 };
 
-double tokens_of(const Source& source) {
-  double tokens = 0.0;
-  for (Index i = 0; i < source.count(); ++i) tokens += static_cast<double>(source.length(i));
-  return tokens;
+std::map<std::string, double> costs_by_name(const std::vector<StageCost>& stages) {
+  std::map<std::string, double> costs;
+  for (const StageCost& stage : stages) costs[stage.name] += stage.seconds;
+  return costs;
+}
+
+double sum_from(const std::vector<double>& costs, Index first) {
+  return std::accumulate(costs.begin() + std::min<std::ptrdiff_t>(first, std::ssize(costs)), costs.end(), 0.0);
+}
+
+/// (1) and (2) of the header.
+double job_seconds(const Model& model, const Source& source, const Source& probe, const JobOptions& options,
+                   int threads, const StageTimes& times, Index first) {
+  const DocumentPass all(model, source, options, threads), few(model, probe, options, threads);
+  std::map<std::string, double> whole = costs_by_name(job_stages(model, all, options, threads));
+  std::map<std::string, double> part = costs_by_name(job_stages(model, few, options, threads));
+  double seconds = 0.0;
+  for (const auto& [stage, measured] : times.seconds()) {
+    double begun = 0.0, more = part[stage] > 0 ? whole[stage] / part[stage] : 1.0;
+    if (stage == "attention" && probe.count() > first) {
+      begun = times.first_seconds();
+      more =
+          sum_from(document_costs(model, all, options), first) / sum_from(document_costs(model, few, options), first);
+    }
+    seconds += begun + (measured - begun) * more;
+  }
+  return seconds;
 }
 
 std::int64_t resident_bytes() {
@@ -76,21 +114,22 @@ JobEstimate estimate_job(const Model& model, const Source& source, const JobOpti
     job.shortest = std::min(job.shortest, source.length(i));
     job.longest = std::max(job.longest, source.length(i));
   }
-  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-  job.probed = std::min<Index>(job.documents, options.threads > 0 ? options.threads : cores);
+  const int threads =
+      options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const Index first = std::max<Index>(WaveChainOptions().phase_documents, threads);
+  job.probed = std::min<Index>(job.documents, first + threads);
 
   const FirstDocuments probe(source, job.probed);
   Index probe_longest = 0;
   for (Index i = 0; i < job.probed; ++i) probe_longest = std::max(probe_longest, source.length(i));
-  StageTimes times;
+  StageTimes times(first);
   const std::vector<KindResult> results =
       run_job_by_kind(model, probe, options, [&](const JobProgress& now) { times.see(now); });
 
   const Field& offset = results.front().result.at("measured_offset/offset");
   job.layers = offset.axis("layer").size();
   job.heads = offset.axis("head").size();
-  const double more = static_cast<double>(job.documents) / static_cast<double>(job.probed);
-  job.seconds = times.attention * tokens_of(source) / tokens_of(probe) + times.analyses * more;
+  job.seconds = job_seconds(model, source, probe, options, threads, times, first);
 
   // Traces and weighted sums, and two cross-spectra, of every document.
   const auto rows = static_cast<double>(job.layers * job.heads);
@@ -100,7 +139,10 @@ JobEstimate estimate_job(const Model& model, const Source& source, const JobOpti
       resident_bytes() + static_cast<std::int64_t>((4 * near + spectra) * static_cast<double>(job.documents));
   double bytes = 0.0;
   for (const KindResult& kind : results)
-    for (const Field& field : kind.result.fields) bytes += bytes_of(field, job, probe_longest);
+    for (const Field& field : kind.result.fields) {
+      job.fields.push_back(field.name);
+      bytes += bytes_of(field, job, probe_longest);
+    }
   job.result_bytes = static_cast<std::int64_t>(bytes);
   return job;
 }

@@ -12,6 +12,7 @@
 #include "headwave/analysis/measured_offset.h"
 #include "headwave/core/intervention.h"
 #include "headwave/job/document_pass.h"
+#include "headwave/job/stage_report.h"
 
 namespace headwave {
 
@@ -42,7 +43,8 @@ Looks looks_of(const Model& model, const Source& source, const ReAimingOptions& 
   JobOptions job;
   job.only = {"measured_offset"};
   job.reach = options.reach;
-  Looks looks{DocumentPass(model, source, job, threads).run({}).front().traces, {}};
+  StageReport nobody({}, {});
+  Looks looks{DocumentPass(model, source, job, threads).run(nobody).front().traces, {}};
   looks.measured = measured_offsets(looks.traces, {options.level});
   return looks;
 }

@@ -1,9 +1,12 @@
 #include "headwave/job/reproduction.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +15,7 @@
 #include "headwave/core/offset_peak.h"
 #include "headwave/job/carried_waves.h"
 #include "headwave/job/intervention_text.h"
+#include "headwave/job/job_stages.h"
 #include "headwave/job/published.h"
 
 namespace headwave {
@@ -154,14 +158,14 @@ void add_positions(Table& table, const Run& run) {
   table.add("strongest frequency of the positions", "cycles/T", any ? peaks.values(0, 0) : not_defined);
   table.add("highest peak of the positions", "cycles/T", any ? peaks.values.maxCoeff() : not_defined);
   const Rows energy = rows_of(run.result(), "position_spectrum/cumulative_energy", 0);
-  table.add("energy of the positions below 10 cycles", "1",
+  table.add("energy of the positions below 10 cycles", "ratio",
             energy.values.cols() > 9 ? energy.values(0, 9) : not_defined);
   const Rows words = rows_of(run.result(), "position_spectrum/word_mean", 0);
-  table.add("contrast of the word sequence", "1",
+  table.add("contrast of the word sequence", "ratio",
             words.values.size() > 0 ? contrast(words.values.row(0).transpose()) : not_defined);
   const Rows shares = rows_of(run.result(), "position_components/cumulative_share", 0);
   for (const Index components : {4, 12})
-    table.add(fmt::format("variance of the positions in {} components", components), "1",
+    table.add(fmt::format("variance of the positions in {} components", components), "ratio",
               shares.values.cols() >= components ? shares.values(0, components - 1) : not_defined);
 }
 
@@ -175,8 +179,8 @@ void add_states(Table& table, const Run& run) {
     high = static_cast<double>((last.row(0).array() > 0.9).count());
     fall = last.row(0).mean() - last.row(last.rows() - 1).mean();
   }
-  table.add("highly correlated components", "1", high);
-  table.add("fall of the correlation with depth", "1", fall);
+  table.add("highly correlated components", "count", high);
+  table.add("fall of the correlation with depth", "ratio", fall);
   const Rows periodic = rows_of(run.result(), "periodic_columns/query", 2);
   double sum = 0, count = 0;
   const Vector offsets = run.offsets();
@@ -185,16 +189,16 @@ void add_states(Table& table, const Run& run) {
       sum += periodic.values(row, 0);
       count += 1;
     }
-  table.add("periodic columns of positional heads", "1", count > 0 ? sum / count : not_defined);
+  table.add("periodic columns of positional heads", "count", count > 0 ? sum / count : not_defined);
   const auto amplitude = [&](const char* name, Index layer) {
     const Rows rows = rows_of(run.result(), name, 1);
     if (rows.values.rows() == 0) return not_defined;
     return contrast(rows.values.row(layer < 0 ? rows.values.rows() - 1 : layer).transpose());
   };
-  table.add("contrast of queries in layer 0", "1", amplitude("wave_spectra/query", 0));
-  table.add("contrast of keys in layer 0", "1", amplitude("wave_spectra/key", 0));
-  table.add("contrast of states in layer 0", "1", amplitude("wave_spectra/state", 0));
-  table.add("decay of the contrast of queries", "1",
+  table.add("contrast of queries in layer 0", "ratio", amplitude("wave_spectra/query", 0));
+  table.add("contrast of keys in layer 0", "ratio", amplitude("wave_spectra/key", 0));
+  table.add("contrast of states in layer 0", "ratio", amplitude("wave_spectra/state", 0));
+  table.add("decay of the contrast of queries", "ratio",
             amplitude("wave_spectra/query", 0) - amplitude("wave_spectra/query", -1));
 }
 
@@ -227,12 +231,58 @@ double mean_layer_of_positional(const Run& run) {
   return count > 0 ? sum / count : not_defined;
 }
 
+constexpr std::array<const char*, 2> changed_analyses{"measured_offset", "cross_covariance"};
+
+/// Tells of one job after another as of one: what the others are expected to cost comes before or after.
+class JobsProgress {
+ public:
+  /// @param whole    cost of the job as it is
+  /// @param changed  of each of the `jobs` after it
+  JobsProgress(ProgressCallback progress, double whole, double changed, int jobs)
+      : progress_(std::move(progress)), changed_(changed), here_(whole), after_(changed * jobs) {}
+
+  [[nodiscard]] ProgressCallback of(const std::string& name) const {
+    if (!progress_) return {};
+    return [this, name](JobProgress now) {
+      if (!name.empty()) now.stage = name + ": " + now.stage;
+      now.before += before_;
+      now.after += after_;
+      progress_(now);
+    };
+  }
+  void next() {
+    before_ += here_;
+    here_ = changed_;
+    after_ = std::max(0.0, after_ - changed_);
+  }
+
+ private:
+  ProgressCallback progress_;
+  double changed_, before_ = 0, here_, after_;
+};
+
+double cost_of(const JobInput& input, const JobOptions& options) {
+  const int threads =
+      options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const DocumentPass pass(input.model, *input.source, options, threads);
+  double cost = 0;
+  for (const StageCost& stage : job_stages(input.model, pass, options, threads)) cost += stage.seconds;
+  return cost;
+}
+
+JobsProgress jobs_progress(const JobInput& input, JobOptions options, const ProgressCallback& progress) {
+  if (!progress) return {{}, 0, 0, 0};
+  const double whole = cost_of(input, options);
+  options.only = {changed_analyses.begin(), changed_analyses.end()};
+  return {progress, whole, cost_of(input, options), 3};
+}
+
 Result run_with(const std::function<JobInput()>& open, const std::string& intervention, JobOptions options,
                 const ProgressCallback& progress) {
   JobInput input = open();
   if (!intervention.empty()) {
     intervene(input, {intervention}, {options.seed, 1});
-    options.only = {"measured_offset", "cross_covariance"};
+    options.only = {changed_analyses.begin(), changed_analyses.end()};
   }
   Result result = run_job(input.model, *input.source, options, progress);
   result.provenance.insert(input.provenance.begin(), input.provenance.end());
@@ -244,6 +294,7 @@ Result run_with(const std::function<JobInput()>& open, const std::string& interv
 Reproduction reproduction(const std::function<JobInput()>& open, const JobOptions& options,
                           const ProgressCallback& progress) {
   Reproduction found;
+  std::optional<JobsProgress> jobs;
   bool positions = false;
   {
     const JobInput input = open();
@@ -253,17 +304,18 @@ Reproduction reproduction(const std::function<JobInput()>& open, const JobOption
                       "about one",
                       input.model.family));
     found.model = published_model(input.model);
+    jobs.emplace(jobs_progress(input, options, progress));
     positions = !input.model.stack.embedding.positions.empty() || input.model.stack.position_term != nullptr;
   }
-  found.result = run_with(open, "", options, progress);
+  found.result = run_with(open, "", options, jobs->of(""));
   const Run run(found.result);
   Table table(found.model);
-  table.add("heads in one or two clusters", "1", in_few_clusters(run));
+  table.add("heads in one or two clusters", "ratio", in_few_clusters(run));
   add_positions(table, run);
   add_states(table, run);
   const bool named = found.model == "roberta-base";
   if (named) add_named_heads(table, run);
-  table.add("mean layer of positional heads", "1", mean_layer_of_positional(run));
+  table.add("mean layer of positional heads", "layer", mean_layer_of_positional(run));
 
   const std::vector<HeadName> heads = named ? std::vector<HeadName>{{7, 8}, {1, 2}, {0, 0}, {6, 4}} : run.clearest(4);
   const std::string name = heads.empty() ? "the clearest head" : head_name(heads[0].layer, heads[0].head);
@@ -275,12 +327,13 @@ Reproduction reproduction(const std::function<JobInput()>& open, const JobOption
       {"positions-only", "positions only"}, {"words-only", "words only"}, {"shuffled-words", "words shuffled"}};
   for (const auto& [intervention, words] : conditions) {
     double share = not_defined;
+    jobs->next();
     if (!heads.empty() && (positions || intervention != "positions-only")) {
-      const Result changed = run_with(open, intervention, options, progress);
+      const Result changed = run_with(open, intervention, options, jobs->of(words));
       carried.add(words, changed);
       share = Run(changed).weight_at(heads[0], offset) / run.weight_at(heads[0], offset);
     }
-    table.add(fmt::format("weight of {} at its offset, {}", name, words), "1", share);
+    table.add(fmt::format("weight of {} at its offset, {}", name, words), "ratio", share);
   }
   for (Field& field : carried.fields()) found.result.fields.push_back(std::move(field));
   found.quantities = table.taken();

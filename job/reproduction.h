@@ -11,7 +11,8 @@ namespace headwave {
 
 /// One line of the table: what was published beside what was measured.
 struct ReproducedQuantity {
-  std::string name, unit;
+  std::string name;
+  std::string unit;       ///< ratio, count, layer, token or cycles/T
   double measured = 0;    ///< NaN: undefined for this model
   std::string published;  ///< empty: nothing is published of this model
   std::string source;

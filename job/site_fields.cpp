@@ -17,6 +17,7 @@
 #include "headwave/analysis/position_split.h"
 #include "headwave/core/head_weights.h"
 #include "headwave/core/model_pass.h"
+#include "headwave/job/stage_report.h"
 
 namespace headwave {
 
@@ -102,19 +103,22 @@ void append(std::vector<Field>& fields, const Described& described) {
 /// Everything found of one kind of attention, as Fields, one analysis after the other.
 class SiteFindings {
  public:
-  SiteFindings(const Model& model, const Document& first, const Passed& passed, const JobOptions& options, int threads)
+  SiteFindings(const Model& model, const Document& first, const Passed& passed, const JobOptions& options, int threads,
+               StageReport& report)
       : stack_(model.stack_of(passed.site.kind)),
         model_(model),
         first_(first),
         passed_(passed),
         options_(options),
-        threads_(threads) {}
+        threads_(threads),
+        report_(report) {}
 
   [[nodiscard]] std::vector<Field> fields() {
+    begin("measured_offset");
     append(fields_, passed_.traces);
     measured_ = measured_offsets(passed_.traces, {options_.level});
     append(fields_, *measured_);
-    if (options_.wants("head_cluster")) append(fields_, clusters_of(passed_.traces, options_, threads_));
+    if (begins("head_cluster")) append(fields_, clusters_of(passed_.traces, options_, threads_));
     if (options_.wants("attention_map")) append(fields_, passed_.maps);
     if (passed_.types) append(fields_, *passed_.types);
     if (passed_.values) append(fields_, *passed_.values);
@@ -129,11 +133,12 @@ class SiteFindings {
 
  private:
   void add_positions() {
-    if (options_.wants("position_spectrum")) append(fields_, spectrum_of(model_, first_, passed_.site.kind));
+    if (begins("position_spectrum")) append(fields_, spectrum_of(model_, first_, passed_.site.kind));
     if (!first_.stored.empty() && stack_.embedding.positions.rows() == 0) return;
-    if (options_.wants("position_components"))
+    if (begins("position_components"))
       append(fields_, position_components(positions_of(stack_, passed_.traces.length)));
     if (!options_.wants("position_atlas") || !first_.stored.empty()) return;
+    begin("position_atlas");
     atlas_ = atlas_of(stack_, passed_.traces.length, options_, threads_);
     append(fields_, *atlas_);
     for (Field& field : position_term_fields(stack_, options_.reach)) fields_.push_back(std::move(field));
@@ -142,33 +147,37 @@ class SiteFindings {
   void add_states() {
     if (passed_.moments.empty()) return;
     const std::vector<Index>& layers = passed_.site.grid.layers;
-    if (options_.wants("position_correlation")) {
+    if (begins("position_correlation")) {
       PositionCorrelationOptions correlation;
       correlation.seed = options_.seed;
       append(fields_,
              position_correlation(passed_.moments, layers, positions_of(stack_, passed_.site.length), correlation));
     }
-    if (options_.wants("position_split")) append(fields_, split_of(stack_, passed_, threads_));
+    if (begins("position_split")) append(fields_, split_of(stack_, passed_, threads_));
   }
 
   void add_chain() {
     if (!passed_.chain) return;
     const WaveChain& chain = *passed_.chain;
+    begin("cross_covariance");
     std::vector<Field> found = describe(passed_.heads, passed_.site.grid);
     if (passed_.chain_options.covariances) append(found, chain.covariances);
-    if (options_.wants("score_cluster"))
+    if (begins("score_cluster"))
       for (Field& field : describe(score_clusters_of(chain.covariances, options_, threads_), "score_cluster"))
         found.push_back(std::move(field));
     if (passed_.chain_options.spectra) {
+      begin("wave_spectra");
       append(found, chain.spectra);
       for (Field& field : describe(chain.shown, passed_.site.grid)) found.push_back(std::move(field));
     }
     if (passed_.chain_options.phases) {
+      begin("phase_rotation");
       append(found, chain.phase_spectra);
       phases_ = delay_of(chain.phases, "phase_delay", "the rotation's phases on the queries");
       append(found, *phases_);
     }
     if (passed_.chain_options.delays) {
+      begin("delay_spectrum");
       scores_ = delay_of(chain.scores, "delay_spectrum", "queries and keys");
       append(found, *scores_);
     }
@@ -190,12 +199,21 @@ class SiteFindings {
     return delay_spectrum(spectra, name, about, delay);
   }
 
+  void begin(const char* analysis) { report_.begin(analysis); }
+  /// Whether an analysis is asked for; its stage begins then.
+  bool begins(const char* analysis) {
+    if (!options_.wants(analysis)) return false;
+    begin(analysis);
+    return true;
+  }
+
   const Stack& stack_;
   const Model& model_;
   const Document& first_;
   const Passed& passed_;
   const JobOptions& options_;
   int threads_;
+  StageReport& report_;
   std::vector<Field> fields_;
   std::optional<MeasuredOffsets> measured_;
   std::optional<PositionAtlas> atlas_;
@@ -205,8 +223,8 @@ class SiteFindings {
 }  // namespace
 
 std::vector<Field> site_fields(const Model& model, const Document& first, const Passed& passed,
-                               const JobOptions& options, int threads) {
-  return SiteFindings(model, first, passed, options, threads).fields();
+                               const JobOptions& options, int threads, StageReport& report) {
+  return SiteFindings(model, first, passed, options, threads, report).fields();
 }
 
 }  // namespace headwave

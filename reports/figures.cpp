@@ -206,15 +206,28 @@ const std::vector<FigureKind>& figure_kinds() {
   return kinds;
 }
 
+std::vector<const FigureKind*> drawable_kinds(const std::vector<std::string>& fields) {
+  std::vector<const FigureKind*> drawable;
+  for (const FigureKind& kind : figure_kinds())
+    if (std::all_of(kind.fields.begin(), kind.fields.end(), [&](const std::string& name) {
+          return std::find(fields.begin(), fields.end(), name) != fields.end();
+        }))
+      drawable.push_back(&kind);
+  return drawable;
+}
+
 std::vector<std::filesystem::path> draw_figures(const Result& result, const std::filesystem::path& folder,
-                                                const FigureOptions& options) {
+                                                const FigureOptions& options, const FigureCallback& begins) {
   require_heads(result, options.heads);
+  std::vector<std::string> present;
+  for (const Field& field : result.fields)
+    if (is_there(result, field.name)) present.push_back(field.name);
+  const std::vector<const FigureKind*> kinds = drawable_kinds(present);
   std::vector<std::filesystem::path> written;
-  for (const FigureKind& kind : figure_kinds()) {
-    const bool present = std::all_of(kind.fields.begin(), kind.fields.end(),
-                                     [&](const std::string& name) { return is_there(result, name); });
-    if (!present) continue;
-    const auto files = kind.draw(result, options).write(folder, kind.name, options.formats, options.keep_data);
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (begins) begins(kinds[i]->name, i + 1, kinds.size());
+    const auto files =
+        kinds[i]->draw(result, options).write(folder, kinds[i]->name, options.formats, options.keep_data);
     written.insert(written.end(), files.begin(), files.end());
   }
   return written;

@@ -2,7 +2,7 @@
 # The program as a user meets it: exit codes, one-line errors that name the file, nothing half-written.
 #   command_line_test.sh HEADWAVE SOURCE_DIR
 set -u
-headwave=$1
+case $1 in /*) headwave=$1 ;; *) headwave=$PWD/$1 ;; esac
 golden=$2/tests/golden/models/bert
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -28,7 +28,57 @@ printf 'a b c\n' >"$work/text.txt"
 expect 0 "Usage" --help
 expect 0 "headwave 0" --version
 for command in demo run plant spectrum figures inspect atlas re-aim reproduce query loss predict; do expect 0 "Usage" $command --help; done
-expect 2 "" nonsense
+expect 2 "there is no command 'nonsense'" nonsense
+
+# One line says what is wrong with a command line, and what may have been meant.
+expect_line() {
+  expect "$@"
+  [ "$(wc -l <"$work/err")" = 1 ] || { echo "FAILED: headwave $*: expected one line, came"; cat "$work/err"; failed=1; }
+}
+expect_line 2 "no command 'rnu'; did you mean 'run'?" rnu --model x
+expect_line 2 "no --txt; did you mean '--text'?" run --txt x
+expect_line 2 "no --modle; did you mean '--model'?" predict --modle=x text
+expect_line 2 "no --sideways; \`headwave run --help\`" run --sideways
+expect_line 2 "--documents stands before the command" --documents 5 run
+expect_line 2 "which command?" -q
+expect_line 2 "'b' stands alone" inspect a b
+expect_line 2 "--text: what should stand after it is missing" run --text
+expect_line 2 "--length: expected a whole number, 1 to 1048576, got 'abc'" run --length abc
+expect_line 2 "--documents: expected a whole number, 1 to 10000000, got '0'" run --documents 0
+expect_line 2 "--documents: expected a whole number, 1 to 10000000, got '010'" run --documents 010
+expect_line 2 "--documents: expected a whole number, 1 to 10000000, got '5.5'" run --documents 5.5
+expect_line 2 "--level: expected a number, 1e-12 to 0.5, got 'small'" run --level small
+expect_line 2 "--level: expected a number, 1e-12 to 0.5, got 'nan'" run --level nan
+expect_line 2 "--level: expected a number, 1e-12 to 0.5, got '0.7'" run --level 0.7
+expect_line 2 "--formats: there is no 'sgv'; did you mean 'svg'?" demo --formats pdf,sgv
+expect_line 2 "--pairs: expected all, without_special or without_sink, got 'none'" demo --pairs none
+expect_line 2 "--only: there is no 'delay_spectra'; did you mean 'delay_spectrum'?" demo --only delay_spectra
+expect_line 2 "no command 'rnu'; did you mean 'run'?" help rnu
+
+# Where an option would do nothing a command does not offer it, and says why.
+expect_line 2 "--states: stored states have no words" loss --states x
+expect_line 2 "--shuffles: a loss is compared document by document" loss --shuffles 2
+expect_line 2 "--only: the list needs every analysis" reproduce --only head_types
+expect_line 2 "--intervene: the list has interventions of its own" reproduce --intervene words-only
+expect_line 2 "--head-count: applies to stored states" reproduce --head-count 2
+expect_line 2 "--intervene: re-aiming is the intervention here" re-aim --intervene words-only
+expect_line 2 "no --map-tokens; it is an option of" atlas --map-tokens 5
+expect_line 2 "no --pairs; it is an option of" re-aim --pairs all
+expect_line 2 "--completions requires --paper-rotation" atlas --model x --out y --completions 5
+expect_line 2 "--shuffles: applies to --intervene shuffled-words" run --model x --text y --shuffles 3 --out z
+for absent in 'loss --states' 'loss --shuffles' 'loss --layer' 'reproduce --only' 'reproduce --states' 'reproduce --intervene' \
+  're-aim --states' 're-aim --intervene' 're-aim --pairs' 'atlas --map-tokens' 'atlas --pairs' 'atlas --heads' 'spectrum --pairs'; do
+  "$headwave" help "${absent% *}" | grep -qF -- "  ${absent#* } " && { echo "FAILED: $absent is offered"; failed=1; }
+done
+for present in 'run --states' 'run --score-window' 'run --score-clusters' 'run --atlas-draws' 'run --shuffles' 're-aim --heads'; do
+  "$headwave" help "${present% *}" | grep -qF -- "  ${present#* } " || { echo "FAILED: $present is not offered"; failed=1; }
+done
+expect 0 "--documents N             how many documents (1 to 10000000, default 100)" run --help
+expect 0 "--level X " run --help
+expect 0 "query-key pairs that offset profiles count (all, without_special or" run --help
+expect 0 "Follow every head of a model" help run
+expect 0 "Commands:"
+expect 0 "Commands:" help
 expect 2 "give one of --text, --ids, --random-tokens and --states" run --model "$golden" --out "$work/r"
 expect 2 "" run --model "$golden" --text "$work/text.txt" --ids "$work/text.txt" --out "$work/r"
 expect 2 "need --model DIR" run --text "$work/text.txt" --out "$work/r"
@@ -172,6 +222,7 @@ expect 0 "bert" -q spectrum --model "$work/model" "$golden/model.safetensors" --
 expect 2 "--length" spectrum --model "$golden" --length 1 --out "$work/s1"
 expect 1 "40 positions, a length of 41" spectrum --model "$golden" --length 41 --out "$work/s1"
 [ -e "$work/s1" ] && { echo "FAILED: a refused spectrum left a folder"; failed=1; }
+expect 1 "no intervention 'position-only'; did you mean 'positions-only'?" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/i" --intervene position-only
 expect 1 "expected words-only, positions-only" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/i" --intervene nothing
 expect 0 "L3H7" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/i" --only measured_offset --no-figures --intervene positions-only --intervene without-heads=L0H0
 expect 0 "without-heads=L0H0" inspect "$work/i/results.h5" --json
@@ -186,12 +237,14 @@ expect 1 "there is no L7H0" query --model "$work/model" --head L7H0 "w1 w2"
 expect 0 "R2 (t not 0)" atlas --model "$2/tests/golden/families/gpt2" --out "$work/atlas" --formats svg
 expect 0 "predicted" inspect "$work/atlas/results.h5"
 expect 0 "causal attention" atlas --model "$2/tests/golden/families/bart" --out "$work/atlas2" --no-figures
-expect 1 "no analysis 'delays'" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/only" --only delays
+expect 2 "--only: expected measured_offset, head_cluster" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/only" --only delays
 [ -e "$work/only/results.h5" ] && { echo "FAILED: an unknown analysis left a result"; failed=1; }
 expect 0 "slope" re-aim --model "$work/model" --ids "$work/model/ids.json" --documents 1 --furthest 1 --heads L0H1 --out "$work/re-aim" --no-figures
 expect 1 "no position table" re-aim --model "$2/tests/golden/families/llama" --random-tokens 6 --documents 1 --out "$work/re-aim2"
 expect 2 "--states" reproduce --states "$stored" --out "$work/reproduce"
 expect 0 "nothing is published of this model" reproduce --model "$golden" --random-tokens 10 --documents 5 --out "$work/reproduce" --no-figures
+grep -q '^quantity *unit *measured$' "$work/out" || { echo "FAILED: reproduce shows columns about what is not published"; failed=1; }
+grep -q '^heads in one or two clusters *ratio ' "$work/out" || { echo "FAILED: reproduce shows no units"; failed=1; }
 expect 1 "there is no L9H9; the result has 4 layers of 8 heads, L0H0 to L3H7" figures "$work/r/results.h5" --heads L9H9 --formats svg
 expect 1 "there is no L2H99" figures "$work/re-aim" --heads L2H99 --formats svg
 expect 0 "" figures "$work/r/results.h5" --heads L1H2,L3H0 --formats svg
@@ -277,6 +330,7 @@ expect 0 "L3H7" run --model "$work/model" --ids "$work/model/ids.json" --documen
 expect 1 "--force" run --job "$work/job.toml"
 expect 0 "level = 0.001" inspect "$work/j1/results.h5" --job
 cp "$work/out" "$work/stored.toml"
+grep -qx 'false-share = 0.05' "$work/stored.toml" || { echo "FAILED: a stored job writes 0.05 otherwise"; failed=1; }
 expect 0 "clusters = 3" inspect "$work/j2/results.h5" --job
 cmp -s "$work/out" "$work/stored.toml" || { echo "FAILED: a job file is not what its flags are"; failed=1; }
 expect 0 "L3H7" run --job "$work/stored.toml" --out "$work/j3"
@@ -295,7 +349,9 @@ refuse_job() {
   printf '%s\n' "$2" >"$work/bad.toml"
   expect 1 "$1" run --job "$work/bad.toml" --out "$work/j4"
 }
-refuse_job "line 1: there is no key 'lenght'; expected one of" 'lenght = 5'
+refuse_job "line 1: there is no key 'lenght'; did you mean 'length'?" 'lenght = 5'
+refuse_job "line 1: there is no key 'nonsense'; expected one of" 'nonsense = 5'
+refuse_job "did you mean 'delay_spectrum'?" 'only = ["delay_spectra"]'
 refuse_job "line 1: there is no key 'force'" 'force = true'
 refuse_job "line 2: 'documents' should be a whole number" '
 documents = "5"'
@@ -314,6 +370,17 @@ expect 1 "$work/none.toml" run --job "$work/none.toml" --out "$work/j4"
 expect 1 "holds no job" inspect "$work/demo/results.h5" --job
 expect 2 "below 2^63" run --job "$work/job.toml" --seed 9223372036854775808
 
+# Every result says who made it, when and with what, whichever command it was.
+for result in r/results.h5 s/0-model.h5 atlas/results.h5; do
+  "$headwave" inspect "$work/$result" -a | sed -n '/^\/provenance/,$p' >"$work/provenance"
+  for what in '@started *20[0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]Z' '@version *[0-9]' '@command *headwave' '@compiler *[gc]' \
+    '@libraries *Eigen [0-9.]*, FFTW [0-9.]*, HDF5 [0-9.]*, zlib [0-9.]*, ICU [0-9.]*, PCRE2 [0-9.]*, fmt [0-9.]*' '@processor *[^ ]' \
+    '@instruction_set *[^ ]' '@wall_time_s *[0-9]'; do
+    grep -q "$what" "$work/provenance" || { echo "FAILED: $result does not say $what"; failed=1; }
+  done
+  grep -Eq '@commit *([0-9a-f]{40}(-dirty)?|unknown)( |$)' "$work/provenance" || { echo "FAILED: $result names no commit"; failed=1; }
+done
+
 # docs/result-file.md names everything that a provenance holds.
 for result in r/results.h5 encoded/results.h5 i/results.h5 random/results.h5 few/results.h5 demo/results.h5 s/0-model.h5; do
   names=$("$headwave" inspect "$work/$result" -a | sed -n '/^\/provenance/,$p' | sed -n 's/.*@\([a-z][a-z0-9_]*\) .*/\1/p')
@@ -321,6 +388,26 @@ for result in r/results.h5 encoded/results.h5 i/results.h5 random/results.h5 few
   for name in $names; do
     grep -qF -- "\`$name\`" "$2/docs/result-file.md" || { echo "FAILED: docs/result-file.md does not name '$name'"; failed=1; }
   done
+done
+
+# What --help gives as examples runs, on fewer and shorter documents. (A GPT-2 with its tokenizer is not at hand here.)
+mkdir "$work/examples"
+cp -r "$work/model" "$work/examples/minilm"
+cp -r "$2/tests/golden/families/bert-mlm" "$work/examples/bert"
+printf '%s\n' '[PAD]' '[UNK]' '[CLS]' '[SEP]' '[MASK]' the cat on mat w1 w2 w3 >"$work/examples/bert/vocab.txt"
+awk 'BEGIN { for (i = 0; i < 2000; ++i) printf "w%d ", 1 + i * i % 3 }' >"$work/examples/text.txt"
+for command in demo plant run spectrum figures inspect atlas re-aim reproduce query loss predict help; do
+  "$headwave" $command --help | sed -n 's/^  headwave //p' >"$work/lines"
+  [ "$(wc -l <"$work/lines")" -ge 2 ] || { echo "FAILED: $command --help has no two examples"; failed=1; }
+  while read -r line; do
+    case $line in *gpt2*) continue ;; esac
+    shorter=$(echo "$line" | sed 's/--documents [0-9]*/--documents 2/; s/--length [0-9]*/--length 16/')
+    case $command in
+      demo | run | figures | atlas | re-aim | reproduce) case $line in *--formats*) ;; *) shorter="$shorter --formats svg" ;; esac ;;
+    esac
+    (cd "$work/examples" && eval "\"$headwave\" -q $shorter") >"$work/out" 2>"$work/err" </dev/null ||
+      { echo "FAILED: an example: headwave $line"; cat "$work/err"; failed=1; }
+  done <"$work/lines"
 done
 
 # A result is whole or absent: nothing but results.h5 and the figures lies in the folder.

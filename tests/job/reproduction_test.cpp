@@ -33,7 +33,12 @@ TEST_CASE("the paper's list comes for a model of which nothing is published, and
   const PlantedModel planted = planted_model(planted_bank());
   const Reproduction found = reproduction([&] { return planted_input(planted); });
   CHECK(found.model.empty());
-  for (const ReproducedQuantity& quantity : found.quantities) CHECK_FALSE(quantity.compared());
+  const std::set<std::string> units{"ratio", "count", "layer", "token", "cycles/T"};
+  for (const ReproducedQuantity& quantity : found.quantities) {
+    CAPTURE(quantity.name);
+    CHECK_FALSE(quantity.compared());
+    CHECK(units.contains(quantity.unit));
+  }
   CHECK(quantity_of(found, "heads in one or two clusters").measured == 1);
   // The bank's heads read waves alone: words change nothing, and without positions nothing is left.
   double positions = 0, words = 1, shuffled = 0;

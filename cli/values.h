@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace headwave::cli {
+
+/// What an option may take. Each refuses everything else in one line that names what was expected and what came, and
+/// describes itself to --help: "1 to 100", "pdf, svg or png".
+
+/// A whole number in decimal digits, low <= number <= high.
+CLI::Validator whole_number(std::int64_t low, std::int64_t high);
+
+/// A finite number, low <= number <= high.
+CLI::Validator real_number(double low, double high);
+
+/// A whole number of at least 0 that results and job files can hold: seeds. The parser would turn negative ones into
+/// huge ones.
+CLI::Validator not_negative();
+
+/// One of a few words; of a near miss says which was meant.
+CLI::Validator one_of(std::vector<std::string> words);
+
+/// An option that other commands have and this one has not: --help does not show it, and who types it is told why.
+CLI::Option* refused_option(CLI::App& command, const std::string& name, const std::string& why);
+
+}  // namespace headwave::cli
