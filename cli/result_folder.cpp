@@ -1,6 +1,7 @@
 #include "headwave/cli/result_folder.h"
 
 #include <cstdio>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -8,6 +9,7 @@
 #include "headwave/cli/provenance.h"
 #include "headwave/cli/terminal.h"
 #include "headwave/cli/values.h"
+#include "headwave/data/replaced_file.h"
 #include "headwave/data/result_file.h"
 #include "headwave/reports/gnuplot.h"
 #include "headwave/reports/position_note.h"
@@ -82,19 +84,24 @@ OutputFolder opened_folder(const FolderOptions& options) {
     files.results.push_back(fs::path(name_of(kind)) / "results.h5");
   if (options.figures) {
     files.others.emplace_back("summary.html");
-    for (const FigureKind& kind : figure_kinds()) files.others.push_back(fs::path("figures") / (kind.name + ".tsv"));
+    files.others.emplace_back("figures/" + figure_kinds().front().name + ".tsv");
   }
   return {options.folder, files, options.force};
 }
 
 void write_results(OutputFolder& folder, std::vector<KindResult>& results, double seconds) {
   const std::vector<fs::path> old = written_files(folder.path());
-  std::vector<fs::path> written;
+  std::vector<std::unique_ptr<ReplacedFile>> files;
   for (auto& [kind, result] : results) {
     add_program(result.provenance, seconds);
-    written.push_back(folder.inside(place_of(results, kind)) / "results.h5");
-    progress_at("writing " + written.back().filename().string());
-    write_result(result, written.back());
+    files.push_back(std::make_unique<ReplacedFile>(folder.inside(place_of(results, kind)) / "results.h5"));
+    progress_at("writing " + files.back()->path().filename().string());
+    write_result(result, *files.back());
+  }
+  std::vector<fs::path> written;
+  for (const auto& file : files) {
+    file->commit();
+    written.push_back(file->path());
   }
   folder.remove_old(old, written);
 }

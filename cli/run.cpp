@@ -74,7 +74,7 @@ int dry_run(RunOptions& options, const SourceOptions& given) {
              about_text(reading + job.seconds + figures), about_text(figures), job.probed);
   fmt::print("memory  about {}, the model's weights with it\n",
              size_text(static_cast<std::uintmax_t>(job.memory_bytes)));
-  fmt::print("disk    at most {} for results.h5; figures take about 1 MB more\n",
+  fmt::print("disk    at most {} for results.h5; figures take about 10 MB more\n",
              size_text(static_cast<std::uintmax_t>(job.result_bytes)));
   return done;
 }

@@ -13,6 +13,7 @@
 #include "headwave/cli/provenance.h"
 #include "headwave/cli/terminal.h"
 #include "headwave/cli/values.h"
+#include "headwave/data/replaced_file.h"
 #include "headwave/data/result_file.h"
 #include "headwave/job/position_spectra.h"
 #include "headwave/reports/gnuplot.h"
@@ -81,14 +82,19 @@ int compare_spectra(SpectrumCommand& command) {
   OutputFolder folder = opened_folder(command);
   std::vector<ModelSpectrum> spectra = position_spectra(command.models, command.analysis);
   const std::vector<std::filesystem::path> old = written_spectra(folder.path());
-  std::vector<std::filesystem::path> written;
+  std::vector<std::unique_ptr<ReplacedFile>> files;
   std::vector<LabelledSpectrum> curves;
   for (std::size_t i = 0; i < spectra.size(); ++i) {
     Result& result = spectra[i].result;
     add_program(result.provenance, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    written.push_back(folder.path() / result_name(command, i));
-    write_result(result, written.back());
+    files.push_back(std::make_unique<ReplacedFile>(folder.path() / result_name(command, i)));
+    write_result(result, *files.back());
     curves.push_back(curve_of(spectra[i]));
+  }
+  std::vector<std::filesystem::path> written;
+  for (const auto& file : files) {
+    file->commit();
+    written.push_back(file->path());
   }
   folder.remove_old(old, written);
   const auto figures = spectra_figure(curves).write(folder.path(), "spectra", command.formats, true);

@@ -18,6 +18,9 @@ class ReplacedFile {
   ReplacedFile& operator=(const ReplacedFile&) = delete;
   ~ReplacedFile();
 
+  /// What its name will be.
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
   /// Where to write meanwhile, for a library that opens its files itself.
   [[nodiscard]] const std::filesystem::path& temporary() const { return temporary_; }
 

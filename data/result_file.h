@@ -9,6 +9,7 @@
 namespace headwave {
 
 class Hdf5File;
+class ReplacedFile;
 
 /// The layout that write_result writes and the newest that read_result reads; stored as the root attribute
 /// schema_version.
@@ -36,6 +37,10 @@ inline constexpr int result_schema_version = 1;
 ///         one group has the same axis with other values or units, a quantity has the name of an axis, or an
 ///         attribute's name is taken; IoError if the file cannot be written
 void write_result(const Result& result, const std::filesystem::path& path);
+
+/// The same of results that belong together: each is whole before the caller commits the first.
+/// @throws ShapeError and IoError as above
+void write_result(const Result& result, const ReplacedFile& file);
 
 /// The result that write_result wrote: title, Fields in their order with axes and attributes, provenance.
 /// @throws IoError if the file cannot be read; FormatError if it is not HDF5, not a headwave result, unfinished, newer

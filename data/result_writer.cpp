@@ -142,15 +142,19 @@ void write_file(const Result& result, const std::vector<ResultGroup>& groups, co
 
 }  // namespace
 
-void write_result(const Result& result, const std::filesystem::path& path) {
+void write_result(const Result& result, const ReplacedFile& file) {
   const std::vector<ResultGroup> groups = result_groups(result);
-  ReplacedFile replaced(path);
   try {
     const Hdf5Session session;
-    write_file(result, groups, replaced.temporary());
+    write_file(result, groups, file.temporary());
   } catch (const IoError& problem) {
-    throw IoError(fmt::format("{}: {}", printable(path.string(), 400), problem.what()));
+    throw IoError(fmt::format("{}: {}", printable(file.path().string(), 400), problem.what()));
   }
+}
+
+void write_result(const Result& result, const std::filesystem::path& path) {
+  ReplacedFile replaced(path);
+  write_result(result, replaced);
   replaced.commit();
 }
 

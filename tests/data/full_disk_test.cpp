@@ -77,6 +77,21 @@ TEST_CASE("full disk: a result that does not fit is an error wherever it ends, a
   CHECK(read_result(folder / "r.h5").at("a/large").doubles() == result.at("a/large").doubles());
 }
 
+TEST_CASE("full disk: of results that belong together none appears before all are written") {
+  const TemporaryFolder folder;
+  const Result small{"small", {}, {}};
+  ReplacedFile first(folder / "a.h5");
+  ReplacedFile second(folder / "b.h5");
+  write_result(small, first);
+  {
+    const FullDisk disk(10'000);
+    CHECK_THROWS_WITH(write_result(result_of_many_kinds(), second), ContainsSubstring("b.h5: 'a/"));
+  }
+  CHECK_FALSE(std::filesystem::exists(folder / "a.h5"));
+  first.commit();
+  CHECK(read_result(folder / "a.h5").title == "small");
+}
+
 TEST_CASE("full disk: the error says what could not be written, where, and what the system says") {
   const TemporaryFolder folder;
   const FullDisk disk(10'000);
