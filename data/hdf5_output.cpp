@@ -1,6 +1,8 @@
 #include "headwave/data/hdf5_output.h"
 
+#include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include <fmt/format.h>
 

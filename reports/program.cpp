@@ -44,7 +44,7 @@ class SpawnActions {
 class Pipe {
  public:
   Pipe() {
-    if (pipe2(ends_, O_CLOEXEC) != 0) throw IoError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+    if (pipe2(ends_.data(), O_CLOEXEC) != 0) throw IoError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
   }
   Pipe(const Pipe&) = delete;
   Pipe& operator=(const Pipe&) = delete;
@@ -72,7 +72,7 @@ class Pipe {
   }
 
  private:
-  int ends_[2] = {-1, -1};
+  std::array<int, 2> ends_ = {-1, -1};
 };
 
 std::string beginning_of(const std::filesystem::path& path) {
