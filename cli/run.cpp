@@ -70,12 +70,13 @@ int dry_run(RunOptions& options, const SourceOptions& given) {
   fmt::print("{} documents x {} tokens x {} layers x {} heads\n", job.documents, lengths, job.layers, job.heads);
   end_progress();
   const double figures = figure_seconds(job, options.folder);
-  fmt::print("time    about {}, {} of it for figures; from the {} documents that were run to find out\n",
-             about_text(reading + job.seconds + figures), about_text(figures), job.probed);
+  fmt::print("time    about {}, from the {} documents that were run to find out{}\n",
+             about_text(reading + job.seconds + figures), job.probed,
+             figures > 0 ? fmt::format("; {} of it for figures", about_text(figures)) : "");
   fmt::print("memory  about {}, the model's weights with it\n",
              size_text(static_cast<std::uintmax_t>(job.memory_bytes)));
-  fmt::print("disk    at most {} for results.h5; figures take about 10 MB more\n",
-             size_text(static_cast<std::uintmax_t>(job.result_bytes)));
+  fmt::print("disk    about {} for results.h5{}\n", size_text(static_cast<std::uintmax_t>(job.result_bytes)),
+             options.folder.figures ? "; figures take about 10 MB more" : "");
   return done;
 }
 

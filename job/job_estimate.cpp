@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "headwave/core/error.h"
+#include "headwave/data/packed_size.h"
 #include "headwave/job/job_stages.h"
 
 namespace headwave {
@@ -90,11 +91,11 @@ std::int64_t resident_bytes() {
   return std::int64_t{usage.ru_maxrss} * 1024;
 }
 
-/// Bytes of a Field once its axes have the lengths that the whole job gives them.
+/// Bytes that a Field takes in the file once its axes have the lengths that the whole job gives them.
 double bytes_of(const Field& field, const JobEstimate& job, Index probe_longest) {
   const double entry =
       std::visit([](const auto& values) { return static_cast<double>(sizeof(*values.data())); }, field.values);
-  double bytes = entry * static_cast<double>(field.size());
+  double bytes = entry * packed_share(field) * static_cast<double>(field.size());
   for (const Axis& axis : field.axes) {
     if (axis.name == "document") bytes *= static_cast<double>(job.documents) / static_cast<double>(job.probed);
     if (axis.name == "offset")

@@ -17,7 +17,7 @@ struct JobEstimate {
   std::vector<std::string> fields;  ///< names of what the result would hold
   double seconds = 0.0;             ///< wall time without figures
   std::int64_t memory_bytes = 0;    ///< largest resident memory, the mapped weights with it
-  std::int64_t result_bytes = 0;    ///< of the result file before compression: it will be smaller
+  std::int64_t result_bytes = 0;    ///< of the result file; its parts are packed about as well as the probe's
 };
 
 /// Runs the first documents, a few for each thread, and reckons the job from them:

