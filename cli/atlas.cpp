@@ -7,6 +7,7 @@
 #include "headwave/cli/commands.h"
 #include "headwave/cli/help.h"
 #include "headwave/cli/job_options.h"
+#include "headwave/cli/progress.h"
 #include "headwave/cli/result_folder.h"
 #include "headwave/cli/terminal.h"
 #include "headwave/cli/values.h"
@@ -27,6 +28,7 @@ int atlas(AtlasCommand& options) {
   for (const std::string& name : options.paper_heads) options.atlas.paper_heads.push_back(parse_head_name(name));
   const auto start = std::chrono::steady_clock::now();
   OutputFolder folder = opened_folder(options.folder);
+  progress_at("predicting the offsets of every head");
   std::vector<KindResult> results = model_atlas({options.model, options.map}, options.atlas);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (const KindResult& found : results)

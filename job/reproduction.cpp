@@ -6,7 +6,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,7 +14,7 @@
 #include "headwave/core/offset_peak.h"
 #include "headwave/job/carried_waves.h"
 #include "headwave/job/intervention_text.h"
-#include "headwave/job/job_stages.h"
+#include "headwave/job/jobs_progress.h"
 #include "headwave/job/published.h"
 
 namespace headwave {
@@ -233,48 +232,11 @@ double mean_layer_of_positional(const Run& run) {
 
 constexpr std::array<const char*, 2> changed_analyses{"measured_offset", "cross_covariance"};
 
-/// Tells of one job after another as of one: what the others are expected to cost comes before or after.
-class JobsProgress {
- public:
-  /// @param whole    cost of the job as it is
-  /// @param changed  of each of the `jobs` after it
-  JobsProgress(ProgressCallback progress, double whole, double changed, int jobs)
-      : progress_(std::move(progress)), changed_(changed), here_(whole), after_(changed * jobs) {}
-
-  [[nodiscard]] ProgressCallback of(const std::string& name) const {
-    if (!progress_) return {};
-    return [this, name](JobProgress now) {
-      if (!name.empty()) now.stage = name + ": " + now.stage;
-      now.before += before_;
-      now.after += after_;
-      progress_(now);
-    };
-  }
-  void next() {
-    before_ += here_;
-    here_ = changed_;
-    after_ = std::max(0.0, after_ - changed_);
-  }
-
- private:
-  ProgressCallback progress_;
-  double changed_, before_ = 0, here_, after_;
-};
-
-double cost_of(const JobInput& input, const JobOptions& options) {
-  const int threads =
-      options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  const DocumentPass pass(input.model, *input.source, options, threads);
-  double cost = 0;
-  for (const StageCost& stage : job_stages(input.model, pass, options, threads)) cost += stage.seconds;
-  return cost;
-}
-
 JobsProgress jobs_progress(const JobInput& input, JobOptions options, const ProgressCallback& progress) {
   if (!progress) return {{}, 0, 0, 0};
-  const double whole = cost_of(input, options);
+  const double whole = job_cost(input.model, *input.source, options);
   options.only = {changed_analyses.begin(), changed_analyses.end()};
-  return {progress, whole, cost_of(input, options), 3};
+  return {progress, whole, job_cost(input.model, *input.source, options), 3};
 }
 
 Result run_with(const std::function<JobInput()>& open, const std::string& intervention, JobOptions options,

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "headwave/core/planted_bank.h"
+#include "headwave/job/jobs_progress.h"
 #include "headwave/tests/catch.h"
 
 using namespace headwave;
@@ -77,4 +78,28 @@ TEST_CASE("a job reports every stage by a name that is expected, from the first 
         },
         alone.fields[i].values);
   }
+}
+
+TEST_CASE("several jobs are told of as one: what the others cost comes before or after") {
+  std::vector<JobProgress> told;
+  JobsProgress jobs([&](const JobProgress& now) { told.push_back(now); }, 10, 3, 2);
+  JobProgress now;
+  now.stage = "attention";
+  now.here = 2;
+  now.after = 8;
+  jobs.of("")(now);
+  jobs.next();
+  jobs.of("words only")(now);
+  jobs.next();
+  jobs.of("")(now);
+  REQUIRE(told.size() == 3);
+  CHECK(told[0].stage == "attention");
+  CHECK(told[0].before == 0);
+  CHECK(told[0].after == 14);
+  CHECK(told[1].stage == "words only: attention");
+  CHECK(told[1].before == 10);
+  CHECK(told[1].after == 11);
+  CHECK(told[2].before == 13);
+  CHECK(told[2].after == 8);
+  CHECK_FALSE(JobsProgress({}, 1, 1, 1).of("x"));
 }
