@@ -47,7 +47,7 @@ void require_heads(const FigureOptions& drawing, const Model& model) {
 
 /// Seconds that drawing takes, most of it in gnuplot: about so many for a file of a figure.
 double figure_seconds(const JobEstimate& job, const FolderOptions& folder) {
-  constexpr double seconds_a_file = 0.035;
+  constexpr double seconds_a_file = 0.045;
   if (!folder.figures) return 0;
   return seconds_a_file * static_cast<double>(drawable_kinds(job.fields).size() * folder.drawing.formats.size());
 }
