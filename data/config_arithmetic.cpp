@@ -29,6 +29,7 @@ bool is_harmless(std::string_view key) {
       "no_repeat_ngram_size", "num_beam_groups", "num_beams", "num_return_sequences", "output_scores", "prefix",
       "remove_invalid_values", "repetition_penalty", "return_dict_in_generate", "suppress_tokens", "temperature",
       "top_k", "top_p", "typical_p"};
+  if (key == "token_dropout" || key == "moe_token_dropout") return false;  // these act on what is read, not in training
   return names.contains(key) || key.ends_with("_token_id") || key.ends_with("_dropout") ||
          key.ends_with("_dropout_prob") || key.ends_with("_pdrop") || key.ends_with("_layerdrop") || key == "dropout" ||
          key.starts_with("summary_");
@@ -53,11 +54,30 @@ std::vector<std::string> unread_arithmetic(const ModelConfig& config) {
   return unread;
 }
 
+bool is_of_a_head(std::string_view tensor) {
+  for (const char* part : {"pooler", "classif", "cls.", "score", "qa_outputs", "head", "predictions", "logits"})
+    if (tensor.find(part) != std::string_view::npos) return true;
+  return false;
+}
+
 std::string silent_arithmetic(const std::string& model_type) {
-  const std::string offset_norms = "its norms multiply by 1 + weight, and its words are scaled by sqrt(d_model)";
+  const std::string offset_norms =
+      "its norms multiply by 1 + weight and its words are scaled by sqrt(d_model), which no map says";
+  const std::string pairs_of_neighbours =
+      "its rotary positions turn neighbouring channels: give pairing = \"neighbours\" in a map";
+  const std::string norms_first = "its norms come first in a block and once more at the end of each side";
   static const std::map<std::string, std::string> known{
-      {"gemma", offset_norms},       {"gemma2", offset_norms},          {"gemma3", offset_norms},
-      {"gemma3_text", offset_norms}, {"recurrent_gemma", offset_norms},
+      {"blenderbot", norms_first},
+      {"blenderbot-small", "its embedding norm comes before the positions in one side"},
+      {"data2vec-text", "its positions begin at row pad_token_id + 1: give first_row in a map"},
+      {"ernie4_5", pairs_of_neighbours},
+      {"eurobert", "it looks in both directions: leave causal out of a map"},
+      {"gemma", offset_norms},
+      {"gemma2", offset_norms},
+      {"helium", pairs_of_neighbours},
+      {"m2m_100", norms_first},
+      {"mbart", norms_first},
+      {"pegasus", norms_first},
   };
   const auto found = known.find(model_type);
   return found == known.end() ? "" : found->second;

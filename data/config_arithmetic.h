@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headwave/data/model_config.h"
@@ -11,6 +12,9 @@ namespace headwave {
 /// the keys that are there, hold something, are not known to leave the arithmetic alone (dropout, token ids, how text is
 /// generated, bookkeeping), and were not asked for. Multipliers, soft caps, scales and norms of other models stand there.
 std::vector<std::string> unread_arithmetic(const ModelConfig& config);
+
+/// Whether a tensor that nothing reads is a prediction head's or a pooler's, which change neither attention nor states.
+bool is_of_a_head(std::string_view tensor);
 
 /// Of a model type whose code computes otherwise than the known family it looks like, without its config.json saying so:
 /// what it does, in words. Empty of any other.

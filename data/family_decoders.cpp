@@ -23,6 +23,7 @@ const char* first_of(const ModelConfig& config, const char* key, const char* oth
 }  // namespace
 
 ModelMap gpt2_map(const ModelConfig& config, const HasTensor& has) {
+  config.require("is_causal", true);
   config.require("scale_attn_by_inverse_layer_idx", false);
   config.require("add_cross_attention", false);
   const std::string prefix = prefix_before({"", "transformer."}, {"wte.weight", "wpe.weight"}, has);
@@ -61,6 +62,7 @@ ModelMap gpt2_map(const ModelConfig& config, const HasTensor& has) {
 }
 
 ModelMap bloom_map(const ModelConfig& config, const HasTensor& has) {
+  config.require("is_causal", true);
   config.require("apply_residual_connection_post_layernorm", false);
   const std::string prefix = prefix_before({"", "transformer."}, {"word_embeddings.weight"}, has);
   const std::string at = prefix + "h.{layer}.";
@@ -93,6 +95,7 @@ ModelMap bloom_map(const ModelConfig& config, const HasTensor& has) {
 }
 
 ModelMap llama_map(const ModelConfig& config, const HasTensor& has) {
+  config.require("is_causal", true);
   const std::string family = config.family();
   const std::string prefix = prefix_before({"model.", ""}, {"embed_tokens.weight"}, has);
   const std::string at = prefix + "layers.{layer}.";
@@ -112,8 +115,12 @@ ModelMap llama_map(const ModelConfig& config, const HasTensor& has) {
   stack.block.activation = config.activation("hidden_act", "silu");
   stack.block.causal = true;
   set_heads(stack, config, "num_attention_heads", "head_dim",
-            config.size_or("num_key_value_heads", family == "mistral" ? 8 : 0));
-  if (family == "mistral") stack.block.window = config.size_or("sliding_window", 0);
+            config.size_or("num_key_value_heads", family == "mistral" ? 8
+                                                  : family == "qwen2" ? 32
+                                                                      : 0));
+  // Null says that there is none; where nothing is said the published code takes 4096.
+  if (family == "mistral" && !config.is_null("sliding_window"))
+    stack.block.window = config.size_or("sliding_window", 4096);
   if (family == "qwen2") config.require("use_sliding_window", false);  // per layer there: not known
 
   stack.words = prefix + "embed_tokens.weight";

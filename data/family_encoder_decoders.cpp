@@ -114,6 +114,7 @@ StackMap bart_stack(const ModelConfig& config, const std::string& prefix, const 
 }  // namespace
 
 ModelMap t5_map(const ModelConfig& config, const HasTensor& has) {
+  config.require("is_causal", true);
   std::string words = "shared.weight";
   if (!has(words) && has("encoder.embed_tokens.weight")) words = "encoder.embed_tokens.weight";
   const Index layers = config.size("num_layers");
@@ -130,6 +131,8 @@ ModelMap t5_map(const ModelConfig& config, const HasTensor& has) {
 }
 
 ModelMap bart_map(const ModelConfig& config, const HasTensor& has) {
+  config.require("is_causal", true);
+  config.require("tie_word_embeddings", true);  // else each side has words of its own
   config.require("normalize_before", false);
   config.require("add_final_layer_norm", false);
   config.require("share_encoder_decoder_embeddings", true);

@@ -3,15 +3,17 @@
 #include <array>
 
 #include <fmt/format.h>
-#include <hdf5.h>
 #include <unicode/uversion.h>
 #include <zlib.h>
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include "headwave/data/hdf5_handle.h"
+
 namespace headwave {
 
 std::string data_libraries() {
+  const Hdf5Session session;  // the library's first call of all must come through one
   unsigned major = 0, minor = 0, release = 0;
   H5get_libversion(&major, &minor, &release);
   UVersionInfo icu{};

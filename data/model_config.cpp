@@ -38,6 +38,11 @@ bool ModelConfig::has(const char* key) const {
   return value_.contains(key) && !value_.at(key).is_null();
 }
 
+bool ModelConfig::is_null(const char* key) const {
+  asked_->insert(prefix_ + key);
+  return value_.contains(key) && value_.at(key).is_null();
+}
+
 Index ModelConfig::size(const char* key, Index least) const {
   if (!has(key)) fail(fmt::format("'{}' is missing; expected a whole number of at least {}", key, least));
   const json& value = value_.at(key);

@@ -31,6 +31,7 @@ class ModelConfig {
 
   [[noreturn]] void fail(const std::string& what) const;
   [[nodiscard]] bool has(const char* key) const;
+  [[nodiscard]] bool is_null(const char* key) const;  ///< there, and null: "none", where absence means a default
   [[nodiscard]] Index size(const char* key, Index least = 1) const;  ///< @throws FormatError also if it is absent
   [[nodiscard]] Index size_or(const char* key, Index otherwise, Index least = 1) const;
   [[nodiscard]] double positive(const char* key) const;  ///< @throws FormatError also if it is absent

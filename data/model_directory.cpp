@@ -47,22 +47,28 @@ ModelMap described(const ModelPlace& place, const Checkpoint& checkpoint) {
   return family_map(ModelConfig(json, file.string()), [&](const std::string& name) { return checkpoint.has(name); });
 }
 
-/// @throws FormatError if what the config says, or is known of its model type, is not in a map read as `family`
-void require_same_arithmetic(const ModelConfig& config, const ModelConfig& read_as, const std::string& family) {
+/// @param read_as  the config as the family of the check read it
+/// @throws FormatError if the config, the checkpoint or what is known of the model type says that the map of the check
+///         would compute something else
+void require_same_arithmetic(const ModelConfig& config, const ModelConfig& read_as, const ModelCheck& check) {
   const std::string type = config.family();
-  const std::string begin =
-      fmt::format("model type '{}' is not known; it looks like a {}, but", printable(type, 60), family);
-  constexpr const char* end = "which no map can say: its attention would be wrong, so no map is proposed";
-  if (const std::string silent = silent_arithmetic(type); !silent.empty())
-    config.fail(fmt::format("{} {}, {}", begin, silent, end));
-  const std::vector<std::string> unread = unread_arithmetic(read_as);
-  if (unread.empty()) return;
-  std::string names;
-  for (const std::string& key : unread) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", printable(key, 60));
-  config.fail(
-      fmt::format("{} {} may change its numbers in a way that is not known here, so no map is proposed; write one by "
-                  "hand if you know that they do not (docs/model-map.md)",
-                  begin, names));
+  const auto refuse = [&](const std::string& why) {
+    config.fail(
+        fmt::format("model type '{}' is not known; it looks like a {}, but {}: its attention would be wrong, so no "
+                    "map is proposed (docs/model-map.md)",
+                    printable(type, 60), check.map.family, why));
+  };
+  if (const std::string silent = silent_arithmetic(type); !silent.empty()) refuse(silent);
+  const auto listed = [](const std::vector<std::string>& names) {
+    std::string list;
+    for (const std::string& name : names) list += fmt::format("{}'{}'", list.empty() ? "" : ", ", printable(name, 80));
+    return list;
+  };
+  if (const std::vector<std::string> unread = unread_arithmetic(read_as); !unread.empty())
+    refuse(fmt::format("{} may change its numbers in a way that is not known here", listed(unread)));
+  std::vector<std::string> unused = check.unused;
+  std::erase_if(unused, [](const std::string& name) { return is_of_a_head(name); });
+  if (!unused.empty()) refuse(fmt::format("that does not read the tensors {}", listed(unused)));
 }
 
 /// The known family that reads the config without complaint and leaves the fewest problems; none where even that one
@@ -90,7 +96,7 @@ std::optional<ModelCheck> best_fit(const ModelPlace& place, const Checkpoint& ch
     }
   }
   if (!best || 2 * best->problems.size() > checkpoint.names().size()) return {};
-  require_same_arithmetic(config, *read_as, best->map.family);
+  require_same_arithmetic(config, *read_as, *best);
   best->proposed = true;
   best->map.reason = fmt::format("config.json says '{}', which is not known; of the known families {} fits best",
                                  family, best->map.family);

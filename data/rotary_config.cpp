@@ -39,9 +39,13 @@ void set_scaling(RotaryOptions& rotary, const ModelConfig& scaling, const ModelC
   const auto trained_on = [&] { return static_cast<double>(config.size("max_position_embeddings")); };
   rotary.trained = trained_on();
   if (type == "dynamic") return;
-  rotary.trained = scaling.has("original_max_position_embeddings")
-                       ? static_cast<double>(scaling.size("original_max_position_embeddings"))
-                       : trained_on();
+  constexpr const char* original = "original_max_position_embeddings";
+  if (scaling.has(original) && config.has(original) && scaling.size(original) != config.size(original))
+    config.fail(fmt::format("'{}' is {} here and {} in the scaling; expected one number", original,
+                            config.size(original), scaling.size(original)));
+  rotary.trained = scaling.has(original)  ? static_cast<double>(scaling.size(original))
+                   : config.has(original) ? static_cast<double>(config.size(original))
+                                          : trained_on();
   if (type == "llama3") {
     rotary.low = scaling.positive("low_freq_factor");
     rotary.high = scaling.positive("high_freq_factor");
@@ -63,6 +67,8 @@ RotaryOptions rotary_options(const ModelConfig& config, Index d_head) {
     config.fail(fmt::format("heads of width {} cannot turn in pairs; rotary positions need an even head_dim", d_head));
   if (config.has("partial_rotary_factor") && config.positive("partial_rotary_factor") != 1.0)
     config.fail("'partial_rotary_factor' is not 1, which is not known here; give a map (--map FILE.toml)");
+  if (config.has("rope_parameters") && config.has("rope_scaling"))
+    config.fail("both 'rope_parameters' and 'rope_scaling' are there; expected one of them, since they may differ");
   if (config.has("rope_parameters")) {
     const ModelConfig parameters = config.object("rope_parameters");
     rotary.base = parameters.positive_or("rope_theta", config.positive_or("rope_theta", 10000));

@@ -73,7 +73,7 @@ done
 for present in 'run --states' 'run --score-window' 'run --score-clusters' 'run --atlas-draws' 'run --shuffles' 're-aim --heads'; do
   "$headwave" help "${present% *}" | grep -qF -- "  ${present#* } " || { echo "FAILED: $present is not offered"; failed=1; }
 done
-expect 0 "--documents N             how many documents (1 to 10000000, default 100)" run --help
+expect 0 "--clusters N              number of clusters, k of k-means (1 to 100, default 6)" run --help
 expect 0 "--level X " run --help
 expect 0 "query-key pairs that offset profiles count (all, without_special or" run --help
 expect 0 "Follow every head of a model" help run
@@ -146,7 +146,7 @@ expect 0 "long.txt: 4 documents of up to 10 tokens" run --model "$work/bert" --i
 # The job of a result whose documents nobody counted makes the same result again.
 cp "$work/out" "$work/table"
 "$headwave" inspect "$work/e/results.h5" --job >"$work/uncounted.toml"
-expect 0 "4 documents" run --job "$work/uncounted.toml" --out "$work/again"
+expect 0 "4 documents" run --job "$work/uncounted.toml" --out "$work/uncounted"
 cmp -s "$work/out" "$work/table" || { echo "FAILED: a stored job without a number of documents gives another result"; failed=1; }
 
 
@@ -288,14 +288,14 @@ expect 1 "--force" atlas --model "$kinds" --out "$work/again" --no-figures
 expect 0 "causal attention" atlas --model "$kinds" --out "$work/again" --formats svg --force
 holds "$work/again" notes.txt self/results.h5 self/summary.html self/figures/position_kernel.svg self/figures/position_kernel.tsv causal/results.h5 causal/summary.html causal/figures/position_kernel.svg causal/figures/position_kernel.tsv
 expect 1 "--force" atlas --model "$2/tests/golden/families/gpt2" --out "$work/again" --no-figures
-expect 0 "Toeplitz" atlas --model "$2/tests/golden/families/gpt2" --out "$work/again" --no-figures --force
+expect 0 "R2 (t not 0)" atlas --model "$2/tests/golden/families/gpt2" --out "$work/again" --no-figures --force
 holds "$work/again" notes.txt results.h5
 [ -e "$work/again/self" ] && { echo "FAILED: an empty folder of a kind stays"; failed=1; }
 # A file that is no result of ours is replaced where --force says so; what lies beside it is not ours.
 mkdir "$work/foreign" "$work/foreign/figures"
 for name in results.h5 summary.html figures/offset_profile.png; do : >"$work/foreign/$name"; done
 expect 1 "--force" atlas --model "$2/tests/golden/families/gpt2" --out "$work/foreign" --no-figures
-expect 0 "Toeplitz" atlas --model "$2/tests/golden/families/gpt2" --out "$work/foreign" --no-figures --force
+expect 0 "R2 (t not 0)" atlas --model "$2/tests/golden/families/gpt2" --out "$work/foreign" --no-figures --force
 holds "$work/foreign" results.h5 summary.html figures/offset_profile.png
 expect 0 "gpt2" -q spectrum --model "$golden" "$2/tests/golden/families/gpt2" --out "$work/s2" --formats svg
 : >"$work/s2/mine.h5"

@@ -193,6 +193,40 @@ TEST_CASE("a rotary scaling that is not known is refused by name") {
                                       "expected default, linear, dynamic"));
 }
 
+TEST_CASE("settings of a known family that change the numbers and are not followed are refused by name") {
+  const TemporaryFolder folder;
+  const auto edited = [&](const std::string& name, const std::string& more) {
+    static int number = 0;
+    const auto model = folder / std::to_string(number++);
+    copy_model(family(name), model);
+    replace_in(model / "config.json", "{", "{" + more + ",");
+    return model;
+  };
+  for (const std::string name : {"gpt2", "bloom", "llama", "mistral", "qwen2", "t5", "bart", "marian"}) {
+    CAPTURE(name);
+    CHECK_THROWS_WITH(open_model(edited(name, R"("is_causal": false)")), ContainsSubstring("'is_causal' is false"));
+    CHECK_NOTHROW(open_model(edited(name, R"("is_causal": true)")));
+  }
+  const auto untied = folder / "untied";
+  copy_model(family("bart"), untied);
+  replace_in(untied / "config.json", "\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false");
+  CHECK_THROWS_WITH(open_model(untied), ContainsSubstring("'tie_word_embeddings' is false"));
+  CHECK_THROWS_WITH(open_model(edited("llama-rope-yarn", R"("rope_scaling": {"type": "linear", "factor": 2.0})")),
+                    ContainsSubstring("both 'rope_parameters' and 'rope_scaling'"));
+  CHECK_THROWS_WITH(open_model(edited("llama-rope-yarn", R"("original_max_position_embeddings": 17)")),
+                    ContainsSubstring("'original_max_position_embeddings' is 17 here and"));
+}
+
+TEST_CASE("a Mistral that does not say how far back it looks takes what the published code takes: 4096") {
+  const TemporaryFolder folder;
+  copy_model(family("mistral"), folder / "model");
+  const std::string key = "\"sliding_window\": " + std::to_string(model_map(folder / "model").stack.block.window);
+  replace_in(folder / "model/config.json", key, "\"sliding_window\": null");
+  CHECK(model_map(folder / "model").stack.block.window == 0);
+  replace_in(folder / "model/config.json", "\"sliding_window\": null", "\"another\": null");
+  CHECK(model_map(folder / "model").stack.block.window == 4096);
+}
+
 TEST_CASE("the loss of a text is what the logits of transformers say") {
   const Model gpt2 = open_model(family("gpt2"));
   const Expected expected(family("gpt2"));

@@ -3,6 +3,7 @@
 #include "headwave/core/model_pass.h"
 #include "headwave/data/model_directory.h"
 #include "headwave/data/model_map_file.h"
+#include "headwave/data/safetensors_file.h"
 #include "headwave/tests/catch.h"
 #include "headwave/tests/data/edited_model.h"
 
@@ -131,6 +132,9 @@ TEST_CASE("a config that changes the arithmetic in ways no map says is refused b
                     ContainsSubstring("'a_scale', 'b_cap'"));
   // Nothing in the config of Gemma 1 tells it from a Llama.
   CHECK_THROWS_WITH(model_check(edited("llama", "gemma", "")), ContainsSubstring("1 + weight"));
+  CHECK_THROWS_WITH(model_check(edited("llama", "helium", "")), ContainsSubstring("neighbours"));
+  CHECK_THROWS_WITH(model_check(edited("llama", "x", ", \"token_dropout\": 0.1")),
+                    ContainsSubstring("'token_dropout'"));
   // Inside an object that is read.
   const auto inner = edited("llama", "x", "");
   replace_in(inner / "config.json", "\"rope_type\"", "\"short_factor\": [1.5], \"rope_type\"");
@@ -141,4 +145,20 @@ TEST_CASE("a config that changes the arithmetic in ways no map says is refused b
                            "\"attention_dropout\": 0.1, \"sep_token_id\": 4, \"temperature\": 0.7"))
             .proposed);
   CHECK_THROWS_WITH(model_check(edited("llama", "x", ", \"use_qk_norm\": true")), ContainsSubstring("'use_qk_norm'"));
+}
+
+TEST_CASE("a checkpoint with a tensor outside the layers that the proposed family does not read is refused by name") {
+  const TemporaryFolder folder;
+  copy_model(family("bart"), folder / "model");
+  replace_in(folder / "model/config.json", "\"model_type\": \"bart\"", "\"model_type\": \"x\"");
+  CHECK(model_check(folder / "model").proposed);
+  // As MBart has it: a norm at the end of the encoder.
+  const SafetensorsFile file(family("bart") / "model.safetensors");
+  const std::vector<float> ones(32, 1.0F);
+  std::vector<NamedTensor> tensors;
+  for (const TensorInfo& tensor : file.tensors())
+    tensors.push_back({tensor.name, tensor.shape, reinterpret_cast<const float*>(file.bytes(tensor).data())});
+  tensors.push_back({"model.encoder.layer_norm.weight", {32}, ones.data()});
+  write_safetensors(folder / "model/model.safetensors", tensors);
+  CHECK_THROWS_WITH(model_check(folder / "model"), ContainsSubstring("'model.encoder.layer_norm.weight'"));
 }
