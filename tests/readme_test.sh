@@ -48,6 +48,7 @@ for block in block-*; do
       ;;
     '')
       [ -s said ] || continue
+      sed -i 's/ *$//' said
       while IFS= read -r line; do
         case $line in '' | ...) continue ;; esac
         grep -qFx -- "$(printf '%s' "$line" | sed 's/ *$//')" said ||
