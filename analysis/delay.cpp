@@ -103,7 +103,8 @@ Delay delay_of(Eigen::Ref<const Eigen::VectorXcd> cross, Eigen::Ref<const Vector
   std::vector<Peak> peaks;
   for (Index g = 0; g <= last; ++g) {
     const bool rises = g == 0 || grid[g] > grid[g - 1], falls = g == last || grid[g] >= grid[g + 1];
-    if (rises && falls) peaks.push_back({grid[g], static_cast<double>(g - middle) * step, g == 0 || g == last});
+    if (rises && falls)
+      peaks.push_back({grid[g], static_cast<double>(g - middle) * step, last > 0 && (g == 0 || g == last)});
   }
   if (peaks.empty()) peaks.push_back({grid[middle], 0.0, false});
   std::sort(peaks.begin(), peaks.end(), before);

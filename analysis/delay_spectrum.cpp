@@ -40,7 +40,7 @@ void set_intervals(const CrossSpectra& spectra, DelaySpectrum& result) {
   const Matrix offsets = resampled(spectra, options);
   const double tail = bootstrap_tail(0.5 * (1 - options.coverage), result.documents);
   for (Index row = 0; row < offsets.rows(); ++row) {
-    if (!offsets.row(row).allFinite()) continue;
+    if (!offsets.row(row).allFinite() || std::isnan(result.estimate[row])) continue;
     const Vector values = offsets.row(row).transpose();
     const std::vector<double> list(values.begin(), values.end());
     result.lower[row] = quantile(list, tail);
@@ -201,7 +201,7 @@ std::vector<Field> describe(const DelaySpectrum& spectrum) {
   fields[4].attributes["undefined"] = nothing;
   fields[1].attributes["undefined"] = nothing + edge;
   fields[2].attributes["undefined"] = fields[3].attributes["undefined"] =
-      std::string("too few documents for an interval");
+      std::string("too few documents for an interval, or no estimate; an end at |t| = reach may lie beyond");
   for (const std::size_t i : {5U, 6U, 7U, 8U}) fields[i].attributes["undefined"] = std::string("no null was drawn");
   fields[9].attributes["undefined"] = fields[10].attributes["undefined"] =
       std::string("there is no other peak within the search");

@@ -38,7 +38,8 @@ struct MeasuredOffsets {
 /// the normal quantile at 1 - level / (number of offsets): about `level` of the heads without a preference are given
 /// one. About, because a few keys may carry most of the attention, and a sum of few terms is far from normal even so;
 /// believe a weight that exceeds its threshold by little only over many documents. At most half the length is searched,
-/// since longer offsets have few pairs. Ties go to the smaller |t|. A maximum at the end of the search is no estimate.
+/// since longer offsets have few pairs. Ties go to the smaller |t|. A maximum at the end of the search is no estimate:
+/// of four tokens, where |t| <= 1 is searched, only offset 0 can be told.
 ///
 /// An offset that can be told from chance need not be strong, and need not come from positions: text has order of its
 /// own, and a head that looks for equal words shows the distance at which words recur.

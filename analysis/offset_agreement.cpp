@@ -20,12 +20,19 @@ Prediction prediction_of(const DelaySpectrum& spectrum, Index row) {
   return {offset, interval ? spectrum.lower[row] : offset, interval ? spectrum.upper[row] : offset};
 }
 
-OffsetVerdict verdict_of(const Prediction& prediction, double measured, double tolerance) {
+/// @param cut_off  attention is largest at the end of the search: it looks somewhere, nobody knows where
+OffsetVerdict verdict_of(const Prediction& prediction, double measured, double tolerance, bool cut_off) {
+  if (cut_off) return OffsetVerdict::undefined;
   if (std::isnan(prediction.offset))
     return std::isnan(measured) ? OffsetVerdict::undefined : OffsetVerdict::unpredicted;
   if (std::isnan(measured)) return OffsetVerdict::unrealised;
   const bool meets = measured >= prediction.lower - tolerance && measured <= prediction.upper + tolerance;
   return meets ? OffsetVerdict::agrees : OffsetVerdict::differs;
+}
+
+/// Without a null no delay can be told from chance, and none is called.
+bool was_tested(const DelaySpectrum* spectrum) {
+  return spectrum != nullptr && !spectrum->q_value.array().isNaN().all();
 }
 
 /// @param there  which of the three sources came
@@ -57,9 +64,9 @@ OffsetAgreement offset_agreement(const MeasuredOffsets& measured, const Position
   result.grid = measured.grid;
   result.options = options;
   result.measured = measured.offset[static_cast<std::size_t>(Pairs::all)];
+  const std::vector<OffsetStatus>& statuses = measured.status[static_cast<std::size_t>(Pairs::all)];
   for (Index row = 0; row < rows; ++row)
-    if (measured.status[static_cast<std::size_t>(Pairs::all)][static_cast<std::size_t>(row)] == OffsetStatus::self)
-      result.measured[row] = 0;
+    if (statuses[static_cast<std::size_t>(row)] == OffsetStatus::self) result.measured[row] = 0;
   const bool defined_atlas = atlas != nullptr && atlas->undefined.empty() && atlas->grid.rows() == rows;
   for (std::size_t source = 0; source < offset_sources; ++source) {
     result.predicted[source] = Vector::Constant(rows, not_defined);
@@ -76,11 +83,12 @@ OffsetAgreement offset_agreement(const MeasuredOffsets& measured, const Position
       }
       result.predicted[source][row] = prediction.offset;
       result.verdict[source][static_cast<std::size_t>(row)] =
-          verdict_of(prediction, result.measured[row], options.tolerance);
+          verdict_of(prediction, result.measured[row], options.tolerance,
+                     statuses[static_cast<std::size_t>(row)] == OffsetStatus::edge);
     }
   }
   count_met(result, measured.weight[static_cast<std::size_t>(Pairs::all)],
-            {defined_atlas, phases != nullptr, scores != nullptr});
+            {defined_atlas, was_tested(phases), was_tested(scores)});
   return result;
 }
 
@@ -115,7 +123,7 @@ std::vector<Field> describe(const OffsetAgreement& agreement) {
   fields.push_back({"offset_agreement/heads",
                     {counted},
                     "1",
-                    "heads with a measured offset",
+                    "heads whose maximum stands out from chance, at themselves or at another offset",
                     std::vector<std::int64_t>(agreement.heads.begin(), agreement.heads.end()),
                     {},
                     {}});
@@ -123,7 +131,8 @@ std::vector<Field> describe(const OffsetAgreement& agreement) {
       make_field("offset_agreement/met", {counted, route}, "1", "how many of them it meets", std::move(met)));
   fields[4].attributes["undefined"] = std::string("not computed");
   fields[3].attributes["strong"] = agreement.options.strong;
-  fields[0].attributes["undefined"] = std::string("the maximum does not rise above its null");
+  fields[0].attributes["undefined"] =
+      std::string("the maximum does not rise above its null, or lies at the end of the search");
   fields[1].attributes["undefined"] =
       std::string("no offset is predicted (the prediction's own status says why), or none computed");
   fields[2].attributes["tolerance"] = agreement.options.tolerance;

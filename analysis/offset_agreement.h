@@ -22,9 +22,10 @@ constexpr std::size_t offset_sources = 3;
 
 /// How a prediction and the measured offset go together.
 enum class OffsetVerdict : std::uint8_t {
-  undefined,    ///< neither can be told from chance, or one of the two is not there
-  agrees,       ///< both are told from chance and meet
-  differs,      ///< both are told from chance and do not meet
+  undefined,  ///< neither can be told from chance, one of the two is not there, or attention is largest where the search
+              ///< ends
+  agrees,     ///< both are told from chance and meet
+  differs,    ///< both are told from chance and do not meet
   unpredicted,  ///< attention singles out an offset, nothing predicts it
   unrealised,   ///< an offset is predicted, attention singles out none
 };

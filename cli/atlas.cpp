@@ -56,7 +56,7 @@ void add_atlas(CLI::App& program, Command& chosen) {
       ->check(whole_number(1, 1048576))
       ->capture_default_str();
   command->add_option("--draws", options->atlas.atlas.null.draws, "random rotations that the null is made of")
-      ->check(whole_number(1, 100000))
+      ->check(whole_number(3, 100000))
       ->capture_default_str();
   command
       ->add_option("--level", options->atlas.atlas.null.level, "share of the heads called positional that may be false")

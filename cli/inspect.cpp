@@ -158,10 +158,17 @@ int print_job(const std::filesystem::path& path) {
   return 0;
 }
 
+/// A folder that holds a result stands for it, as it does for `headwave figures`.
+std::filesystem::path meant(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const bool is_model = std::filesystem::exists(path / "config.json", ignored);
+  return !is_model && std::filesystem::exists(path / "results.h5", ignored) ? path / "results.h5" : path;
+}
+
 int inspect(const InspectOptions& options) {
-  if (options.job) return print_job(options.path);
+  if (options.job) return print_job(meant(options.path));
   if (options.map) return propose_map(options.path);
-  const Listing listing = listing_of(options.path);
+  const Listing listing = listing_of(meant(options.path));
   const bool is_result = listing.kind == "headwave result";
   const Result result = is_result ? read_result(*listing.hdf5, head_finding_fields()) : Result{};
   if (options.json) {
@@ -199,8 +206,8 @@ void add_inspect(CLI::App& program, Command& chosen) {
   add_examples(*command,
                {{"inspect result/results.h5", "the arrays of a result, and the table of its heads"},
                 {"inspect minilm --json", "a model directory: its family, and what is missing, for another program"},
-                {"inspect result/results.h5 --job > job.toml",
-                 "the job that made a result, for `headwave run --job job.toml`"}});
+                {"inspect result --job > job.toml",
+                 "the job that made a result, for `headwave run --job job.toml --out again`"}});
   command->final_callback([=, &chosen] { chosen = [=] { return inspect(*options); }; });
 }
 

@@ -12,6 +12,7 @@
 
 #include "headwave/core/error.h"
 #include "headwave/core/nearest_name.h"
+#include "headwave/data/input_text.h"
 #include "headwave/data/printable.h"
 
 namespace headwave::cli {
@@ -171,9 +172,9 @@ std::string text_of(const toml::table& table) {
 }  // namespace
 
 void read_job_file(CLI::App& command, const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  if (!stream) throw IoError(fmt::format("{}: cannot be read; expected a job as TOML", file.string()));
+  const InputText input(
+      file, {.enough = 0, .encoding = "", .expected = "a job as TOML in UTF-8", .remedy = "save it as that"});
+  const std::string text(input.text());
   JobFile(command, file).apply(text);
 }
 

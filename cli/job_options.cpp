@@ -40,7 +40,7 @@ void add_job_options(CLI::App& command, JobOptions& options, const std::string& 
   else
     refused_option(command, "--only", no_only);
   command.add_option("--draws", options.draws, "random rotations behind the null of the delays, 0: no null")
-      ->check(whole_number(0, 10000))
+      ->check(none_or_whole_number(3, 10000))
       ->capture_default_str()
       ->group(group);
   command.add_option("--resamples", options.resamples, "resamples of the documents behind intervals, 0: no intervals")

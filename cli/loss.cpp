@@ -50,7 +50,9 @@ void print_table(const Losses& before, const Losses* after, const LossDifference
   };
   add("as it is", total(before), "");
   if (after != nullptr)
-    add(what, total(*after), fmt::format("{:+.4f} +- {:.4f}", difference.mean, difference.standard_error));
+    add(what, total(*after),
+        fmt::format("{:+.4f}", difference.mean) +
+            (std::isnan(difference.standard_error) ? "" : fmt::format(" +- {:.4f}", difference.standard_error)));
   fmt::print("{}", terminal_table({names, tokens, means, perplexity, changes}));
 }
 

@@ -1,22 +1,19 @@
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <exception>
-#include <iostream>
 #include <memory>
 #include <new>
 #include <string>
 #include <system_error>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
+#include <fcntl.h>
 
 #include "headwave/cli/commands.h"
 #include "headwave/cli/help.h"
 #include "headwave/cli/progress.h"
 #include "headwave/cli/terminal.h"
 #include "headwave/cli/usage_message.h"
-#include "headwave/core/error.h"
+#include "headwave/data/printable.h"
 
 namespace headwave::cli {
 
@@ -54,11 +51,16 @@ int exit_code(CLI::App& program, const Command& chosen, int argc, char** argv) {
   }
 }
 
-/// What was printed is a result like any other: nobody may take it for whole where it could not be written.
-void require_printed() {
-  std::cout.flush();
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
-  throw IoError(fmt::format("standard output cannot be written: {}", std::strerror(errno)));
+/// Files that are opened must not get the numbers of standard streams that somebody closed: what is printed would go into
+/// them. A closed output still takes nothing.
+void open_standard_streams() {
+  for (int number = 0; number < 3; ++number)
+    if (::fcntl(number, F_GETFD) == -1) (void)::open("/dev/null", number == 2 ? O_WRONLY : O_RDONLY);
+}
+
+/// A message is one line, whatever a file's name or a library put into it.
+std::string one_line(const std::exception& error) {
+  return printable(error.what(), 4000);
 }
 
 }  // namespace
@@ -67,6 +69,7 @@ void require_printed() {
 
 int main(int argc, char** argv) {
   using namespace headwave::cli;
+  open_standard_streams();
   CLI::App program("headwave shows why attention heads look where they look.", "headwave");
   program.set_version_flag("--version", std::string("headwave ") + HEADWAVE_VERSION);
   program.add_flag("-q,--quiet", quiet(), "say nothing but results and errors");
@@ -103,7 +106,7 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     end_progress();
     const bool unprinted = std::ferror(stdout) != 0 && dynamic_cast<const std::system_error*>(&error) != nullptr;
-    std::fprintf(stderr, "headwave: error: %s%s\n", unprinted ? "standard output: " : "", error.what());
+    std::fprintf(stderr, "headwave: error: %s%s\n", unprinted ? "standard output: " : "", one_line(error).c_str());
   }
   return failed;
 }

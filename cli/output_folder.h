@@ -32,13 +32,23 @@ class OutputFolder {
   /// A folder inside, made; it goes again like this one.
   std::filesystem::path inside(const std::filesystem::path& name);
 
-  /// Removes files that an earlier run left, apart from those just written, and the folders inside that are empty then.
+  /// Refuses what came to lie there while the command computed, as the constructor does: to be asked before files get
+  /// their names.
+  /// @throws IoError as the constructor
+  void require_free() const;
+
+  /// Removes files that an earlier run left, apart from those just written, and the folders inside that are empty then;
+  /// nothing where results may not be replaced, and nothing behind a link that somebody put into the folder.
   /// @throws IoError if one cannot be removed
   void remove_old(const std::vector<std::filesystem::path>& old,
                   const std::vector<std::filesystem::path>& written) const;
 
  private:
+  [[nodiscard]] bool is_behind_link(const std::filesystem::path& file) const;
+
   std::filesystem::path folder_;
+  std::vector<std::filesystem::path> results_;
+  bool force_;
   MadeFolders made_;
 };
 

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <system_error>
 #include <thread>
 
 #include <unistd.h>
@@ -34,7 +36,12 @@ class Display {
     begins_ = begins_ || now.stage != now_.stage;
     now_ = now;
     told_ = time;
-    if (!writer_.joinable()) writer_ = std::jthread([this](const std::stop_token& stop) { write(stop); });
+    if (writer_.joinable()) return;
+    try {
+      writer_ = std::jthread([this](const std::stop_token& stop) { write(stop); });
+    } catch (const std::system_error&) {
+      return;  // no work fails because nobody can be told of it
+    }
   }
 
   void end() {
@@ -49,23 +56,31 @@ class Display {
     std::unique_lock lock(mutex_);
     while (!stop.stop_requested()) {
       woken_.wait_for(lock, stop, std::chrono::milliseconds(500), [] { return false; });
-      if (!stop.stop_requested()) show();
+      if (stop.stop_requested()) return;
+      const std::string line = line_now();
+      // Outside the lock: whoever reads standard error may take their time, the work must not wait for them.
+      lock.unlock();
+      std::fputs(line.c_str(), stderr);
+      std::fflush(stderr);
+      lock.lock();
     }
   }
 
-  void show() {
+  /// What is to be written now; nothing where a log has had enough.
+  std::string line_now() noexcept try {
     const Clock::time_point time = Clock::now();
     const double passed = seconds(time - *started_);
     const std::string text = progress_text(now_, seconds(told_ - job_started_), seconds(time - told_));
     if (is_terminal_) {
-      std::fprintf(stderr, "\r\033[K%s", text.c_str());
       line_is_open_ = true;
-    } else if (line_due(passed, written_, begins_)) {
-      std::fprintf(stderr, "%s: %s\n", duration_text(passed).c_str(), text.c_str());
-      written_ = passed;
-      begins_ = false;
+      return "\r\033[K" + text;
     }
-    std::fflush(stderr);
+    if (!line_due(passed, written_, begins_)) return {};
+    written_ = passed;
+    begins_ = false;
+    return duration_text(passed) + ": " + text + "\n";
+  } catch (...) {
+    return {};
   }
 
   const bool is_terminal_ = isatty(STDERR_FILENO) != 0;

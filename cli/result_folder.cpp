@@ -98,6 +98,7 @@ void write_results(OutputFolder& folder, std::vector<KindResult>& results, doubl
     progress_at("writing " + files.back()->path().filename().string());
     write_result(result, *files.back());
   }
+  folder.require_free();
   std::vector<fs::path> written;
   for (const auto& file : files) {
     file->commit();
@@ -124,11 +125,12 @@ void write_figures(OutputFolder& folder, const std::vector<KindResult>& results,
 void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options,
                   double seconds) {
   write_results(folder, results, seconds);
+  end_progress();
   for (const auto& [kind, result] : results) {
     if (results.size() > 1) fmt::print("{} attention\n", name_of(kind));
     std::fputs(noted_head_table(result).c_str(), stdout);
   }
-  std::fflush(stdout);
+  require_printed();
   write_figures(folder, results, options);
 }
 
@@ -137,8 +139,9 @@ void write_folder(OutputFolder& folder, Result result, const FolderOptions& opti
   std::vector<KindResult> results;
   results.push_back({AttentionKind::self, std::move(result)});
   write_results(folder, results, seconds);
+  end_progress();
   print();
-  std::fflush(stdout);
+  require_printed();
   write_figures(folder, results, options);
 }
 

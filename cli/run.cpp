@@ -67,8 +67,8 @@ int dry_run(RunOptions& options, const SourceOptions& given) {
   const JobEstimate job = estimate_job(input.model, *input.source, options.job);
   const std::string lengths =
       job.shortest == job.longest ? fmt::format("{}", job.longest) : fmt::format("{} to {}", job.shortest, job.longest);
-  fmt::print("{} documents x {} tokens x {} layers x {} heads\n", job.documents, lengths, job.layers, job.heads);
   end_progress();
+  fmt::print("{} documents x {} tokens x {} layers x {} heads\n", job.documents, lengths, job.layers, job.heads);
   const double figures = figure_seconds(job, options.folder);
   fmt::print("time    about {}, from the {} documents that were run to find out{}\n",
              about_text(reading + job.seconds + figures), job.probed,

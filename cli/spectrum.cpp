@@ -91,6 +91,7 @@ int compare_spectra(SpectrumCommand& command) {
     write_result(result, *files.back());
     curves.push_back(curve_of(spectra[i]));
   }
+  folder.require_free();
   std::vector<std::filesystem::path> written;
   for (const auto& file : files) {
     file->commit();

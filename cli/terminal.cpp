@@ -1,8 +1,14 @@
 #include "headwave/cli/terminal.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <iostream>
+
+#include <fmt/format.h>
 
 #include "headwave/cli/progress.h"
+#include "headwave/core/error.h"
 
 namespace headwave::cli {
 
@@ -34,6 +40,16 @@ const std::string& command_line() {
 
 std::time_t program_start() {
   return started;
+}
+
+void require_printed() {
+  errno = 0;
+  std::cout.flush();
+  std::fflush(stdout);
+  if (std::ferror(stdout) == 0 && std::cout.good()) return;
+  // Where it was an earlier write that failed, nobody knows any more why.
+  throw IoError(errno == 0 ? std::string("standard output cannot be written")
+                           : fmt::format("standard output cannot be written: {}", std::strerror(errno)));
 }
 
 void say(const std::string& text) {

@@ -13,6 +13,10 @@ void remember_command_line(int argc, char** argv);
 const std::string& command_line();
 std::time_t program_start();
 
+/// Sees to it that what was printed is written: a result like any other, which nobody may take for whole where it is not.
+/// @throws IoError if standard output does not take it
+void require_printed();
+
 /// A remark on standard error; nothing under -q.
 void say(const std::string& text);
 

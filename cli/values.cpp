@@ -24,10 +24,11 @@ bool is_whole(const std::string& text, std::int64_t& number) {
   return error == std::errc() && end == text.data() + text.size() && std::to_string(number) == text;
 }
 
-CLI::Validator whole(std::int64_t low, std::int64_t high, const std::string& range) {
+CLI::Validator whole(std::int64_t low, std::int64_t high, const std::string& range, bool or_none = false) {
   return {[=](std::string& text) {
             std::int64_t number = 0;
-            if (is_whole(text, number) && number >= low && number <= high) return std::string();
+            if (is_whole(text, number) && ((number >= low && number <= high) || (or_none && number == 0)))
+              return std::string();
             return fmt::format("expected a whole number, {}, got '{}'", range, shown(text));
           },
           range};
@@ -44,6 +45,10 @@ std::string words_text(const std::vector<std::string>& words) {
 
 CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
   return whole(low, high, fmt::format("{} to {}", low, high));
+}
+
+CLI::Validator none_or_whole_number(std::int64_t low, std::int64_t high) {
+  return whole(low, high, fmt::format("0, or {} to {}", low, high), true);
 }
 
 CLI::Validator not_negative() {

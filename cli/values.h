@@ -14,6 +14,9 @@ namespace headwave::cli {
 /// A whole number in decimal digits, low <= number <= high.
 CLI::Validator whole_number(std::int64_t low, std::int64_t high);
 
+/// The same, or 0.
+CLI::Validator none_or_whole_number(std::int64_t low, std::int64_t high);
+
 /// A finite number, low <= number <= high.
 CLI::Validator real_number(double low, double high);
 

@@ -55,9 +55,29 @@ std::vector<std::string> unread_arithmetic(const ModelConfig& config) {
 }
 
 bool is_of_a_head(std::string_view tensor) {
-  for (const char* part : {"pooler", "classif", "cls.", "score", "qa_outputs", "head", "predictions", "logits"})
-    if (tensor.find(part) != std::string_view::npos) return true;
-  return false;
+  static const std::set<std::string_view> names{"pooler",
+                                                "classifier",
+                                                "classification_head",
+                                                "cls",
+                                                "score",
+                                                "qa_outputs",
+                                                "lm_head",
+                                                "predictions",
+                                                "generator_lm_head",
+                                                "vocab_projector",
+                                                "vocab_transform",
+                                                "vocab_layer_norm",
+                                                "final_logits_bias"};
+  bool is_head = false;
+  while (!tensor.empty()) {
+    const std::size_t dot = std::min(tensor.find('.'), tensor.size());
+    const std::string_view part = tensor.substr(0, dot);
+    // What has a number belongs to a layer.
+    if (std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; })) return false;
+    is_head = is_head || names.contains(part);
+    tensor.remove_prefix(std::min(dot + 1, tensor.size()));
+  }
+  return is_head;
 }
 
 std::string silent_arithmetic(const std::string& model_type) {

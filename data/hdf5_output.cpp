@@ -37,8 +37,8 @@ Hdf5Handle dataset_properties(const std::string& name, const std::vector<Index>&
   if (chunks.empty()) return creation;
   const std::vector<hsize_t> sizes(chunks.begin(), chunks.end());
   demand_hdf5(H5Pset_chunk(creation.id(), static_cast<int>(sizes.size()), sizes.data()) >= 0 &&
-                  (entry_bytes == 1 || H5Pset_shuffle(creation.id()) >= 0) && H5Pset_deflate(creation.id(), 2) >= 0 &&
-                  H5Pset_fletcher32(creation.id()) >= 0,
+                  (entry_bytes == 1 || H5Pset_shuffle(creation.id()) >= 0) &&
+                  H5Pset_deflate(creation.id(), result_packing) >= 0 && H5Pset_fletcher32(creation.id()) >= 0,
               name);
   return creation;
 }

@@ -23,8 +23,19 @@ namespace fs = std::filesystem;
 constexpr std::size_t most_of_a_stream = std::size_t{1} << 30U;
 constexpr std::size_t everything = std::string::npos;
 
-/// The first bytes of standard input: to the end, or to the first line end after `enough`, or where no line ends to
-/// some blank.
+/// How many of the first bytes end with a whole character of UTF-8.
+std::size_t whole_characters(std::string_view text) {
+  std::size_t start = text.size();  // of the last character
+  while (start > 0 && text.size() - start < 4 && (static_cast<unsigned char>(text[start - 1]) & 0xC0U) == 0x80U)
+    --start;
+  if (start == 0) return text.size();
+  const auto lead = static_cast<unsigned char>(text[--start]);
+  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
+  return text.size() - start < length ? start : text.size();
+}
+
+/// The first bytes of standard input: to the end, or to the first line end after `enough`, or where no line ends to the
+/// end of some character.
 std::string_view standard_input(std::size_t enough) {
   static std::mutex reading;
   static std::string kept;
@@ -46,7 +57,7 @@ std::string_view standard_input(std::size_t enough) {
   if (ended) return kept;
   if (enough == everything)
     throw IoError("standard input: gives more than 1 GiB, and all of it would be needed; write it to a file");
-  return std::string_view(kept).substr(0, kept.rfind(' ') + 1);  // not within a character
+  return std::string_view(kept).substr(0, whole_characters(kept));
 }
 
 /// Up to the first line end after `enough` bytes.
@@ -89,7 +100,9 @@ InputText::InputText(const fs::path& path, const InputTextOptions& options) : na
     require_file(path);
     file_ = std::make_unique<const MappedFile>(path);
   }
-  const std::string_view bytes = is_stream ? standard_input(enough) : file_->text();
+  // A copy: what is kept of the stream may move when more is asked for.
+  if (is_stream) stream_ = standard_input(enough);
+  const std::string_view bytes = is_stream ? std::string_view(stream_) : file_->text();
   if (bytes.empty())
     throw FormatError(
         fmt::format("{}: {} is empty; expected {}", name_, is_stream ? "it" : "the file", options.expected));

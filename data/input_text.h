@@ -42,7 +42,7 @@ class InputText {
 
   std::string name_;
   std::unique_ptr<const MappedFile> file_;
-  std::string decoded_;
+  std::string stream_, decoded_;
   std::string_view text_;
   Attributes provenance_;
 };

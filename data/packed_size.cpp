@@ -6,13 +6,14 @@
 
 #include <zlib.h>
 
+#include "headwave/data/result_layout.h"
+
 namespace headwave {
 
 namespace {
 
 /// Bytes at or below this lie in the file as they are; that many at each place make the sample.
 constexpr std::size_t least_bytes = 4096, sample_bytes = 1 << 16;
-constexpr int packing_level = 2;  // result_writer.cpp's
 
 /// All first bytes of the entries, then all second ones: HDF5's shuffle.
 std::vector<Bytef> shuffled(const Bytef* bytes, std::size_t entries, std::size_t entry) {
@@ -34,7 +35,8 @@ double share_of(const std::vector<T>& values) {
     const std::vector<Bytef> plain = shuffled(begin, entries, sizeof(T));
     uLongf size = compressBound(static_cast<uLong>(plain.size()));
     std::vector<Bytef> room(size);
-    if (compress2(room.data(), &size, plain.data(), static_cast<uLong>(plain.size()), packing_level) != Z_OK)
+    if (compress2(room.data(), &size, plain.data(), static_cast<uLong>(plain.size()),
+                  static_cast<int>(result_packing)) != Z_OK)
       return 1.0;
     packed += static_cast<double>(size);
     looked_at += static_cast<double>(plain.size());

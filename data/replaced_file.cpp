@@ -55,6 +55,9 @@ ReplacedFile::ReplacedFile(const std::filesystem::path& path) : path_(path) {
   if (std::error_code ignored; std::filesystem::is_directory(path, ignored))
     throw IoError(
         fmt::format("{}: expected the name of a file to write, found a folder", printable(path.string(), 400)));
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  folder_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder_ < 0) fail(path, "cannot be written: its folder cannot be opened, to be synced to the disk");
   static std::atomic<unsigned> counter{0};
   for (int attempt = 0; attempt < 100; ++attempt) {
     temporary_ = path;
@@ -63,10 +66,14 @@ ReplacedFile::ReplacedFile(const std::filesystem::path& path) : path_(path) {
     if (file_ >= 0) return;
     if (errno != EEXIST) break;  // left over from a process of the same number that was killed
   }
+  const int reason = errno;
+  ::close(folder_);
+  errno = reason;
   fail(path, "cannot be written");
 }
 
 ReplacedFile::~ReplacedFile() {
+  ::close(folder_);
   if (file_ >= 0) ::close(file_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
@@ -76,14 +83,11 @@ void ReplacedFile::write(std::string_view bytes) {
 }
 
 void ReplacedFile::commit() {
-  const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
-  const Descriptor folder_file(folder, O_RDONLY | O_DIRECTORY);
-  if (folder_file.get() < 0) fail(folder, "cannot be opened, to be synced to the disk");
   if (!synced(file_)) fail(path_, "cannot be synced to the disk");
   if (::close(std::exchange(file_, -1)) != 0) fail(path_, "cannot be written");
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail(path_, "cannot be given its name");
   temporary_.clear();
-  if (!synced(folder_file.get())) fail(folder, "cannot be synced to the disk");
+  if (!synced(folder_)) fail(path_, "cannot be sure to keep its name: its folder cannot be synced to the disk");
 }
 
 void write_text(const std::filesystem::path& path, std::string_view text) {

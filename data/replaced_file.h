@@ -35,7 +35,8 @@ class ReplacedFile {
  private:
   std::filesystem::path path_;
   std::filesystem::path temporary_;
-  int file_ = -1;  // open from beginning to end: what the disk could not take in between, syncing it will tell
+  int folder_ = -1;  // open as well: one that cannot be synced in the end is refused in the beginning
+  int file_ = -1;    // open from beginning to end: what the disk could not take in between, syncing it will tell
 };
 
 /// Writes a text so that the file appears whole or not at all.

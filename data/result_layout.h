@@ -29,6 +29,9 @@ struct ResultGroup {
 /// @throws ShapeError as write_result
 std::vector<ResultGroup> result_groups(const Result& result);
 
+/// How hard chunks are packed, zlib's level.
+inline constexpr unsigned result_packing = 2;
+
 /// Chunk sizes of an array: whole last axes as long as a chunk stays within 1 MB, and axes before the last two only
 /// within 64 kB, so that one head can be read without its neighbours. Empty: the array is small and lies in one piece.
 std::vector<Index> result_chunks(const std::vector<Index>& shape, std::size_t entry_bytes);

@@ -189,7 +189,9 @@ Index remove_padding(std::vector<IdPair>& documents, std::int32_t pad) {
   Index removed = 0;
   for (IdPair& pair : documents)
     for (Ids* ids : {&pair.ids, &pair.target})
-      for (; pad >= 0 && !ids->empty() && ids->back() == pad; ++removed) ids->pop_back();
+      // Where a decoder starts with the padding's id, that one is no padding.
+      for (; pad >= 0 && ids->size() > (ids == &pair.target ? 1U : 0U) && ids->back() == pad; ++removed)
+        ids->pop_back();
   return removed;
 }
 

@@ -59,6 +59,7 @@ void move_characters(std::u16string& from, DecodedText& to) {
   while (at < size && !(at + 1 == size && U16_IS_LEAD(from[static_cast<std::size_t>(at)]))) {
     UChar32 c = 0;
     U16_NEXT(from.data(), at, size, c);
+    if (U_IS_SURROGATE(c)) c = 0;  // half of a pair by itself is no character
     ++to.characters;
     if (c == 0) ++to.replaced;
     append_utf8(to.text, c == 0 ? replacement : static_cast<char32_t>(c));
@@ -104,10 +105,11 @@ DecodedText decoded_text(std::string_view bytes, const std::string& encoding, st
     more = status == U_BUFFER_OVERFLOW_ERROR;
     if (!more && U_FAILURE(status) != 0)
       throw FormatError(fmt::format("text cannot be decoded as {}: {}", printable(encoding), u_errorName(status)));
+    const std::size_t searched = decoded.text.size();
     waiting.append(buffer.data(), filled);
     move_characters(waiting, decoded);
     if (decoded.text.size() <= enough) continue;
-    const std::size_t line_end = decoded.text.find('\n', enough);
+    const std::size_t line_end = decoded.text.find('\n', std::max(enough, searched));
     if (line_end == std::string::npos) continue;
     decoded.text.resize(line_end + 1);
     break;

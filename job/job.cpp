@@ -69,6 +69,21 @@ void require_known(const std::vector<std::string>& only) {
 
 }  // namespace
 
+namespace {
+
+/// What compares predictions alone would compare nothing, and say nothing.
+void require_predictions(const JobOptions& options) {
+  if (options.only.empty() || !options.wants("offset_agreement")) return;
+  for (const char* name : {"position_atlas", "phase_rotation", "delay_spectrum"})
+    if (options.wants(name)) return;
+  throw ShapeError(
+      "offset_agreement compares predictions with what is measured; ask for position_atlas, phase_rotation or "
+      "delay_spectrum "
+      "as well (--only offset_agreement,position_atlas,...)");
+}
+
+}  // namespace
+
 const std::vector<JobAnalysis>& job_analyses() {
   static const std::vector<JobAnalysis> analyses{
       {"measured_offset", "where attention lands; always done"},
@@ -98,6 +113,7 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
                                         const ProgressCallback& progress) {
   if (source.count() < 1) throw ShapeError("run_job: the source has no documents; expected at least one");
   require_known(options.only);
+  require_predictions(options);
   const int threads =
       options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   const DocumentPass pass(model, source, options, threads);

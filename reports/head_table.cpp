@@ -142,7 +142,7 @@ std::vector<TableColumn> agreement_columns(const Result& result) {
   for (const std::string& route : routes) columns.push_back({route, Align::right, {}});
   for (std::size_t row = 0; row < heads.size(); ++row) {
     if (heads[row] == 0) continue;
-    counted.cells.push_back(row == 0           ? fmt::format("of the {} with a measured offset", heads[row])
+    counted.cells.push_back(row == 0           ? fmt::format("of the {} whose maximum stands out", heads[row])
                             : least == nullptr ? fmt::format("of the {} strong ones", heads[row])
                                                : fmt::format("of the {} with a weight above {:g}", heads[row], *least));
     for (std::size_t route = 0; route < routes.size(); ++route) {

@@ -168,7 +168,8 @@ void add_panel(GnuplotFigure& figure, const Plane& plane, Index column, const st
   figure.add(names_of(dots, plane));
   if (dots.empty())
     figure.add(
-        "set label \"no head has both offsets\" at 0, graph 0.75 center font \"sans-serif,7\" tc rgb \"#505050\"");
+        "set label \"no head has both offsets\" at 0, graph 0.75 center front font \"sans-serif,7\" tc rgb "
+        "\"#505050\"");
   figure.keep(numbers_of(heads, predictions[static_cast<std::size_t>(column)]));
   const std::string band = figure.add_data(band_of(plane));
   std::string plot = fmt::format(

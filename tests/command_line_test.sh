@@ -381,6 +381,47 @@ for result in r/results.h5 s/0-model.h5 atlas/results.h5; do
   grep -Eq '@commit *([0-9a-f]{40}(-dirty)?|unknown)( |$)' "$work/provenance" || { echo "FAILED: $result names no commit"; failed=1; }
 done
 
+# What is not ours to remove stays: other results without --force, and what lies behind links.
+expect 0 "" -q spectrum --model "$work/model" "$golden" --out "$work/sp" --formats svg
+rm "$work/sp"/spectra.*
+expect 0 "" -q spectrum --model "$2/tests/golden/families/gpt2" --out "$work/sp2" --formats svg
+cp "$work/sp"/1-*.h5 "$work/sp2/"
+rm "$work/sp2"/spectra.* "$work/sp2"/0-*.h5
+expect 0 "" -q spectrum --model "$2/tests/golden/families/gpt2" --out "$work/sp2" --formats svg
+[ "$(ls "$work/sp2"/1-*.h5 | wc -l)" = 1 ] || { echo "FAILED: a spectrum removed another's result without --force"; failed=1; }
+kinds=$2/tests/golden/families/t5
+expect 0 "" -q atlas --model "$kinds" --out "$work/linked" --no-figures
+mkdir "$work/elsewhere"
+mv "$work/linked/self" "$work/elsewhere/"
+ln -s "$work/elsewhere/self" "$work/linked/self"
+expect 0 "" -q atlas --model "$kinds" --out "$work/linked" --no-figures --force
+{ [ -L "$work/linked/self" ] && [ -s "$work/linked/self/results.h5" ]; } || { echo "FAILED: a link in the folder was removed"; failed=1; }
+expect 0 "" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --out "$work/linked2" --formats svg
+mv "$work/linked2/figures" "$work/elsewhere/"
+ln -s "$work/elsewhere/figures" "$work/linked2/figures"
+expect 0 "" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --out "$work/linked2" --no-figures --force
+{ [ -L "$work/linked2/figures" ] && [ -s "$work/elsewhere/figures/offset_profile.svg" ]; } || { echo "FAILED: figures behind a link were removed"; failed=1; }
+
+expect 0 "headwave result" inspect "$work/r"
+expect 0 "clusters = 3" inspect "$work/j1" --job
+expect 1 "ask for position_atlas, phase_rotation or delay_spectrum" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only offset_agreement --out "$work/r9"
+
+# Messages are one line, and name the file, whatever it is called.
+expect 1 "no?model: not found" run --model "$(printf 'no\nmodel')" --ids "$work/model/ids.json" --out "$work/r9"
+expect 1 "expected a file, found a folder" run --job "$work" --out "$work/r9"
+expect 2 "0, or 3 to 10000" run --model "$work/model" --ids "$work/model/ids.json" --draws 2 --out "$work/r9"
+expect 2 "3 to 100000" atlas --model "$work/model" --draws 1 --out "$work/r9"
+expect 3 "undefined (edge)" demo --documents 3 --reach 2 --only measured_offset --no-figures --out "$work/demo" --force
+# A standard stream that is closed does not get a result's bytes.
+"$headwave" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --no-figures --out "$work/closed" >"$work/out" 2>&- <&- || { echo "FAILED: a run with closed standard streams"; failed=1; }
+"$headwave" inspect "$work/closed/results.h5" >"$work/out" 2>"$work/err" || { echo "FAILED: the result of a run with closed standard streams"; failed=1; }
+"$headwave" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --no-figures --out "$work/closed" --force >&- 2>"$work/err" && { echo "FAILED: a closed standard output passed for a success"; failed=1; }
+# A terminal's progress line is gone before a table begins.
+if command -v script >/dev/null; then
+  script -qec "'$headwave' run --model '$work/model' --ids '$work/model/ids.json' --documents 60 --no-figures --out '$work/tty'" /dev/null >"$work/out" 2>&1 </dev/null
+  grep -q "left.*offset  x chance" "$work/out" && ! grep -q "$(printf '\r\033\[K')head " "$work/out" && { echo "FAILED: a table is glued to the progress line"; failed=1; }
+fi
+
 # docs/result-file.md names everything that a provenance holds.
 for result in r/results.h5 encoded/results.h5 i/results.h5 random/results.h5 few/results.h5 demo/results.h5 s/0-model.h5; do
   names=$("$headwave" inspect "$work/$result" -a | sed -n '/^\/provenance/,$p' | sed -n 's/.*@\([a-z][a-z0-9_]*\) .*/\1/p')

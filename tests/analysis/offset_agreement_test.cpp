@@ -40,6 +40,7 @@ TEST_CASE("predictions agree within their interval and half a token, and every o
   scores.offset = list({-2.4, -2.6, -1, 0.2, none, none});
   scores.lower = list({none, -2.7, -1.6, none, none, none});
   scores.upper = list({none, -2.4, -0.4, none, none, none});
+  scores.q_value = list({0.01, 0.01, 0.01, 0.01, 0.5, none});
   const OffsetAgreement found = offset_agreement(measured(), &atlas, nullptr, &scores);
   using enum OffsetVerdict;
   CHECK(found.measured[3] == 0);
@@ -60,6 +61,27 @@ TEST_CASE("predictions agree within their interval and half a token, and every o
   CHECK(found.met[0][3] == 1);  // always 0
   CHECK(found.met[0][4] == 0);  // always -1
   CHECK(fields[4].doubles()[6 + 3] == 1);
+}
+
+TEST_CASE("without a null no delay is called, and none counts as missed") {
+  DelaySpectrum scores;
+  scores.grid = {{0}, 6};
+  scores.offset = scores.lower = scores.upper = scores.q_value = Vector::Constant(6, none);
+  const OffsetAgreement found = offset_agreement(measured(), nullptr, nullptr, &scores);
+  CHECK(std::isnan(found.met[0][2]));
+  CHECK(found.met[0][3] == 1);
+}
+
+TEST_CASE("attention that is largest where the search ends neither meets nor misses a prediction") {
+  MeasuredOffsets cut = measured();
+  cut.status[all][4] = OffsetStatus::edge;
+  PositionAtlas atlas;
+  atlas.grid = {{0}, 6};
+  atlas.offset = list({-2, -1, none, 0, 5, 3});
+  const OffsetAgreement found = offset_agreement(cut, &atlas, nullptr, nullptr);
+  CHECK(found.verdict[0][4] == OffsetVerdict::undefined);
+  CHECK(found.verdict[0][5] == OffsetVerdict::unrealised);
+  CHECK(found.heads[0] == 4);
 }
 
 TEST_CASE("an atlas that is undefined predicts nothing") {

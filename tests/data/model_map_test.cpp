@@ -1,6 +1,7 @@
 #include <fstream>
 
 #include "headwave/core/model_pass.h"
+#include "headwave/data/config_arithmetic.h"
 #include "headwave/data/model_directory.h"
 #include "headwave/data/model_map_file.h"
 #include "headwave/data/safetensors_file.h"
@@ -161,4 +162,10 @@ TEST_CASE("a checkpoint with a tensor outside the layers that the proposed famil
   tensors.push_back({"model.encoder.layer_norm.weight", {32}, ones.data()});
   write_safetensors(folder / "model/model.safetensors", tensors);
   CHECK_THROWS_WITH(model_check(folder / "model"), ContainsSubstring("'model.encoder.layer_norm.weight'"));
+  CHECK(is_of_a_head("bert.pooler.dense.weight"));
+  CHECK(is_of_a_head("lm_head.weight"));
+  CHECK(is_of_a_head("cls.predictions.decoder.bias"));
+  CHECK_FALSE(is_of_a_head("encoder.layer.0.attention.self.head_gate"));
+  CHECK_FALSE(is_of_a_head("layers.11.cls.weight"));
+  CHECK_FALSE(is_of_a_head("headless.norm.weight"));
 }

@@ -195,6 +195,7 @@ int check_calls(const Trial& trial, Disturbance disturbance) {
       disturbance.always = always;
       const Loop loop = each_call(trial, disturbance, (error[1] == 'I') != always);
       calls = std::max(calls, loop.runs);
+      CHECK(loop.runs < most_calls);  // else the last calls were never refused
       for (const std::string& complaint : loop.complaints) FAIL_CHECK(complaint);
     }
   return calls;

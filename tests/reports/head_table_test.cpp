@@ -138,7 +138,7 @@ TEST_CASE("head table: beside every count of agreements stands what a constant w
       head_table(result).ends_with("\n"
                                    "how many heads it meets            weights  scores  always 0\n"
                                    "---------------------------------  -------  ------  --------\n"
-                                   "of the 4 with a measured offset          2                 1\n"
+                                   "of the 4 whose maximum stands out        2                 1\n"
                                    "of the 2 with a weight above 0.05        2                 0\n"));
   std::get<std::vector<std::int64_t>>(result.fields[4].values) = {0, 0};
   CHECK(agreement_columns(result).empty());
