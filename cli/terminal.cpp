@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "headwave/cli/progress.h"
 #include "headwave/core/error.h"
@@ -47,7 +48,8 @@ void require_printed() {
   std::cout.flush();
   std::fflush(stdout);
   if (std::ferror(stdout) == 0 && std::cout.good()) return;
-  // Where it was an earlier write that failed, nobody knows any more why.
+  // Where it was an earlier write that failed the reason is gone, but a device that refused one may say it again.
+  if (errno == 0) (void)!::write(STDOUT_FILENO, "\n", 1);
   throw IoError(errno == 0 ? std::string("standard output cannot be written")
                            : fmt::format("standard output cannot be written: {}", std::strerror(errno)));
 }
