@@ -29,6 +29,8 @@ class Hdf5Handle {
 
   [[nodiscard]] bool valid() const { return id_ >= 0; }
   [[nodiscard]] hid_t id() const { return id_; }
+  /// Never closes: what it stands for stays open in the library until the program ends.
+  void abandon() { id_ = -1; }
   /// Closes now. @returns whether the library could
   bool close() { return id_ < 0 || close_(std::exchange(id_, -1)) >= 0; }
 

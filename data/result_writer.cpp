@@ -127,8 +127,8 @@ void write_root(hid_t file, const Result& result, const std::vector<ResultGroup>
   if (!groups.empty()) write_attribute(file, "default", groups.front().name);
 }
 
-void write_file(const Result& result, const std::vector<ResultGroup>& groups, const std::filesystem::path& path) {
-  Hdf5Handle file = new_hdf5_file(path);
+/// Everything in the file, and at last that it is complete.
+void fill_file(Hdf5Handle& file, const Result& result, const std::vector<ResultGroup>& groups) {
   write_root(file.id(), result, groups);
   for (const ResultGroup& group : groups) write_group(file.id(), group);
   Hdf5Handle provenance = new_hdf5_group(file.id(), "provenance");
@@ -138,6 +138,18 @@ void write_file(const Result& result, const std::vector<ResultGroup>& groups, co
   demand_hdf5(H5Fflush(file.id(), H5F_SCOPE_LOCAL) >= 0, "/");
   write_attribute(file.id(), "complete", std::int64_t{1});
   finish_hdf5(file, "/");
+}
+
+void write_file(const Result& result, const std::vector<ResultGroup>& groups, const std::filesystem::path& path) {
+  Hdf5Handle file = new_hdf5_file(path);
+  try {
+    fill_file(file, result, groups);
+  } catch (...) {
+    // The library (1.14 at least) does not outlive closing a file that it could not write: it flushes once more, into
+    // what is broken, and crashes. What is left open is of a file that is removed, in a program about to say so.
+    file.abandon();
+    throw;
+  }
 }
 
 }  // namespace
