@@ -2,6 +2,7 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <sstream>
 #include <string>
 #include <system_error>
 
@@ -45,7 +46,12 @@ int exit_code(CLI::App& program, const Command& chosen, int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     // Also from a command: some options turn out not to apply only once the input is open.
     end_progress();
-    if (error.get_exit_code() == 0) return program.exit(error);
+    if (error.get_exit_code() == 0) {
+      std::ostringstream answer;  // of --help and --version
+      program.exit(error, answer, answer);
+      std::fputs(answer.str().c_str(), stdout);
+      return done;
+    }
     std::fprintf(stderr, "headwave: error: %s\n", usage_message(program, error).c_str());
     return usage;
   }

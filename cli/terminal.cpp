@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <iostream>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -45,9 +44,8 @@ std::time_t program_start() {
 
 void require_printed() {
   errno = 0;
-  std::cout.flush();
   std::fflush(stdout);
-  if (std::ferror(stdout) == 0 && std::cout.good()) return;
+  if (std::ferror(stdout) == 0) return;
   // Where it was an earlier write that failed the reason is gone, but a device that refused one may say it again.
   if (errno == 0) (void)!::write(STDOUT_FILENO, "\n", 1);
   throw IoError(errno == 0 ? std::string("standard output cannot be written")
