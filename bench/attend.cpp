@@ -1,12 +1,12 @@
 // One layer's attention without probes, as a model pass does it: 512 tokens, 12 heads of 64, float, one thread.
 
-#include "headwave/core/attend.h"
+#include "../core/attention/attend.h"
 
 #include <cmath>
 
 #include <benchmark/benchmark.h>
 
-#include "headwave/bench/drawn.h"
+#include "drawn.h"
 
 using namespace headwave;
 

@@ -1,13 +1,13 @@
 // The delay of every head of a 12 x 12 model from its cross-spectrum, 512 tokens: one document's worth, one thread.
 
-#include "headwave/analysis/delay.h"
+#include "../analysis/waves/delay.h"
 
 #include <complex>
 #include <numbers>
 
 #include <benchmark/benchmark.h>
 
-#include "headwave/bench/drawn.h"
+#include "drawn.h"
 
 using namespace headwave;
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <thread>
 
-#include "headwave/core/matrix.h"
-#include "headwave/core/random.h"
+#include "../core/numbers/matrix.h"
+#include "../core/numbers/random.h"
 
 namespace headwave {
 

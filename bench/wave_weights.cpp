@@ -6,10 +6,10 @@
 
 #include <benchmark/benchmark.h>
 
-#include "headwave/analysis/phase_rotation.h"
-#include "headwave/analysis/qk_svd.h"
-#include "headwave/bench/drawn.h"
-#include "headwave/core/threads.h"
+#include "../analysis/waves/phase_rotation.h"
+#include "../analysis/waves/qk_svd.h"
+#include "../core/numbers/threads.h"
+#include "drawn.h"
 
 using namespace headwave;
 

@@ -9,12 +9,12 @@
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
 
-#include "headwave/cli/commands.h"
-#include "headwave/cli/help.h"
-#include "headwave/cli/progress.h"
-#include "headwave/cli/terminal.h"
-#include "headwave/cli/usage_message.h"
-#include "headwave/data/printable.h"
+#include "../data/files/printable.h"
+#include "commands/commands.h"
+#include "options/help.h"
+#include "options/usage_message.h"
+#include "terminal/progress.h"
+#include "terminal/terminal.h"
 
 namespace headwave::cli {
 

@@ -1,9 +1,5 @@
-# headwave_room(NAME USES rooms... LIBRARIES libs... PRIVATE_LIBRARIES libs...): every .cpp of a folder becomes headwave::NAME.
-# Sources include "headwave/core/matrix.h" in the tree and when installed: a link in the build folder gives the tree that name.
-
-set(HEADWAVE_INCLUDE_ROOT "${CMAKE_BINARY_DIR}/include")
-file(MAKE_DIRECTORY "${HEADWAVE_INCLUDE_ROOT}")
-file(CREATE_LINK "${CMAKE_SOURCE_DIR}" "${HEADWAVE_INCLUDE_ROOT}/headwave" SYMBOLIC)
+# headwave_room(NAME USES rooms... LIBRARIES libs... PRIVATE_LIBRARIES libs...): every .cpp of a folder and its wings becomes
+# headwave::NAME. Sources name each other by where they stand, "../numbers/matrix.h": no folder need be searched.
 
 function(headwave_compile_options target)
   if(HEADWAVE_STRICT)
@@ -29,7 +25,7 @@ endfunction()
 
 function(headwave_room name)
   cmake_parse_arguments(ROOM "" "" "USES;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${name}/*.cpp")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${name}/*.cpp")
   if(NOT sources)
     return()
   endif()
@@ -37,7 +33,7 @@ function(headwave_room name)
   add_library(headwave::${name} ALIAS headwave_${name})
   set_target_properties(headwave_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
   target_compile_features(headwave_${name} PUBLIC cxx_std_20)
-  target_include_directories(headwave_${name} PUBLIC "$<BUILD_INTERFACE:${HEADWAVE_INCLUDE_ROOT}>" "$<INSTALL_INTERFACE:include>")
+  target_include_directories(headwave_${name} INTERFACE "$<INSTALL_INTERFACE:include>")
   # One alignment for Eigen's memory whatever instruction set a consumer compiles with: memory may be taken here and freed there.
   target_compile_definitions(headwave_${name} PUBLIC EIGEN_MAX_ALIGN_BYTES=32)
   headwave_compile_options(headwave_${name})
@@ -48,7 +44,7 @@ endfunction()
 
 function(headwave_program program folder)
   cmake_parse_arguments(ROOM "" "" "USES;LIBRARIES" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${folder}/*.cpp")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${folder}/*.cpp")
   if(NOT sources)
     return()
   endif()

@@ -1,4 +1,4 @@
-#include "headwave/analysis/cluster_quality.h"
+#include "../../analysis/statistics/cluster_quality.h"
 
 #include <cmath>
 #include <fstream>
@@ -6,9 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "headwave/core/random.h"
-#include "headwave/tests/catch.h"
-#include "headwave/tests/reference/direct_clusters.h"
+#include "../../core/numbers/random.h"
+#include "../catch.h"
+#include "../reference/direct_clusters.h"
 
 using namespace headwave;
 

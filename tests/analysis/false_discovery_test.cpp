@@ -1,10 +1,10 @@
-#include "headwave/analysis/false_discovery.h"
+#include "../../analysis/statistics/false_discovery.h"
 
 #include <cmath>
 #include <limits>
 
-#include "headwave/core/random.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/random.h"
+#include "../catch.h"
 
 using namespace headwave;
 

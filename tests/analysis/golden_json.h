@@ -8,9 +8,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "headwave/core/fft.h"
-#include "headwave/core/matrix.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/fft.h"
+#include "../../core/numbers/matrix.h"
+#include "../catch.h"
 
 inline nlohmann::json golden_json(const std::string& name) {
   std::ifstream file(repository_file("tests/golden/" + name));

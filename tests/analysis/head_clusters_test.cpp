@@ -1,4 +1,4 @@
-#include "headwave/analysis/head_clusters.h"
+#include "../../analysis/attention/head_clusters.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +6,9 @@
 #include <numbers>
 #include <set>
 
-#include "headwave/analysis/cluster_quality.h"
-#include "headwave/core/random.h"
-#include "headwave/tests/catch.h"
+#include "../../analysis/statistics/cluster_quality.h"
+#include "../../core/numbers/random.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -1,17 +1,17 @@
-#include "headwave/analysis/head_types.h"
+#include "../../analysis/attention/head_types.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
 
-#include "headwave/analysis/head_type_probe.h"
-#include "headwave/core/attend.h"
-#include "headwave/core/model_pass.h"
-#include "headwave/core/planted_bank.h"
-#include "headwave/core/random.h"
-#include "headwave/core/repeated_tokens.h"
-#include "headwave/tests/catch.h"
+#include "../../analysis/attention/head_type_probe.h"
+#include "../../core/attention/attend.h"
+#include "../../core/model/model_pass.h"
+#include "../../core/model/repeated_tokens.h"
+#include "../../core/numbers/random.h"
+#include "../../core/planted/planted_bank.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -1,16 +1,16 @@
 // Interventions on the planted model, whose heads are known to read positions and nothing else, or words and nothing
 // else.
 
-#include "headwave/core/intervention.h"
+#include "../../core/model/intervention.h"
 
 #include <array>
 #include <cmath>
 
-#include "headwave/analysis/measured_offset.h"
-#include "headwave/analysis/offset_trace_probe.h"
-#include "headwave/core/model_pass.h"
-#include "headwave/core/planted_bank.h"
-#include "headwave/tests/catch.h"
+#include "../../analysis/attention/measured_offset.h"
+#include "../../analysis/attention/offset_trace_probe.h"
+#include "../../core/model/model_pass.h"
+#include "../../core/planted/planted_bank.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -1,11 +1,11 @@
-#include "headwave/analysis/k_means_start.h"
+#include "../../analysis/statistics/k_means_start.h"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "headwave/core/error.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/error.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -1,4 +1,4 @@
-#include "headwave/analysis/k_means.h"
+#include "../../analysis/statistics/k_means.h"
 
 #include <cmath>
 #include <fstream>
@@ -7,10 +7,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "headwave/analysis/cluster_quality.h"
-#include "headwave/core/random.h"
-#include "headwave/tests/catch.h"
-#include "headwave/tests/reference/direct_clusters.h"
+#include "../../analysis/statistics/cluster_quality.h"
+#include "../../core/numbers/random.h"
+#include "../catch.h"
+#include "../reference/direct_clusters.h"
 
 using namespace headwave;
 

@@ -1,9 +1,9 @@
-#include "headwave/analysis/offset_agreement.h"
+#include "../../analysis/predictions/offset_agreement.h"
 
 #include <cmath>
 #include <limits>
 
-#include "headwave/tests/catch.h"
+#include "../catch.h"
 
 using namespace headwave;
 

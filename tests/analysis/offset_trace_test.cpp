@@ -3,12 +3,12 @@
 #include <limits>
 #include <numeric>
 
-#include "headwave/analysis/attention_map.h"
-#include "headwave/analysis/head_clusters.h"
-#include "headwave/analysis/measured_offset.h"
-#include "headwave/analysis/offset_trace_probe.h"
-#include "headwave/core/random.h"
-#include "headwave/tests/catch.h"
+#include "../../analysis/attention/attention_map.h"
+#include "../../analysis/attention/head_clusters.h"
+#include "../../analysis/attention/measured_offset.h"
+#include "../../analysis/attention/offset_trace_probe.h"
+#include "../../core/numbers/random.h"
+#include "../catch.h"
 
 using namespace headwave;
 

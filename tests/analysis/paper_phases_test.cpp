@@ -1,8 +1,8 @@
-#include "headwave/analysis/paper_phases.h"
+#include "../../analysis/predictions/paper_phases.h"
 
-#include "headwave/analysis/phase_rotation.h"
-#include "headwave/core/planted_bank.h"
-#include "headwave/tests/catch.h"
+#include "../../analysis/waves/phase_rotation.h"
+#include "../../core/planted/planted_bank.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -8,14 +8,14 @@
 #include <numbers>
 #include <numeric>
 
-#include "headwave/analysis/cross_covariance.h"
-#include "headwave/analysis/position_kernel.h"
-#include "headwave/analysis/quantile.h"
-#include "headwave/core/model_pass.h"
-#include "headwave/core/multi_head.h"
-#include "headwave/core/planted_bank.h"
-#include "headwave/tests/analysis/golden_json.h"
-#include "headwave/tests/analysis/planted_waves.h"
+#include "../../analysis/predictions/position_kernel.h"
+#include "../../analysis/statistics/quantile.h"
+#include "../../analysis/waves/cross_covariance.h"
+#include "../../core/attention/multi_head.h"
+#include "../../core/model/model_pass.h"
+#include "../../core/planted/planted_bank.h"
+#include "golden_json.h"
+#include "planted_waves.h"
 
 using namespace headwave;
 

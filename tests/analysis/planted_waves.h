@@ -1,6 +1,6 @@
 #pragma once
 
-// Heads that read waves, as core/planted.h plants them, but straight from their matrices and in double.
+// Heads that read waves, as core/planted/planted.h plants them, but straight from their matrices and in double.
 
 #include <cmath>
 #include <complex>
@@ -10,11 +10,11 @@
 #include <variant>
 #include <vector>
 
-#include "headwave/analysis/delay_spectrum.h"
-#include "headwave/analysis/phase_rotation.h"
-#include "headwave/analysis/qk_svd.h"
-#include "headwave/analysis/wave_chain.h"
-#include "headwave/core/random_frame.h"
+#include "../../analysis/waves/delay_spectrum.h"
+#include "../../analysis/waves/phase_rotation.h"
+#include "../../analysis/waves/qk_svd.h"
+#include "../../analysis/waves/wave_chain.h"
+#include "../../core/numbers/random_frame.h"
 
 namespace headwave {
 

@@ -6,11 +6,11 @@
 #include <numbers>
 #include <numeric>
 
-#include "headwave/analysis/head_type_probe.h"
-#include "headwave/core/model_pass.h"
-#include "headwave/core/repeated_tokens.h"
-#include "headwave/tests/analysis/planted_waves.h"
-#include "headwave/tests/catch.h"
+#include "../../analysis/attention/head_type_probe.h"
+#include "../../core/model/model_pass.h"
+#include "../../core/model/repeated_tokens.h"
+#include "../catch.h"
+#include "planted_waves.h"
 
 using namespace headwave;
 

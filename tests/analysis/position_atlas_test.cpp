@@ -1,12 +1,12 @@
-#include "headwave/analysis/position_atlas.h"
+#include "../../analysis/predictions/position_atlas.h"
 
 #include <cmath>
 
-#include "headwave/core/planted_bank.h"
-#include "headwave/core/random.h"
-#include "headwave/core/random_frame.h"
-#include "headwave/core/rotary_term.h"
-#include "headwave/tests/catch.h"
+#include "../../core/attention/rotary_term.h"
+#include "../../core/numbers/random.h"
+#include "../../core/numbers/random_frame.h"
+#include "../../core/planted/planted_bank.h"
+#include "../catch.h"
 
 using namespace headwave;
 

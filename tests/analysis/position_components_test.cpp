@@ -1,4 +1,4 @@
-#include "headwave/analysis/position_components.h"
+#include "../../analysis/positions/position_components.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,9 +10,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "headwave/core/random.h"
-#include "headwave/core/random_frame.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/random.h"
+#include "../../core/numbers/random_frame.h"
+#include "../catch.h"
 
 using namespace headwave;
 

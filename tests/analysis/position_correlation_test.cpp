@@ -1,4 +1,4 @@
-#include "headwave/analysis/position_correlation.h"
+#include "../../analysis/positions/position_correlation.h"
 
 #include <algorithm>
 #include <array>
@@ -12,10 +12,10 @@
 #include <Eigen/QR>
 #include <nlohmann/json.hpp>
 
-#include "headwave/analysis/position_components.h"
-#include "headwave/core/random.h"
-#include "headwave/core/thin_svd.h"
-#include "headwave/tests/catch.h"
+#include "../../analysis/positions/position_components.h"
+#include "../../core/numbers/random.h"
+#include "../../core/numbers/thin_svd.h"
+#include "../catch.h"
 
 using namespace headwave;
 

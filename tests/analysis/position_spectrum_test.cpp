@@ -1,4 +1,4 @@
-#include "headwave/analysis/position_spectrum.h"
+#include "../../analysis/positions/position_spectrum.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +10,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "headwave/core/random.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/random.h"
+#include "../catch.h"
 
 using namespace headwave;
 

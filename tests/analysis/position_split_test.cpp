@@ -1,4 +1,4 @@
-#include "headwave/analysis/position_split.h"
+#include "../../analysis/positions/position_split.h"
 
 #include <algorithm>
 #include <array>
@@ -11,10 +11,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "headwave/core/random.h"
-#include "headwave/core/thin_svd.h"
-#include "headwave/tests/catch.h"
-#include "headwave/tests/reference/direct_dft.h"
+#include "../../core/numbers/random.h"
+#include "../../core/numbers/thin_svd.h"
+#include "../catch.h"
+#include "../reference/direct_dft.h"
 
 using namespace headwave;
 

@@ -1,9 +1,9 @@
-#include "headwave/analysis/quantile.h"
+#include "../../analysis/statistics/quantile.h"
 
 #include <limits>
 
-#include "headwave/core/error.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/error.h"
+#include "../catch.h"
 
 using headwave::quantile;
 

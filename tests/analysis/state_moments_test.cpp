@@ -1,9 +1,9 @@
-#include "headwave/analysis/state_moments.h"
+#include "../../analysis/positions/state_moments.h"
 
 #include <limits>
 
-#include "headwave/core/random.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/random.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -1,4 +1,4 @@
-#include "headwave/analysis/value_use.h"
+#include "../../analysis/attention/value_use.h"
 
 #include <array>
 #include <cmath>
@@ -7,10 +7,10 @@
 #include <memory>
 #include <string>
 
-#include "headwave/analysis/value_probe.h"
-#include "headwave/core/model_pass.h"
-#include "headwave/core/random.h"
-#include "headwave/tests/catch.h"
+#include "../../analysis/attention/value_probe.h"
+#include "../../core/model/model_pass.h"
+#include "../../core/numbers/random.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -7,11 +7,11 @@
 #include <numbers>
 #include <vector>
 
-#include "headwave/analysis/cross_covariance.h"
-#include "headwave/analysis/delay_spectrum.h"
-#include "headwave/analysis/phase_rotation.h"
-#include "headwave/analysis/qk_svd.h"
-#include "headwave/tests/analysis/golden_json.h"
+#include "../../analysis/waves/cross_covariance.h"
+#include "../../analysis/waves/delay_spectrum.h"
+#include "../../analysis/waves/phase_rotation.h"
+#include "../../analysis/waves/qk_svd.h"
+#include "golden_json.h"
 
 using namespace headwave;
 

@@ -1,9 +1,9 @@
-#include "headwave/analysis/wave_spectra.h"
+#include "../../analysis/waves/wave_spectra.h"
 
 #include <cmath>
 #include <numbers>
 
-#include "headwave/tests/catch.h"
+#include "../catch.h"
 
 using namespace headwave;
 

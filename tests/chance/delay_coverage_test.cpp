@@ -5,13 +5,13 @@
 #include <cmath>
 #include <numeric>
 
-#include "headwave/analysis/bootstrap_tail.h"
-#include "headwave/analysis/delay_spectrum.h"
-#include "headwave/analysis/false_discovery.h"
-#include "headwave/analysis/position_kernel.h"
-#include "headwave/analysis/wave_chain.h"
-#include "headwave/tests/analysis/planted_waves.h"
-#include "headwave/tests/catch.h"
+#include "../../analysis/predictions/position_kernel.h"
+#include "../../analysis/statistics/bootstrap_tail.h"
+#include "../../analysis/statistics/false_discovery.h"
+#include "../../analysis/waves/delay_spectrum.h"
+#include "../../analysis/waves/wave_chain.h"
+#include "../analysis/planted_waves.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -2,11 +2,11 @@
 #include <cmath>
 #include <limits>
 
-#include "headwave/core/attend.h"
-#include "headwave/core/multi_head.h"
-#include "headwave/core/random.h"
-#include "headwave/tests/catch.h"
-#include "headwave/tests/reference/direct_attention.h"
+#include "../../core/attention/attend.h"
+#include "../../core/attention/multi_head.h"
+#include "../../core/numbers/random.h"
+#include "../catch.h"
+#include "../reference/direct_attention.h"
 
 using namespace headwave;
 

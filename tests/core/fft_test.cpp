@@ -1,13 +1,13 @@
-#include "headwave/core/fft.h"
+#include "../../core/numbers/fft.h"
 
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-#include "headwave/core/random.h"
-#include "headwave/core/threads.h"
-#include "headwave/tests/catch.h"
-#include "headwave/tests/reference/direct_dft.h"
+#include "../../core/numbers/random.h"
+#include "../../core/numbers/threads.h"
+#include "../catch.h"
+#include "../reference/direct_dft.h"
 
 using namespace headwave;
 

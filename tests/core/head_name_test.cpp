@@ -1,8 +1,8 @@
-#include "headwave/core/head_name.h"
+#include "../../core/fields/head_name.h"
 
 #include <string>
 
-#include "headwave/tests/catch.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -1,13 +1,13 @@
-#include "headwave/core/intervention.h"
+#include "../../core/model/intervention.h"
 
 #include <algorithm>
 #include <array>
 #include <set>
 
-#include "headwave/core/model_pass.h"
-#include "headwave/core/random.h"
-#include "headwave/core/repeated_tokens.h"
-#include "headwave/tests/catch.h"
+#include "../../core/model/model_pass.h"
+#include "../../core/model/repeated_tokens.h"
+#include "../../core/numbers/random.h"
+#include "../catch.h"
 
 using namespace headwave;
 

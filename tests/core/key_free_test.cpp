@@ -1,10 +1,10 @@
-#include "headwave/core/key_free.h"
+#include "../../core/model/key_free.h"
 
 #include <array>
 
-#include "headwave/core/attend.h"
-#include "headwave/core/random.h"
-#include "headwave/tests/catch.h"
+#include "../../core/attention/attend.h"
+#include "../../core/numbers/random.h"
+#include "../catch.h"
 
 using namespace headwave;
 

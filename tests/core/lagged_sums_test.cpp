@@ -1,11 +1,11 @@
-#include "headwave/core/lagged_sums.h"
+#include "../../core/numbers/lagged_sums.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "headwave/core/random.h"
-#include "headwave/core/random_frame.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/random.h"
+#include "../../core/numbers/random_frame.h"
+#include "../catch.h"
 
 using namespace headwave;
 

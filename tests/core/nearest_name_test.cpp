@@ -1,6 +1,6 @@
-#include "headwave/core/nearest_name.h"
+#include "../../core/numbers/nearest_name.h"
 
-#include "headwave/tests/catch.h"
+#include "../catch.h"
 
 using namespace headwave;
 

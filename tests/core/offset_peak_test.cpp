@@ -1,10 +1,10 @@
-#include "headwave/core/offset_peak.h"
+#include "../../core/numbers/offset_peak.h"
 
 #include <cmath>
 #include <limits>
 
-#include "headwave/core/error.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/error.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -1,12 +1,12 @@
-#include "headwave/core/planted.h"
+#include "../../core/planted/planted.h"
 
 #include <array>
 #include <cmath>
 #include <numbers>
 
-#include "headwave/core/model_pass.h"
-#include "headwave/core/planted_bank.h"
-#include "headwave/tests/catch.h"
+#include "../../core/model/model_pass.h"
+#include "../../core/planted/planted_bank.h"
+#include "../catch.h"
 
 using namespace headwave;
 

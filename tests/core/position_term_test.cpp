@@ -1,12 +1,12 @@
 #include <array>
 #include <cmath>
 
-#include "headwave/core/attend.h"
-#include "headwave/core/bias_terms.h"
-#include "headwave/core/random.h"
-#include "headwave/core/rotary_term.h"
-#include "headwave/core/sinusoids.h"
-#include "headwave/tests/catch.h"
+#include "../../core/attention/attend.h"
+#include "../../core/attention/bias_terms.h"
+#include "../../core/attention/rotary_term.h"
+#include "../../core/attention/sinusoids.h"
+#include "../../core/numbers/random.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -1,9 +1,9 @@
-#include "headwave/core/prediction.h"
+#include "../../core/model/prediction.h"
 
 #include <cmath>
 
-#include "headwave/core/layer.h"
-#include "headwave/tests/catch.h"
+#include "../../core/model/layer.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -1,4 +1,4 @@
-#include "headwave/core/random.h"
+#include "../../core/numbers/random.h"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +8,8 @@
 #include <numeric>
 #include <vector>
 
-#include "headwave/core/error.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/error.h"
+#include "../catch.h"
 
 using headwave::Index;
 using headwave::Random;

@@ -1,12 +1,12 @@
-#include "headwave/core/thin_svd.h"
+#include "../../core/numbers/thin_svd.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "headwave/core/random.h"
-#include "headwave/core/random_frame.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/random.h"
+#include "../../core/numbers/random_frame.h"
+#include "../catch.h"
 
 using namespace headwave;
 

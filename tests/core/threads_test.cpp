@@ -1,4 +1,4 @@
-#include "headwave/core/threads.h"
+#include "../../core/numbers/threads.h"
 
 #include <atomic>
 #include <chrono>
@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "headwave/tests/catch.h"
+#include "../catch.h"
 
 using headwave::Index;
 using headwave::parallel_for;

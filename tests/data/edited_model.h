@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string>
 
-#include "headwave/tests/catch.h"
+#include "../catch.h"
 
 /// A copy of a model directory, to be broken.
 inline void copy_model(const std::filesystem::path& from, const std::filesystem::path& to) {

@@ -1,9 +1,9 @@
-#include "headwave/data/file_content.h"
+#include "../../data/files/file_content.h"
 
 #include <fstream>
 
-#include "headwave/core/error.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/error.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -1,12 +1,12 @@
-#include "headwave/data/foreign_files.h"
+#include "../../data/files/foreign_files.h"
 
 #include <fstream>
 
-#include "headwave/core/error.h"
-#include "headwave/data/listing.h"
-#include "headwave/data/safetensors.h"
-#include "headwave/data/stored_arrays.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/error.h"
+#include "../../data/arrays/safetensors.h"
+#include "../../data/listing/listing.h"
+#include "../../data/sources/stored_arrays.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -3,11 +3,11 @@
 
 #include <sys/resource.h>
 
-#include "headwave/core/error.h"
-#include "headwave/data/replaced_file.h"
-#include "headwave/data/result_file.h"
-#include "headwave/data/safetensors_file.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/error.h"
+#include "../../data/arrays/safetensors_file.h"
+#include "../../data/files/replaced_file.h"
+#include "../../data/results/result_file.h"
+#include "../catch.h"
 
 using namespace headwave;
 

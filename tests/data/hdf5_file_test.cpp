@@ -1,9 +1,9 @@
-#include "headwave/data/hdf5_file.h"
+#include "../../data/hdf5/hdf5_file.h"
 
 #include <fstream>
 
-#include "headwave/core/error.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/error.h"
+#include "../catch.h"
 
 using namespace headwave;
 

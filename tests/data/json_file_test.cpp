@@ -1,11 +1,11 @@
-#include "headwave/data/json_file.h"
+#include "../../data/files/json_file.h"
 
 #include <fstream>
 
 #include <nlohmann/json.hpp>
 
-#include "headwave/core/error.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/error.h"
+#include "../catch.h"
 
 using namespace headwave;
 using nlohmann::json;

@@ -3,7 +3,7 @@
 #include <map>
 #include <vector>
 
-#include "headwave/core/probe.h"
+#include "../../core/attention/probe.h"
 
 namespace headwave {
 

@@ -1,12 +1,12 @@
-#include "headwave/data/listing.h"
+#include "../../data/listing/listing.h"
 
 #include <algorithm>
 #include <fstream>
 
-#include "headwave/core/error.h"
-#include "headwave/data/result_file.h"
-#include "headwave/data/safetensors_file.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/error.h"
+#include "../../data/arrays/safetensors_file.h"
+#include "../../data/results/result_file.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -1,10 +1,10 @@
-#include "headwave/data/made_folders.h"
+#include "../../data/files/made_folders.h"
 
 #include <fstream>
 #include <limits>
 
-#include "headwave/core/error.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/error.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "headwave/core/error.h"
-#include "headwave/data/hdf5_file.h"
-#include "headwave/data/npy.h"
-#include "headwave/data/safetensors_file.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/error.h"
+#include "../../data/arrays/npy.h"
+#include "../../data/arrays/safetensors_file.h"
+#include "../../data/hdf5/hdf5_file.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -1,14 +1,14 @@
-#include "headwave/data/mapped_file.h"
+#include "../../data/files/mapped_file.h"
 
 #include <fstream>
 
 #include <sys/stat.h>
 
-#include "headwave/core/error.h"
-#include "headwave/data/digest.h"
-#include "headwave/data/printable.h"
-#include "headwave/data/replaced_file.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/error.h"
+#include "../../data/files/digest.h"
+#include "../../data/files/printable.h"
+#include "../../data/files/replaced_file.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -1,17 +1,17 @@
-#include "headwave/data/model_directory.h"
+#include "../../data/models/model_directory.h"
 
 #include <array>
 #include <cmath>
 #include <cstring>
 #include <fstream>
 
-#include "headwave/core/model_pass.h"
-#include "headwave/core/planted_bank.h"
-#include "headwave/data/planted_directory.h"
-#include "headwave/data/safetensors.h"
-#include "headwave/tests/catch.h"
-#include "headwave/tests/data/edited_model.h"
-#include "headwave/tests/data/kept_pass.h"
+#include "../../core/model/model_pass.h"
+#include "../../core/planted/planted_bank.h"
+#include "../../data/arrays/safetensors.h"
+#include "../../data/models/planted_directory.h"
+#include "../catch.h"
+#include "edited_model.h"
+#include "kept_pass.h"
 
 using namespace headwave;
 

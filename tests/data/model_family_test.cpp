@@ -1,18 +1,18 @@
-#include "headwave/data/model_family.h"
+#include "../../data/models/model_family.h"
 
 #include <array>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 
-#include "headwave/core/model_pass.h"
-#include "headwave/core/prediction.h"
-#include "headwave/core/rotary_term.h"
-#include "headwave/data/model_directory.h"
-#include "headwave/data/safetensors.h"
-#include "headwave/tests/catch.h"
-#include "headwave/tests/data/edited_model.h"
-#include "headwave/tests/data/kept_pass.h"
+#include "../../core/attention/rotary_term.h"
+#include "../../core/model/model_pass.h"
+#include "../../core/model/prediction.h"
+#include "../../data/arrays/safetensors.h"
+#include "../../data/models/model_directory.h"
+#include "../catch.h"
+#include "edited_model.h"
+#include "kept_pass.h"
 
 using namespace headwave;
 

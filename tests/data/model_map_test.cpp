@@ -1,12 +1,12 @@
 #include <fstream>
 
-#include "headwave/core/model_pass.h"
-#include "headwave/data/config_arithmetic.h"
-#include "headwave/data/model_directory.h"
-#include "headwave/data/model_map_file.h"
-#include "headwave/data/safetensors_file.h"
-#include "headwave/tests/catch.h"
-#include "headwave/tests/data/edited_model.h"
+#include "../../core/model/model_pass.h"
+#include "../../data/arrays/safetensors_file.h"
+#include "../../data/models/config_arithmetic.h"
+#include "../../data/models/model_directory.h"
+#include "../../data/models/model_map_file.h"
+#include "../catch.h"
+#include "edited_model.h"
 
 using namespace headwave;
 

@@ -1,11 +1,11 @@
-#include "headwave/data/npy.h"
+#include "../../data/arrays/npy.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
 
-#include "headwave/core/error.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/error.h"
+#include "../catch.h"
 
 using namespace headwave;
 

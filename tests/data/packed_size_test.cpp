@@ -1,7 +1,7 @@
-#include "headwave/data/packed_size.h"
+#include "../../data/results/packed_size.h"
 
-#include "headwave/core/random.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/random.h"
+#include "../catch.h"
 
 using namespace headwave;
 

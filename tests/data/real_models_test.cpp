@@ -6,13 +6,13 @@
 #include <fstream>
 #include <sstream>
 
-#include "headwave/core/model_pass.h"
-#include "headwave/core/prediction.h"
-#include "headwave/data/hdf5_file.h"
-#include "headwave/data/model_directory.h"
-#include "headwave/data/tokenizer.h"
-#include "headwave/tests/catch.h"
-#include "headwave/tests/data/kept_pass.h"
+#include "../../core/model/model_pass.h"
+#include "../../core/model/prediction.h"
+#include "../../data/hdf5/hdf5_file.h"
+#include "../../data/models/model_directory.h"
+#include "../../data/tokens/tokenizer.h"
+#include "../catch.h"
+#include "kept_pass.h"
 
 using namespace headwave;
 

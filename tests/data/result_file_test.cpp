@@ -1,4 +1,4 @@
-#include "headwave/data/result_file.h"
+#include "../../data/results/result_file.h"
 
 #include <cmath>
 #include <cstring>
@@ -7,11 +7,11 @@
 #include <limits>
 #include <numeric>
 
-#include "headwave/core/error.h"
-#include "headwave/data/digest.h"
-#include "headwave/data/hdf5_file.h"
-#include "headwave/data/result_layout.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/error.h"
+#include "../../data/files/digest.h"
+#include "../../data/hdf5/hdf5_file.h"
+#include "../../data/results/result_layout.h"
+#include "../catch.h"
 
 using namespace headwave;
 

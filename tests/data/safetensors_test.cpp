@@ -1,4 +1,4 @@
-#include "headwave/data/safetensors.h"
+#include "../../data/arrays/safetensors.h"
 
 #include <cmath>
 #include <cstdint>
@@ -7,8 +7,8 @@
 #include <limits>
 #include <numeric>
 
-#include "headwave/core/error.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/error.h"
+#include "../catch.h"
 
 using namespace headwave;
 

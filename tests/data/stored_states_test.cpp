@@ -1,4 +1,4 @@
-#include "headwave/data/stored_states.h"
+#include "../../data/sources/stored_states.h"
 
 #include <cmath>
 #include <fstream>
@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "headwave/core/error.h"
-#include "headwave/core/model_pass.h"
-#include "headwave/data/hdf5_file.h"
-#include "headwave/data/model_directory.h"
-#include "headwave/tests/catch.h"
+#include "../../core/model/model_pass.h"
+#include "../../core/numbers/error.h"
+#include "../../data/hdf5/hdf5_file.h"
+#include "../../data/models/model_directory.h"
+#include "../catch.h"
 
 using namespace headwave;
 

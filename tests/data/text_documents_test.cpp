@@ -1,9 +1,9 @@
-#include "headwave/data/text_documents.h"
+#include "../../data/sources/text_documents.h"
 
 #include <fstream>
 
-#include "headwave/core/error.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/error.h"
+#include "../catch.h"
 
 using namespace headwave;
 

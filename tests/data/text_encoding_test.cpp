@@ -1,7 +1,7 @@
-#include "headwave/data/text_encoding.h"
+#include "../../data/files/text_encoding.h"
 
-#include "headwave/core/error.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/error.h"
+#include "../catch.h"
 
 using namespace headwave;
 

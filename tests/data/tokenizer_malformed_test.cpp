@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "headwave/core/error.h"
-#include "headwave/data/tokenizer_json.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/error.h"
+#include "../../data/tokens/tokenizer_json.h"
+#include "../catch.h"
 
 using namespace headwave;
 using Ids = std::vector<std::int32_t>;

@@ -1,4 +1,4 @@
-#include "headwave/data/tokenizer.h"
+#include "../../data/tokens/tokenizer.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "headwave/core/error.h"
-#include "headwave/data/json_file.h"
-#include "headwave/data/tokenizer_json.h"
-#include "headwave/data/vocabulary_files.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/error.h"
+#include "../../data/files/json_file.h"
+#include "../../data/tokens/tokenizer_json.h"
+#include "../../data/tokens/vocabulary_files.h"
+#include "../catch.h"
 
 using namespace headwave;
 using Ids = std::vector<std::int32_t>;

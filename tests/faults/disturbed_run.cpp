@@ -1,4 +1,4 @@
-#include "headwave/tests/faults/disturbed_run.h"
+#include "disturbed_run.h"
 
 #include <algorithm>
 #include <chrono>

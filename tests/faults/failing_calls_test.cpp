@@ -6,12 +6,12 @@
 #include <mutex>
 #include <thread>
 
-#include "headwave/core/error.h"
-#include "headwave/data/result_file.h"
-#include "headwave/reports/gnuplot.h"
-#include "headwave/reports/whole_figure.h"
-#include "headwave/tests/catch.h"
-#include "headwave/tests/faults/disturbed_run.h"
+#include "../../core/numbers/error.h"
+#include "../../data/results/result_file.h"
+#include "../../reports/drawing/gnuplot.h"
+#include "../../reports/drawing/whole_figure.h"
+#include "../catch.h"
+#include "disturbed_run.h"
 
 using namespace headwave;
 

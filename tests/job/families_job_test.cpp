@@ -5,11 +5,11 @@
 #include <cmath>
 #include <fstream>
 
-#include "headwave/data/hdf5_file.h"
-#include "headwave/job/intervention_text.h"
-#include "headwave/job/job.h"
-#include "headwave/job/job_input.h"
-#include "headwave/tests/catch.h"
+#include "../../data/hdf5/hdf5_file.h"
+#include "../../job/inputs/intervention_text.h"
+#include "../../job/inputs/job_input.h"
+#include "../../job/run/job.h"
+#include "../catch.h"
 
 using namespace headwave;
 

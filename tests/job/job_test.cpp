@@ -1,4 +1,4 @@
-#include "headwave/job/job.h"
+#include "../../job/run/job.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,15 +8,15 @@
 
 #include <fmt/format.h>
 
-#include "headwave/analysis/cluster_quality.h"
-#include "headwave/core/planted_bank.h"
-#include "headwave/data/hdf5_file.h"
-#include "headwave/data/result_file.h"
-#include "headwave/job/carried_waves.h"
-#include "headwave/job/job_input.h"
-#include "headwave/job/re_aiming.h"
-#include "headwave/reports/figures.h"
-#include "headwave/tests/catch.h"
+#include "../../analysis/statistics/cluster_quality.h"
+#include "../../core/planted/planted_bank.h"
+#include "../../data/hdf5/hdf5_file.h"
+#include "../../data/results/result_file.h"
+#include "../../job/inputs/job_input.h"
+#include "../../job/studies/carried_waves.h"
+#include "../../job/studies/re_aiming.h"
+#include "../../reports/figures/figures.h"
+#include "../catch.h"
 
 using namespace headwave;
 

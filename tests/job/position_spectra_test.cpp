@@ -1,10 +1,10 @@
-#include "headwave/job/position_spectra.h"
+#include "../../job/studies/position_spectra.h"
 
 #include <fstream>
 
-#include "headwave/core/error.h"
-#include "headwave/data/digest.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/error.h"
+#include "../../data/files/digest.h"
+#include "../catch.h"
 
 using namespace headwave;
 

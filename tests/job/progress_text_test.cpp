@@ -1,8 +1,8 @@
-#include "headwave/job/progress_text.h"
+#include "../../job/run/progress_text.h"
 
 #include <cmath>
 
-#include "headwave/tests/catch.h"
+#include "../catch.h"
 
 using namespace headwave;
 

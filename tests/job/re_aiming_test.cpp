@@ -1,9 +1,9 @@
-#include "headwave/job/re_aiming.h"
+#include "../../job/studies/re_aiming.h"
 
 #include <cmath>
 
-#include "headwave/core/planted_bank.h"
-#include "headwave/tests/catch.h"
+#include "../../core/planted/planted_bank.h"
+#include "../catch.h"
 
 using namespace headwave;
 

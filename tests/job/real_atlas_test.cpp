@@ -1,12 +1,12 @@
 #include <array>
 #include <cmath>
 
-#include "headwave/analysis/position_kernel.h"
-#include "headwave/analysis/quantile.h"
-#include "headwave/core/layer.h"
-#include "headwave/data/safetensors.h"
-#include "headwave/job/model_atlas.h"
-#include "headwave/tests/catch.h"
+#include "../../analysis/predictions/position_kernel.h"
+#include "../../analysis/statistics/quantile.h"
+#include "../../core/model/layer.h"
+#include "../../data/arrays/safetensors.h"
+#include "../../job/studies/model_atlas.h"
+#include "../catch.h"
 
 using namespace headwave;
 

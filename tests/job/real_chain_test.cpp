@@ -7,13 +7,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "headwave/analysis/cross_covariance.h"
-#include "headwave/analysis/delay_spectrum.h"
-#include "headwave/data/safetensors.h"
-#include "headwave/job/job.h"
-#include "headwave/job/job_input.h"
-#include "headwave/tests/analysis/golden_json.h"
-#include "headwave/tests/catch.h"
+#include "../../analysis/waves/cross_covariance.h"
+#include "../../analysis/waves/delay_spectrum.h"
+#include "../../data/arrays/safetensors.h"
+#include "../../job/inputs/job_input.h"
+#include "../../job/run/job.h"
+#include "../analysis/golden_json.h"
+#include "../catch.h"
 
 using namespace headwave;
 

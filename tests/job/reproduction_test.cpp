@@ -1,13 +1,13 @@
-#include "headwave/job/reproduction.h"
+#include "../../job/studies/reproduction.h"
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <set>
 
-#include "headwave/core/planted_bank.h"
-#include "headwave/job/published.h"
-#include "headwave/tests/catch.h"
+#include "../../core/planted/planted_bank.h"
+#include "../../job/studies/published.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -1,11 +1,11 @@
-#include "headwave/job/result_size.h"
+#include "../../job/run/result_size.h"
 
 #include <fstream>
 
-#include "headwave/core/planted_bank.h"
-#include "headwave/data/result_file.h"
-#include "headwave/job/job_input.h"
-#include "headwave/tests/catch.h"
+#include "../../core/planted/planted_bank.h"
+#include "../../data/results/result_file.h"
+#include "../../job/inputs/job_input.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -1,10 +1,10 @@
-#include "headwave/job/stage_report.h"
+#include "../../job/run/stage_report.h"
 
 #include <set>
 
-#include "headwave/core/planted_bank.h"
-#include "headwave/job/jobs_progress.h"
-#include "headwave/tests/catch.h"
+#include "../../core/planted/planted_bank.h"
+#include "../../job/run/jobs_progress.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -1,10 +1,10 @@
-#include "headwave/job/text_loss.h"
+#include "../../job/studies/text_loss.h"
 
 #include <cmath>
 #include <fstream>
 
-#include "headwave/core/intervention.h"
-#include "headwave/tests/catch.h"
+#include "../../core/model/intervention.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "headwave/core/attend.h"
-#include "headwave/core/multi_head.h"
+#include "../../core/attention/attend.h"
+#include "../../core/attention/multi_head.h"
 
 namespace headwave::reference {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "headwave/core/matrix.h"
+#include "../../core/numbers/matrix.h"
 
 /// Adjusted Rand index by looking at every pair of items.
 inline double direct_adjusted_rand(const std::vector<headwave::Index>& a, const std::vector<headwave::Index>& b) {

@@ -5,7 +5,7 @@
 #include <numbers>
 #include <vector>
 
-#include "headwave/core/matrix.h"
+#include "../../core/numbers/matrix.h"
 
 /// The discrete Fourier transform as it is written, in long double: F[f, c] = sum_n x[n, c] e^{-2 pi i f n / T}.
 inline headwave::MatrixOf<std::complex<double>> direct_dft(const headwave::MatrixOf<std::complex<double>>& x,

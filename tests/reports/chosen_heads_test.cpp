@@ -1,8 +1,8 @@
-#include "headwave/reports/chosen_heads.h"
+#include "../../reports/figures/chosen_heads.h"
 
-#include "headwave/core/error.h"
-#include "headwave/reports/figures.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/error.h"
+#include "../../reports/figures/figures.h"
+#include "../catch.h"
 
 using namespace headwave;
 

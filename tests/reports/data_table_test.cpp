@@ -1,9 +1,9 @@
-#include "headwave/reports/data_table.h"
+#include "../../reports/drawing/data_table.h"
 
 #include <cmath>
 #include <limits>
 
-#include "headwave/tests/catch.h"
+#include "../catch.h"
 
 using namespace headwave;
 

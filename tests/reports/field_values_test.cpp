@@ -1,6 +1,6 @@
-#include "headwave/reports/field_values.h"
+#include "../../reports/drawing/field_values.h"
 
-#include "headwave/tests/catch.h"
+#include "../catch.h"
 
 using namespace headwave;
 

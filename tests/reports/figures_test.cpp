@@ -1,13 +1,13 @@
-#include "headwave/reports/figures.h"
+#include "../../reports/figures/figures.h"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 #include <sstream>
 
-#include "headwave/reports/gnuplot.h"
-#include "headwave/tests/catch.h"
-#include "headwave/tests/reports/sample_result.h"
+#include "../../reports/drawing/gnuplot.h"
+#include "../catch.h"
+#include "sample_result.h"
 
 using namespace headwave;
 

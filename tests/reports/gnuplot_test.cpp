@@ -1,10 +1,10 @@
-#include "headwave/reports/gnuplot.h"
+#include "../../reports/drawing/gnuplot.h"
 
 #include <cstdlib>
 #include <fstream>
 
-#include "headwave/tests/catch.h"
-#include "headwave/tests/reports/sample_result.h"
+#include "../catch.h"
+#include "sample_result.h"
 
 using namespace headwave;
 

@@ -1,8 +1,8 @@
-#include "headwave/reports/head_findings.h"
+#include "../../reports/tables/head_findings.h"
 
 #include <cmath>
 
-#include "headwave/tests/catch.h"
+#include "../catch.h"
 
 using namespace headwave;
 

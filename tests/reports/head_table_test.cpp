@@ -1,9 +1,9 @@
-#include "headwave/reports/head_table.h"
+#include "../../reports/tables/head_table.h"
 
 #include <cmath>
 
-#include "headwave/tests/catch.h"
-#include "headwave/tests/reports/sample_result.h"
+#include "../catch.h"
+#include "sample_result.h"
 
 using namespace headwave;
 

@@ -1,10 +1,10 @@
-#include "headwave/reports/palette.h"
+#include "../../reports/drawing/palette.h"
 
 #include <cmath>
 #include <set>
 
-#include "headwave/reports/panels.h"
-#include "headwave/tests/catch.h"
+#include "../../reports/drawing/panels.h"
+#include "../catch.h"
 
 using namespace headwave;
 

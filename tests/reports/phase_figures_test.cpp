@@ -6,21 +6,21 @@
 #include <set>
 #include <sstream>
 
-#include "headwave/core/error.h"
-#include "headwave/reports/agreement_dots.h"
-#include "headwave/reports/chosen_heads.h"
-#include "headwave/reports/delay_curves.h"
-#include "headwave/reports/delay_spectrum_figure.h"
-#include "headwave/reports/head_types_figure.h"
-#include "headwave/reports/label_places.h"
-#include "headwave/reports/layer_split.h"
-#include "headwave/reports/offset_agreement_figure.h"
-#include "headwave/reports/phase_maps.h"
-#include "headwave/reports/phase_ridges.h"
-#include "headwave/reports/phase_spectrum_figure.h"
-#include "headwave/reports/position_split_figure.h"
-#include "headwave/tests/catch.h"
-#include "headwave/tests/reports/sample_result.h"
+#include "../../core/numbers/error.h"
+#include "../../reports/drawing/label_places.h"
+#include "../../reports/figures/agreement_dots.h"
+#include "../../reports/figures/chosen_heads.h"
+#include "../../reports/figures/delay_curves.h"
+#include "../../reports/figures/delay_spectrum_figure.h"
+#include "../../reports/figures/head_types_figure.h"
+#include "../../reports/figures/layer_split.h"
+#include "../../reports/figures/offset_agreement_figure.h"
+#include "../../reports/figures/phase_maps.h"
+#include "../../reports/figures/phase_ridges.h"
+#include "../../reports/figures/phase_spectrum_figure.h"
+#include "../../reports/figures/position_split_figure.h"
+#include "../catch.h"
+#include "sample_result.h"
 
 using namespace headwave;
 

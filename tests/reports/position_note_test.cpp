@@ -1,8 +1,8 @@
-#include "headwave/reports/position_note.h"
+#include "../../reports/tables/position_note.h"
 
 #include <cmath>
 
-#include "headwave/tests/catch.h"
+#include "../catch.h"
 
 using namespace headwave;
 

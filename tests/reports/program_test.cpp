@@ -1,6 +1,6 @@
-#include "headwave/reports/program.h"
+#include "../../reports/drawing/program.h"
 
-#include "headwave/tests/catch.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -1,4 +1,4 @@
-#include "headwave/tests/reports/sample_phases.h"
+#include "sample_phases.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "headwave/tests/reports/sample_result.h"
+#include "sample_result.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,10 +6,10 @@
 #include <fstream>
 #include <iterator>
 
-#include "headwave/core/head_name.h"
-#include "headwave/reports/gnuplot.h"
-#include "headwave/tests/reports/sample_phases.h"
-#include "headwave/tests/reports/sample_waves.h"
+#include "../../core/fields/head_name.h"
+#include "../../reports/drawing/gnuplot.h"
+#include "sample_phases.h"
+#include "sample_waves.h"
 
 namespace headwave::sample {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "headwave/core/field.h"
+#include "../../core/fields/field.h"
 
 namespace headwave::sample {
 

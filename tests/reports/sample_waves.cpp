@@ -1,4 +1,4 @@
-#include "headwave/tests/reports/sample_waves.h"
+#include "sample_waves.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headwave/tests/reports/sample_result.h"
+#include "sample_result.h"
 
 namespace headwave::sample {
 

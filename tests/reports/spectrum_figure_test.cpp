@@ -1,7 +1,7 @@
-#include "headwave/reports/spectrum_figure.h"
+#include "../../reports/figures/spectrum_figure.h"
 
-#include "headwave/tests/catch.h"
-#include "headwave/tests/reports/sample_result.h"
+#include "../catch.h"
+#include "sample_result.h"
 
 using namespace headwave;
 

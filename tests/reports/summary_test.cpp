@@ -1,8 +1,8 @@
-#include "headwave/reports/summary.h"
+#include "../../reports/page/summary.h"
 
-#include "headwave/reports/figures.h"
-#include "headwave/tests/catch.h"
-#include "headwave/tests/reports/sample_result.h"
+#include "../../reports/figures/figures.h"
+#include "../catch.h"
+#include "sample_result.h"
 
 using namespace headwave;
 

@@ -1,7 +1,7 @@
-#include "headwave/reports/terminal_table.h"
+#include "../../reports/drawing/terminal_table.h"
 
-#include "headwave/core/error.h"
-#include "headwave/tests/catch.h"
+#include "../../core/numbers/error.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -1,6 +1,6 @@
-#include "headwave/reports/visible_text.h"
+#include "../../reports/drawing/visible_text.h"
 
-#include "headwave/tests/catch.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -3,17 +3,17 @@
 #include <numeric>
 #include <sstream>
 
-#include "headwave/reports/chosen_heads.h"
-#include "headwave/reports/cluster_peaks.h"
-#include "headwave/reports/cross_covariance_figure.h"
-#include "headwave/reports/position_components_figure.h"
-#include "headwave/reports/position_correlation_figure.h"
-#include "headwave/reports/redefined_figure.h"
-#include "headwave/reports/wave_spectra_figure.h"
-#include "headwave/reports/weighted_profile_figure.h"
-#include "headwave/reports/weighted_sums.h"
-#include "headwave/tests/catch.h"
-#include "headwave/tests/reports/sample_result.h"
+#include "../../reports/figures/chosen_heads.h"
+#include "../../reports/figures/cluster_peaks.h"
+#include "../../reports/figures/cross_covariance_figure.h"
+#include "../../reports/figures/position_components_figure.h"
+#include "../../reports/figures/position_correlation_figure.h"
+#include "../../reports/figures/redefined_figure.h"
+#include "../../reports/figures/wave_spectra_figure.h"
+#include "../../reports/figures/weighted_profile_figure.h"
+#include "../../reports/figures/weighted_sums.h"
+#include "../catch.h"
+#include "sample_result.h"
 
 using namespace headwave;
 

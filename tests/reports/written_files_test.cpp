@@ -1,10 +1,10 @@
-#include "headwave/reports/written_files.h"
+#include "../../reports/figures/written_files.h"
 
 #include <algorithm>
 #include <fstream>
 
-#include "headwave/data/result_file.h"
-#include "headwave/tests/catch.h"
+#include "../../data/results/result_file.h"
+#include "../catch.h"
 
 using namespace headwave;
 

@@ -1,9 +1,9 @@
 #include <cstdio>
 
-#include "headwave/core/planted_bank.h"
-#include "headwave/data/result_file.h"
-#include "headwave/job/job.h"
-#include "headwave/reports/head_table.h"
+#include "headwave/core/planted/planted_bank.h"
+#include "headwave/data/results/result_file.h"
+#include "headwave/job/run/job.h"
+#include "headwave/reports/tables/head_table.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;

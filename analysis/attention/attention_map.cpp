@@ -1,0 +1,67 @@
+#include "attention_map.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace headwave {
+
+namespace {
+
+std::string token_label(const TokenSequence& tokens, Index position) {
+  const auto i = static_cast<std::size_t>(position);
+  if (i < tokens.tokens.size()) return tokens.tokens[i];
+  if (i < tokens.ids.size()) return std::to_string(tokens.ids[i]);
+  return std::to_string(position);
+}
+
+/// Of the first `most` tokens. Of stored states only the document knows how many there are.
+std::vector<std::string> labels_of(const TokenSequence& tokens, const Document& document, Index most) {
+  const Index length = tokens.ids.empty() ? document.length() : static_cast<Index>(tokens.ids.size());
+  std::vector<std::string> labels;
+  for (Index i = 0; i < std::min(most, length); ++i) labels.push_back(token_label(tokens, i));
+  return labels;
+}
+
+}  // namespace
+
+AttentionMapProbe::AttentionMapProbe(std::vector<HeadName> heads, Index tokens, const Document& document,
+                                     AttentionKind kind)
+    : kind_(kind) {
+  maps_.tokens = labels_of(document.query_tokens(kind), document, tokens);
+  maps_.key_tokens = labels_of(document.key_tokens(kind), document, tokens);
+  maps_.heads = std::move(heads);
+  maps_.weights.assign(maps_.heads.size(), Matrix::Zero(static_cast<Index>(maps_.tokens.size()),
+                                                        static_cast<Index>(maps_.key_tokens.size())));
+  maps_.document = document.name;
+}
+
+void AttentionMapProbe::see(const Tile& tile) {
+  if (tile.kind != kind_) return;
+  const auto queries = static_cast<Index>(maps_.tokens.size());
+  const auto keys = static_cast<Index>(maps_.key_tokens.size());
+  const Index rows = std::min(tile.rows(), queries - tile.first_row);
+  if (rows <= 0) return;
+  for (std::size_t i = 0; i < maps_.heads.size(); ++i) {
+    if (maps_.heads[i].layer != tile.layer || maps_.heads[i].head >= tile.heads()) continue;
+    maps_.weights[i].middleRows(tile.first_row, rows) =
+        tile.weights[static_cast<std::size_t>(maps_.heads[i].head)].topLeftCorner(rows, keys).cast<double>();
+  }
+}
+
+std::vector<Field> describe(const AttentionMaps& maps) {
+  std::vector<std::string> names;
+  std::vector<double> weights;
+  for (std::size_t i = 0; i < maps.heads.size(); ++i) {
+    names.push_back(head_name(maps.heads[i].layer, maps.heads[i].head));
+    weights.insert(weights.end(), maps.weights[i].data(), maps.weights[i].data() + maps.weights[i].size());
+  }
+  const Axis query = counting_axis("query", "token", "query position", 0, static_cast<Index>(maps.tokens.size()) - 1);
+  const Axis key = counting_axis("key", "token", "key position", 0, static_cast<Index>(maps.key_tokens.size()) - 1);
+  Field weight = make_field("attention_map/weight", {{"map_head", "1", "head", std::move(names)}, query, key}, "1",
+                            "attention weight of a query token on a key token", std::move(weights));
+  weight.attributes["document"] = maps.document;
+  return {std::move(weight), Field{"attention_map/token", {query}, "1", "text of the query", maps.tokens, {}, {}},
+          Field{"attention_map/key_token", {key}, "1", "text of the key", maps.key_tokens, {}, {}}};
+}
+
+}  // namespace headwave

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../../core/fields/field.h"
+#include "../../core/numbers/matrix.h"
+
+namespace headwave {
+
+/// What is clustered: one vector for every document and head, rows document-major, then layer, then head.
+struct HeadVectors {
+  MatrixView values;          ///< (documents * layers * heads, 2 w + 1)  over offsets -w .. w: the near offset traces
+  std::vector<Index> layers;  ///< layer numbers, in the order of the rows
+  Index heads = 0;
+  std::string normalisation = {};  ///< how documents were made comparable; told on, not looked at
+};
+
+struct HeadClusterOptions {
+  Index clusters = 6;            ///< k; the published choice
+  Index sweep_last = 12;         ///< inertia, silhouette and stability are given for k = 2 .. this, and for `clusters`
+  Index restarts = 50;           ///< starts of which the best is kept
+  Index bootstrap = 20;          ///< resamples of the documents behind every stability
+  Index bootstrap_restarts = 5;  ///< starts for a resample: fewer, as a miss only lowers the stability
+  Index silhouette_points = 4000;  ///< random vectors that stand for all in a silhouette
+  std::uint64_t seed = 1;
+  int threads = 1;  ///< changes no digit
+};
+
+/// One number of clusters, tried.
+struct ClusterCount {
+  Index clusters = 0;
+  double inertia = 0.0;
+  double silhouette = 0.0;       ///< in [-1, 1]; NaN for one cluster
+  double stability = 0.0;        ///< mean adjusted Rand index over resamples, at most 1; NaN: not defined
+  double stability_lower = 0.0;  ///< lower quartile over resamples
+  double stability_upper = 0.0;  ///< upper quartile
+};
+
+/// Kinds of heads. k = clusters, which is fewer than asked for where there are too few different vectors.
+struct HeadClusters {
+  Index documents = 0;
+  std::vector<Index> layers;
+  Index heads = 0;
+  std::vector<Index> labels;        ///< (documents * layers * heads)  cluster of every vector
+  Matrix centroids;                 ///< (k, 2 w + 1)                  mean vector of each cluster
+  Matrix shares;                    ///< (layers * heads, k)           share of a head's documents in each cluster
+  Vector mass;                      ///< (k)                           share of all vectors in each cluster
+  ClusterCount chosen;              ///< at k
+  std::vector<ClusterCount> sweep;  ///< ascending, k among them
+  Index iterations = 0;
+  bool converged = false;
+  std::string undefined_stability;  ///< why stability is NaN; empty where it is not
+  std::string normalisation;        ///< of the vectors
+  HeadClusterOptions options;       ///< as asked for
+};
+
+/// Kinds of heads: k-means over the offset traces of all documents and heads, and how much to believe it.
+///
+/// Each vector is one head in one document, so a head has a label per document and a share in each cluster. Clusters
+/// are put in a canonical order: by the offset at which the centroid is largest, the left first; then by mass, the
+/// larger first. Stability resamples documents with replacement, clusters the resample anew, gives every vector of the
+/// original the nearest of the new centroids, and takes the adjusted Rand index against the labels; with one document
+/// it is not defined. Only kinds that differ within the window can be told apart: a sink and a noise head look alike
+/// within +-10 tokens.
+///
+/// Source: Yamamoto and Matsuzaki 2023, section 3.1; the stability after Hennig 2007, doi:10.1016/j.csda.2006.11.025.
+/// @throws ShapeError if rows do not make whole documents or the window has no middle; NumericError if an entry is not
+///         finite, or an option is out of range
+HeadClusters head_clusters(const HeadVectors& vectors, const HeadClusterOptions& options = {});
+
+/// Fields <group>/..., the shares first.
+std::vector<Field> describe(const HeadClusters& clusters, const std::string& group = "head_cluster");
+
+}  // namespace headwave

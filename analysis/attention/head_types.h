@@ -1,0 +1,110 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "../../core/attention/document.h"
+#include "../../core/fields/field.h"
+#include "../../core/fields/head_grid.h"
+#include "../../core/numbers/matrix.h"
+
+namespace headwave {
+
+struct HeadTypeOptions {
+  Index reach = 8;           ///< largest |t| at which a row's largest weight is told apart, in tokens
+  double positional = 0.9;   ///< least share of queries whose largest weight lies at one offset (Voita et al. 2019)
+  double neighbour = 0.5;    ///< mean weight on the token before, or after, must exceed this (Clark et al. 2019)
+  double sink = 0.3;         ///< mean weight that one key gets must exceed this (Gu et al. 2025)
+  double content = 0.4;      ///< duplicate and induction scores must exceed this: ours, nothing is published
+  double content_ratio = 3;  ///< ... and this many times their baseline: ours as well
+};
+
+/// What is measured of every head: means over the query rows of a document, then over documents. A is its attention.
+enum class HeadScore : std::uint8_t {
+  previous,            ///< mean of A[i, i-1] over i >= 1
+  next,                ///< mean of A[i, i+1] over i < T-1; undefined under a causal mask
+  duplicate,           ///< weight on earlier keys with the query's own token id, over queries that have one
+  duplicate_baseline,  ///< the same if every allowed key had the same weight
+  induction,           ///< weight on earlier keys right after the query's own token id, over queries that have one
+  induction_baseline,  ///< the same if every allowed key had the same weight
+  entropy,             ///< -sum_j A ln A, in nats
+  entropy_share,       ///< entropy / ln(allowed keys), over queries with at least two; 1: all keys alike
+  sink_first,          ///< alpha_0 of equation (3)
+  sink_weight,         ///< max_k alpha_k
+  special_weight,      ///< weight on special tokens
+};
+constexpr std::size_t head_scores = 11;
+
+/// What a head is called: the first of these that holds, in this order, else `other`.
+enum class HeadType : std::uint8_t { other, previous, next, positional, duplicate, induction, sink };
+
+/// What one document says of the heads. NaN: undefined.
+struct DocumentHeadTypes {
+  Matrix scores;                     ///< (head_scores, rows)
+  Matrix argmax_share;               ///< (rows, 2 reach + 1)  share of queries whose largest weight is at t
+  Vector position_disagreement;      ///< (layers)
+  std::vector<Index> sink_position;  ///< (rows)  the key of sink_weight; -1: undefined
+};
+
+/// Head types of a job: means over the documents where a quantity is defined. NaN: in none.
+///
+///     argmax_share[t] = share of queries i whose largest weight A[i, j] is at j - i = t            (1)
+///     positional_share = max_t argmax_share[t],  |t| <= reach                                       (2)
+///     alpha_k = 1/(T-k) sum_{i>=k} A[i, k] under a causal mask, 1/T sum_i A[i, k] without            (3)
+///     D_pos = -1/H^2 sum_{a,b} |A_a * A_b|                                                          (4)
+///
+/// In (1) the lesser |t| wins a tie, then the left. In (3) the largest alpha is sought among keys that at least a
+/// quarter of the queries are averaged over. In (4), one number per layer, * is the product entry by entry and |.| the
+/// Frobenius norm over the document's whole (queries, keys) matrix, without normalisation: it grows with the document,
+/// as sqrt(T) where every query looks at one key, and compares between equal lengths only.
+///
+/// Duplicate and induction scores count what precedes the query alone, wherever a window ends; the baseline knows the
+/// mask and the window. On a text of random tokens, repeated, the induction score is the mean weight on the token that
+/// followed the current one in the copy before. Thresholds do not see how a head does what it does: on ordinary text an
+/// induction head may be called a sink, since most queries give it nothing to copy; on short documents every head has
+/// one. In cross-attention queries and keys are different sequences: what compares positions or tokens is undefined.
+///
+/// Source: Voita et al. 2019 (1, 2); Clark et al. 2019 (previous, next); Olsson et al. 2022
+/// (induction); Gu et al. 2025 (3), there 1-based; Li et al. 2018 (4), where the norm is not named.
+struct HeadTypes {
+  HeadGrid grid;
+  AttentionKind kind = AttentionKind::self;
+  HeadTypeOptions options;
+  Index documents = 0;
+  Matrix scores;             ///< (head_scores, rows)
+  Matrix argmax_share;       ///< (rows, 2 reach + 1)  equation (1)
+  Vector positional_share;   ///< (rows)  equation (2)
+  Vector positional_offset;  ///< (rows)  its t in tokens; NaN also: none within reach, or at its end by half or less
+  Vector position_disagreement;      ///< (layers)  equation (4), <= 0
+  std::vector<Index> sink_position;  ///< (rows)  the key of sink_weight in the first document; -1: undefined
+  std::vector<HeadType> types;       ///< (rows)
+
+  /// One score of all heads: (rows).
+  [[nodiscard]] Vector of(HeadScore score) const { return scores.row(static_cast<Index>(score)).transpose(); }
+};
+
+/// Adds documents up in the order in which they are given.
+class HeadTypeSum {
+ public:
+  /// @throws ShapeError if the reach is negative
+  explicit HeadTypeSum(HeadGrid grid, AttentionKind kind = AttentionKind::self, const HeadTypeOptions& options = {});
+  /// @throws ShapeError if the document was looked at with another grid or reach
+  void add(const DocumentHeadTypes& document);
+  [[nodiscard]] HeadTypes types() const;
+
+ private:
+  /// Sums, and how many documents each entry was defined in.
+  struct Mean {
+    Matrix sum, count;
+    void add(const Matrix& values);
+    [[nodiscard]] Matrix value() const;
+  };
+  HeadTypes first_;  ///< what does not change, and the first document's sinks
+  Mean scores_, argmax_share_, position_disagreement_;
+};
+
+/// Fields head_types/..., the name a head is given first.
+std::vector<Field> describe(const HeadTypes& types);
+
+}  // namespace headwave

@@ -1,0 +1,88 @@
+#include "measured_offset.h"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "../../core/numbers/offset_peak.h"
+
+namespace headwave {
+
+namespace {
+
+/// z with P(normal > z) = tail, 0 < tail < 1/2, by bisection: the tail falls monotonically.
+double normal_quantile(double tail) {
+  double low = 0.0, high = 40.0;
+  for (int step = 0; step < 100; ++step) {
+    const double middle = (low + high) / 2;
+    (0.5 * std::erfc(middle / std::numbers::sqrt2) > tail ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+}  // namespace
+
+MeasuredOffsets measured_offsets(const OffsetTraces& traces, const MeasuredOffsetOptions& options) {
+  const Index rows = traces.grid.rows();
+  const Index near = std::min(traces.reach, (traces.length - 1) / 2);
+  const double z = normal_quantile(options.level / static_cast<double>(2 * near + 1));
+  MeasuredOffsets measured{traces.grid, near, options.level, {}, {}, {}, {}, {}};
+  for (std::size_t kind = 0; kind < pairs_kinds; ++kind) {
+    for (auto* numbers : {&measured.offset, &measured.weight, &measured.threshold, &measured.chance})
+      (*numbers)[kind] = Vector::Constant(rows, std::nan(""));
+    measured.status[kind].assign(static_cast<std::size_t>(rows), OffsetStatus::flat);
+    for (Index row = 0; row < rows; ++row) {
+      const Vector weight = traces.weight[kind].row(row).segment(traces.length - 1 - near, 2 * near + 1).transpose();
+      const OffsetPeak peak = offset_peak(weight).value_or(OffsetPeak{});
+      const Index t = peak.offset, column = t + near;
+      const double mean = traces.null_weight[kind](row, t + traces.reach);
+      const double deviation = traces.null_deviation[kind](row, t + traces.reach);
+      measured.weight[kind][row] = weight[column];
+      measured.chance[kind][row] = mean;
+      const double skewness = std::max(0.0, traces.null_skewness[kind](row, t + traces.reach));
+      measured.threshold[kind][row] = mean + deviation * (z + skewness * (z * z - 1) / 6);
+      // A head whose null has no spread gives every key the same weight from everywhere: nothing rises but rounding.
+      const double rounding = 8 * std::numeric_limits<float>::epsilon() * mean;
+      OffsetStatus& status = measured.status[kind][static_cast<std::size_t>(row)];
+      if (weight[column] > measured.threshold[kind][row] + rounding)
+        status = t == 0 ? OffsetStatus::self : peak.at_edge ? OffsetStatus::edge : OffsetStatus::offset;
+      if (status == OffsetStatus::offset) measured.offset[kind][row] = static_cast<double>(t);
+    }
+  }
+  return measured;
+}
+
+std::vector<Field> describe(const MeasuredOffsets& measured) {
+  const std::vector<Axis> axes{pairs_axis(), layer_axis(measured.grid.layers), head_axis(measured.grid.heads)};
+  std::vector<double> offset, weight, threshold, chance;
+  std::vector<std::uint8_t> status;
+  for (std::size_t kind = 0; kind < pairs_kinds; ++kind) {
+    offset.insert(offset.end(), measured.offset[kind].begin(), measured.offset[kind].end());
+    weight.insert(weight.end(), measured.weight[kind].begin(), measured.weight[kind].end());
+    threshold.insert(threshold.end(), measured.threshold[kind].begin(), measured.threshold[kind].end());
+    chance.insert(chance.end(), measured.chance[kind].begin(), measured.chance[kind].end());
+    for (const OffsetStatus s : measured.status[kind]) status.push_back(static_cast<std::uint8_t>(s));
+  }
+  Field offsets = make_field("measured_offset/offset", axes, "token",
+                             "offset at which the mean attention weight is largest", std::move(offset));
+  offsets.attributes = {
+      {"undefined",
+       std::string("status is self or flat: the maximum cannot be told from shuffled positions; or edge: it lies at "
+                   "the end of the search, |t| = reach")},
+      {"reach", static_cast<std::int64_t>(measured.reach)},
+      {"level", measured.level}};
+  Field statuses{
+      "measured_offset/status",           axes, "1", "whether the head singles out an offset", std::move(status),
+      {"offset", "self", "flat", "edge"}, {}};
+  Field chances = make_field("measured_offset/chance", axes, "1",
+                             "weight expected at that offset if the queries are shuffled", std::move(chance));
+  chances.attributes["undefined"] = std::string("the documents have too few pairs at that offset for a null");
+  return {
+      std::move(offsets), std::move(statuses),
+      make_field("measured_offset/weight", axes, "1", "largest mean attention weight within reach", std::move(weight)),
+      make_field("measured_offset/threshold", axes, "1", "weight that a head without a preference stays below",
+                 std::move(threshold)),
+      std::move(chances)};
+}
+
+}  // namespace headwave

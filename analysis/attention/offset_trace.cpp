@@ -1,0 +1,150 @@
+#include "offset_trace.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <utility>
+
+namespace headwave {
+
+namespace {
+
+constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t all = static_cast<std::size_t>(Pairs::all);
+
+Index diagonals(Index length) {
+  return 2 * length - 1;
+}
+
+}  // namespace
+
+OffsetTraceSum::OffsetTraceSum(HeadGrid grid, Index documents, Index length, Index reach) {
+  const Index rows = grid.rows();
+  sum_.grid = std::move(grid);
+  sum_.length = length;
+  sum_.reach = reach;
+  sum_.by_document = Matrix::Constant(documents * rows, 2 * reach + 1, not_defined);
+  for (std::size_t kind = 0; kind < pairs_kinds; ++kind) {
+    sum_.trace[kind] = sum_.weight[kind] = Matrix::Zero(rows, diagonals(length));
+    sum_.count[kind] = documents_with_pairs_[kind] = Vector::Zero(diagonals(length));
+    sum_.null_weight[kind] = sum_.null_deviation[kind] = sum_.null_skewness[kind] = Matrix::Zero(rows, 2 * reach + 1);
+    documents_with_null_[kind] = Vector::Zero(2 * reach + 1);
+  }
+}
+
+void OffsetTraceSum::add(const DocumentTraces& document) {
+  const Index rows = sum_.grid.rows();
+  const Index width = diagonals(document.length);
+  const Index first = sum_.length - document.length;
+  const Index near = std::min(sum_.reach, document.length - 1);
+  for (Index t = -near; t <= near; ++t)
+    if (document.count[all][t + document.length - 1] > 0)
+      sum_.by_document.block(sum_.documents * rows, sum_.reach + t, rows, 1) =
+          document.trace[all].col(t + document.length - 1);
+  sum_.lengths.push_back(document.length);
+  for (std::size_t kind = 0; kind < pairs_kinds; ++kind) {
+    sum_.trace[kind].middleCols(first, width) += document.trace[kind];
+    sum_.count[kind].segment(first, width) += document.count[kind];
+    for (Index t = 0; t < width; ++t) {
+      if (document.count[kind][t] == 0.0) continue;
+      sum_.weight[kind].col(first + t) += document.trace[kind].col(t) / document.count[kind][t];
+      documents_with_pairs_[kind][first + t] += 1.0;
+    }
+    for (Index t = 0; t < document.null_weight[kind].cols() && rows > 0; ++t) {
+      if (std::isnan(document.null_weight[kind](0, t))) continue;
+      sum_.null_weight[kind].col(t) += document.null_weight[kind].col(t);
+      sum_.null_deviation[kind].col(t) += document.null_variance[kind].col(t);
+      sum_.null_skewness[kind].col(t) += document.null_third[kind].col(t);
+      documents_with_null_[kind][t] += 1.0;
+    }
+  }
+  ++sum_.documents;
+}
+
+OffsetTraces OffsetTraceSum::traces() const {
+  OffsetTraces traces = sum_;
+  const auto documents = static_cast<double>(traces.documents);
+  for (std::size_t kind = 0; kind < pairs_kinds; ++kind) {
+    if (!traces.trace[kind].allFinite())
+      throw NumericError(
+          "offset traces: an attention weight is not finite; look for NaN or huge values in the model's weights");
+    traces.trace[kind] /= documents;
+    traces.count[kind] /= documents;
+    // 0 / 0 is NaN: no document has a pair at that offset.
+    traces.weight[kind].array().rowwise() /= documents_with_pairs_[kind].transpose().array();
+    // Sums of variances and third moments become those of a mean; 0 / 0 is NaN where there is no null.
+    const auto documents_here = documents_with_null_[kind].transpose().array();
+    const Matrix variance = traces.null_deviation[kind];
+    traces.null_weight[kind].array().rowwise() /= documents_here;
+    traces.null_skewness[kind].array() /= variance.array().pow(1.5).max(std::numeric_limits<double>::min());
+    traces.null_deviation[kind] = variance.cwiseSqrt();
+    traces.null_deviation[kind].array().rowwise() /= documents_here;
+    for (Index t = 0; t < documents_here.size(); ++t)
+      if (documents_here[t] == 0) traces.null_skewness[kind].col(t).setConstant(not_defined);
+  }
+  return traces;
+}
+
+ComparableTraces comparable_traces(const OffsetTraces& traces, Index window) {
+  ComparableTraces result{traces.by_document.middleCols(traces.reach - window, 2 * window + 1),
+                          "none: weights summed along a diagonal"};
+  result.values = result.values.unaryExpr([](double value) { return std::isnan(value) ? 0.0 : value; });
+  const std::vector<Index>& lengths = traces.lengths;
+  if (std::adjacent_find(lengths.begin(), lengths.end(), std::not_equal_to<>()) == lengths.end()) return result;
+  result.normalisation = "by length: sums divided by the document's number of queries, since documents differ in it";
+  const Index rows = traces.grid.rows();
+  for (std::size_t d = 0; d < lengths.size(); ++d)
+    result.values.middleRows(static_cast<Index>(d) * rows, rows) /= static_cast<double>(lengths[d]);
+  return result;
+}
+
+namespace {
+
+/// The matrices of all kinds of Pairs behind one another: (pairs, layer, head, columns), or (pairs, columns) of
+/// vectors.
+template <class Array>
+std::vector<double> joined(const std::array<Array, pairs_kinds>& arrays) {
+  std::vector<double> values;
+  for (const Array& array : arrays) values.insert(values.end(), array.data(), array.data() + array.size());
+  return values;
+}
+
+}  // namespace
+
+std::vector<Field> describe(const OffsetTraces& traces) {
+  const Axis layer = layer_axis(traces.grid.layers);
+  const Axis head = head_axis(traces.grid.heads);
+  const Axis offset = offset_axis("offset", -(traces.length - 1), traces.length - 1);
+  const Axis near = offset_axis("near_offset", -traces.reach, traces.reach);
+  std::vector<Field> fields{
+      make_field("offset_trace/mean_weight", {pairs_axis(), layer, head, offset}, "1",
+                 "mean attention weight at an offset: trace / count, averaged over documents", joined(traces.weight)),
+      make_field("offset_trace/trace", {pairs_axis(), layer, head, offset}, "1",
+                 "attention weight summed along a diagonal, averaged over documents", joined(traces.trace)),
+      make_field("offset_trace/count", {pairs_axis(), offset}, "1",
+                 "query-key pairs at an offset, averaged over documents", joined(traces.count)),
+      make_field("offset_trace/null_weight", {pairs_axis(), layer, head, near}, "1",
+                 "mean attention weight expected at an offset if the queries are shuffled", joined(traces.null_weight)),
+      make_field("offset_trace/null_deviation", {pairs_axis(), layer, head, near}, "1",
+                 "standard deviation of null_weight", joined(traces.null_deviation)),
+      make_field("offset_trace/null_skewness", {pairs_axis(), layer, head, near}, "1", "skewness of null_weight",
+                 joined(traces.null_skewness)),
+      make_field("offset_trace/by_document", {document_axis(traces.documents), layer, head, near}, "1",
+                 "attention weight summed along a diagonal, all pairs of one document",
+                 {traces.by_document.data(), traces.by_document.data() + traces.by_document.size()}),
+      {"offset_trace/length",
+       {document_axis(traces.documents)},
+       "token",
+       "length of a document",
+       std::vector<std::int64_t>(traces.lengths.begin(), traces.lengths.end()),
+       {},
+       {}}};
+  for (const std::size_t null : {3U, 4U, 5U})
+    fields[null].attributes["undefined"] = std::string("no document has enough pairs of that kind at that offset");
+  fields[0].attributes["undefined"] = std::string("no document has a pair of that kind at that offset");
+  fields[6].attributes["undefined"] = std::string("the document has no pair at that offset");
+  return fields;
+}
+
+}  // namespace headwave

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "../../core/fields/field.h"
+#include "../../core/fields/head_grid.h"
+#include "../../core/numbers/matrix.h"
+
+namespace headwave {
+
+/// One matrix, or one vector, for each kind of Pairs.
+using PairsMatrices = std::array<Matrix, pairs_kinds>;
+using PairsVectors = std::array<Vector, pairs_kinds>;
+
+/// Offset traces of one document of T tokens, t = -(T-1) .. T-1 in columns; where queries and keys are different
+/// sequences, T is the longer. The null is that of trace / count.
+struct DocumentTraces {
+  Index length = 0;
+  Index reach = 0;
+  PairsMatrices trace;          ///< (rows, 2 T - 1)      sum of A[i, i+t] over query positions i
+  PairsVectors count;           ///< (2 T - 1)            number of pairs (i, i+t)
+  PairsMatrices null_weight;    ///< (rows, 2 reach + 1)  expectation if queries are shuffled; NaN: no null
+  PairsMatrices null_variance;  ///< (rows, 2 reach + 1)  variance
+  PairsMatrices null_third;     ///< (rows, 2 reach + 1)  third central moment
+};
+
+/// Offset traces of a job: means over documents, and every document's own near traces.
+struct OffsetTraces {
+  HeadGrid grid;
+  Index documents = 0;
+  Index length = 0;              ///< T of the longest document
+  Index reach = 0;               ///< largest |t| of the near traces, in tokens
+  PairsMatrices trace;           ///< (rows, 2 T - 1)      mean over documents of tr_t
+  PairsMatrices weight;          ///< (rows, 2 T - 1)      mean over documents of tr_t / count_t; NaN: no pairs
+  PairsVectors count;            ///< (2 T - 1)            mean over documents of the number of pairs
+  PairsMatrices null_weight;     ///< (rows, 2 reach + 1)  expectation of weight if queries are shuffled; NaN: no null
+  PairsMatrices null_deviation;  ///< (rows, 2 reach + 1)  its standard deviation
+  PairsMatrices null_skewness;   ///< (rows, 2 reach + 1)  its skewness
+  Matrix by_document;            ///< (documents * rows, 2 reach + 1) tr_t of all pairs; NaN: no pairs
+  std::vector<Index> lengths;    ///< (documents) T of each document
+};
+
+/// Adds documents up in the order in which they are given.
+class OffsetTraceSum {
+ public:
+  /// @param length  T of the longest document to come
+  OffsetTraceSum(HeadGrid grid, Index documents, Index length, Index reach);
+  void add(const DocumentTraces& document);
+  /// @throws NumericError if a trace is not finite: the model computed NaN or infinity
+  [[nodiscard]] OffsetTraces traces() const;
+
+ private:
+  OffsetTraces sum_;
+  PairsVectors documents_with_pairs_;  ///< (2 T - 1)
+  PairsVectors documents_with_null_;   ///< (2 reach + 1)
+};
+
+/// Every document's near traces, made comparable between documents.
+struct ComparableTraces {
+  Matrix values;              ///< (documents * rows, 2 window + 1)  0 where a document has no pairs
+  std::string normalisation;  ///< what was done, for the result
+};
+
+/// Traces at |t| <= window of every document and head, to be clustered.
+///
+/// Where all documents have one length these are the published sums tr_t. A sum grows with the document, so where
+/// lengths differ each document's are divided by its number of queries, tr_t / T: the share of its attention that goes
+/// to offset t. At equal lengths the two differ by a constant, which no clustering sees.
+///
+/// Source: Yamamoto and Matsuzaki 2023, section 3.1, for the sums; documents of unequal length are not treated there.
+/// @param window  at most traces.reach, in tokens
+ComparableTraces comparable_traces(const OffsetTraces& traces, Index window);
+
+/// Fields offset_trace/...
+std::vector<Field> describe(const OffsetTraces& traces);
+
+}  // namespace headwave

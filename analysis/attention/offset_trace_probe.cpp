@@ -1,0 +1,212 @@
+#include "offset_trace_probe.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace headwave {
+
+namespace {
+
+constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t all = static_cast<std::size_t>(Pairs::all);
+
+Index diagonals(Index length) {
+  return 2 * length - 1;
+}
+
+/// T of a side: of stored states only the document knows.
+Index length_of(const TokenSequence& tokens, const Document& document) {
+  return tokens.ids.empty() ? document.length() : static_cast<Index>(tokens.ids.size());
+}
+
+}  // namespace
+
+OffsetTraceProbe::Side OffsetTraceProbe::side_of(const TokenSequence& tokens, Index length) {
+  Side side;
+  side.length = length;
+  for (std::size_t pairs = 0; pairs < pairs_kinds; ++pairs)
+    for (Index i = 0; i < length; ++i) {
+      const bool keep = counts(static_cast<Pairs>(pairs), tokens, i);
+      side.kept[pairs].push_back(keep);
+      if (!keep) side.dropped[pairs].push_back(i);
+    }
+  return side;
+}
+
+OffsetTraceProbe::OffsetTraceProbe(HeadGrid grid, const Document& document, Index reach, AttentionKind kind)
+    : grid_(std::move(grid)),
+      reach_(reach),
+      kind_(kind),
+      queries_(side_of(document.query_tokens(kind), length_of(document.query_tokens(kind), document))),
+      keys_(side_of(document.key_tokens(kind), length_of(document.key_tokens(kind), document))),
+      length_(std::max(queries_.length, keys_.length)) {
+  const Matrix none = Matrix::Zero(grid_.rows(), length_);
+  for (Sums& sums : sums_) sums = {Matrix::Zero(grid_.rows(), diagonals(length_)), {none, none, none}};
+}
+
+Index OffsetTraceProbe::first_key(Index query) const {
+  return causal() && window_ > 0 ? std::max<Index>(0, query - window_ + 1) : 0;
+}
+
+/// Weight of each key a causal query may look at, if it cares for none.
+double OffsetTraceProbe::uniform(Index query) const {
+  return 1.0 / static_cast<double>(query + 1 - first_key(query));
+}
+
+/// Number of pairs (i, i+t) both of which count, for every t; none that the mask forbids.
+Vector OffsetTraceProbe::pair_counts(std::size_t pairs) const {
+  Vector count = Vector::Zero(diagonals(length_));
+  for (Index i = 0; i < queries_.length; ++i) {
+    if (!queries_.kept[pairs][static_cast<std::size_t>(i)]) continue;
+    const Index end = causal() ? i + 1 : keys_.length;
+    for (Index j = first_key(i); j < end; ++j)
+      if (keys_.kept[pairs][static_cast<std::size_t>(j)]) count[j - i + length_ - 1] += 1.0;
+  }
+  return count;
+}
+
+void OffsetTraceProbe::add_row(Sums& sums, Index row, Index query, Eigen::Ref<const Vector> weights) {
+  const Index allowed = causal() ? query + 1 : keys_.length;
+  const auto open = weights.head(allowed);
+  sums.trace.row(row).segment(length_ - 1 - query, allowed) += open.transpose();
+  if (causal()) {
+    const Index first = first_key(query);
+    const auto others = open.segment(first, query - first).array() - uniform(query);
+    sums.power[0](row, query) += others.sum();
+    sums.power[1](row, query) += others.square().sum();
+    sums.power[2](row, query) += others.cube().sum();
+    return;
+  }
+  sums.power[0].row(row).head(allowed) += open.transpose();
+  sums.power[1].row(row).head(allowed) += open.cwiseAbs2().transpose();
+  sums.power[2].row(row).head(allowed) += open.array().cube().matrix().transpose();
+  if (kind_ == AttentionKind::cross) return;
+  const double own = weights[query];
+  sums.power[0](row, query) -= own;
+  sums.power[1](row, query) -= own * own;
+  sums.power[2](row, query) -= own * own * own;
+}
+
+void OffsetTraceProbe::add_pair(Sums& sums, Index row, Index query, Index key, double weight) {
+  sums.trace(row, key - query + length_ - 1) += weight;
+  if (kind_ != AttentionKind::cross && key == query) return;
+  if (causal() && (key > query || key < first_key(query))) return;
+  const double power = causal() ? weight - uniform(query) : weight;
+  const Index at = causal() ? query : key;
+  sums.power[0](row, at) += power;
+  sums.power[1](row, at) += power * power;
+  sums.power[2](row, at) += power * power * power;
+}
+
+void OffsetTraceProbe::see(const Tile& tile) {
+  if (tile.kind != kind_) return;
+  if (tile.heads() != grid_.heads || tile.queries != queries_.length || tile.keys != keys_.length)
+    throw ShapeError(
+        fmt::format("offset traces: a tile of {} heads over {} x {} positions came, expected {} over {} x {}",
+                    tile.heads(), tile.queries, tile.keys, grid_.heads, queries_.length, keys_.length));
+  window_ = tile.window;
+  Vector weights(keys_.length);
+  for (Index head = 0; head < tile.heads(); ++head) {
+    const Index row = grid_.first_row(tile.layer) + head;
+    for (Index r = 0; r < tile.rows(); ++r) {
+      const Index query = tile.first_row + r;
+      weights = tile.weights[static_cast<std::size_t>(head)].row(r).transpose().cast<double>();
+      add_row(sums_[all], row, query, weights);
+      // The other kinds differ from `all` by a few positions: what they leave out is summed, and taken off at the end.
+      for (std::size_t pairs = all + 1; pairs < pairs_kinds; ++pairs) {
+        if (!queries_.kept[pairs][static_cast<std::size_t>(query)])
+          add_row(sums_[pairs], row, query, weights);
+        else
+          for (const Index key : keys_.dropped[pairs]) add_pair(sums_[pairs], row, query, key, weights[key]);
+      }
+    }
+  }
+}
+
+/// Sum over the pairs (i, i+t) both of which count, for |t| <= reach, of a value that belongs to the key, or under a
+/// causal mask to the query: a difference of prefix sums, less the few whose partner does not count.
+Vector OffsetTraceProbe::sum_along(Eigen::Ref<const Vector> values, std::size_t pairs) const {
+  const Side& side = causal() ? queries_ : keys_;
+  const Side& other = causal() ? keys_ : queries_;
+  Vector prefix = Vector::Zero(side.length + 1);
+  for (Index j = 0; j < side.length; ++j)
+    prefix[j + 1] = prefix[j] + (side.kept[pairs][static_cast<std::size_t>(j)] ? values[j] : 0.0);
+  Vector sums = Vector::Zero(2 * reach_ + 1);
+  const Index near = std::min(reach_, length_ - 1);
+  for (Index t = -near; t <= near; ++t) {
+    // Position j of this side stands at partner + t, or partner - t where this side is the query's.
+    const Index apart = causal() ? -t : t;
+    const Index first = std::min(side.length, std::max<Index>(0, apart));
+    const Index end = std::max(first, std::min(side.length, other.length + apart));
+    double& sum = sums[t + reach_];
+    sum = prefix[end] - prefix[first];
+    for (const Index partner : other.dropped[pairs]) {
+      const Index j = partner + apart;
+      if (j >= 0 && j < side.length && side.kept[pairs][static_cast<std::size_t>(j)]) sum -= values[j];
+    }
+  }
+  return sums;
+}
+
+/// Equation (2), divided by the count of pairs.
+void OffsetTraceProbe::set_null(std::size_t pairs, const Sums& sums, DocumentTraces& result) const {
+  const Matrix undefined = Matrix::Constant(grid_.rows(), 2 * reach_ + 1, not_defined);
+  result.null_weight[pairs] = result.null_variance[pairs] = result.null_third[pairs] = undefined;
+  const auto n = static_cast<double>(queries_.length - static_cast<Index>(queries_.dropped[pairs].size()));
+  if (n < 3) return;
+  const Index near = std::min(reach_, length_ - 1);
+  Vector number = Vector::Constant(2 * reach_ + 1, not_defined);
+  for (Index t = -near; t <= near; ++t) {
+    const double count = result.count[pairs][t + length_ - 1];
+    if (count > 0) number[t + reach_] = count;
+  }
+  // By key: every other position that counts gives it a weight. By query: it gives to those before it.
+  const double givers = kind_ == AttentionKind::cross ? n : n - 1;
+  Vector others = Vector::Constant(length_, givers);
+  Vector baseline = Vector::Zero(length_);
+  for (Index i = 0; causal() && i < length_; ++i) {
+    others[i] = static_cast<double>(std::max<Index>(1, i - first_key(i)));
+    baseline[i] = uniform(i);
+  }
+  for (Index row = 0; row < grid_.rows(); ++row) {
+    Vector mean = sums.power[0].row(row).transpose().cwiseQuotient(others);
+    Vector second = sums.power[1].row(row).transpose().cwiseQuotient(others);
+    Vector third = sums.power[2].row(row).transpose().cwiseQuotient(others);
+    if (causal()) {
+      mean = baseline;
+    } else {
+      third = third.array() - 3 * mean.array() * second.array() + 2 * mean.array().cube();
+      second = (second - mean.cwiseAbs2()).cwiseMax(0.0) * (givers / (givers - 1));
+    }
+    result.null_weight[pairs].row(row) = sum_along(mean, pairs).cwiseQuotient(number).transpose();
+    result.null_variance[pairs].row(row) = sum_along(second, pairs).cwiseQuotient(number.cwiseAbs2()).transpose();
+    result.null_third[pairs].row(row) =
+        sum_along(third, pairs).cwiseQuotient(number.array().cube().matrix()).transpose();
+  }
+}
+
+DocumentTraces OffsetTraceProbe::traces() const {
+  DocumentTraces result;
+  result.length = length_;
+  result.reach = reach_;
+  for (std::size_t pairs = 0; pairs < pairs_kinds; ++pairs) {
+    result.count[pairs] = pair_counts(pairs);
+    Sums sums = sums_[all];
+    if (pairs != all) {
+      sums.trace -= sums_[pairs].trace;
+      for (std::size_t power = 0; power < sums.power.size(); ++power) sums.power[power] -= sums_[pairs].power[power];
+      // Where no pair is left the difference is rounding, and is nothing.
+      for (Index t = 0; t < sums.trace.cols(); ++t)
+        if (result.count[pairs][t] == 0.0) sums.trace.col(t).setZero();
+      sums.trace = sums.trace.cwiseMax(0.0);
+    }
+    set_null(pairs, sums, result);
+    result.trace[pairs] = std::move(sums.trace);
+  }
+  return result;
+}
+
+}  // namespace headwave

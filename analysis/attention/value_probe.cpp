@@ -1,0 +1,179 @@
+#include "value_probe.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace headwave {
+
+namespace {
+
+constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
+
+/// T of a side: of stored states only the document knows.
+Index length_of(const TokenSequence& tokens, const Document& document) {
+  return tokens.ids.empty() ? document.length() : static_cast<Index>(tokens.ids.size());
+}
+
+[[noreturn]] void throw_not_finite(const char* what, Index layer) {
+  throw NumericError(fmt::format(
+      "value use: {} of layer {} is not finite; look for NaN or huge values in the model's weights", what, layer));
+}
+
+/// Equation (1) of heads side by side. Heads that share a key-value head add the same cosines group^2 times, which
+/// H^2 = group^2 kv^2 takes off again: key-value heads will do.
+double disagreement(const MatrixView32& side_by_side, Index heads, const char* what, Index layer) {
+  Matrix gram = Matrix::Zero(heads, heads);
+  Matrix channels(heads, side_by_side.cols() / heads);
+  for (Index i = 0; i < side_by_side.rows(); ++i) {
+    const float* row = side_by_side.data() + i * side_by_side.outerStride();
+    channels = Eigen::Map<const Matrix32>(row, channels.rows(), channels.cols()).cast<double>();
+    gram.selfadjointView<Eigen::Lower>().rankUpdate(channels);
+  }
+  if (!std::isfinite(gram.trace())) throw_not_finite(what, layer);
+  const Vector norms = gram.diagonal().cwiseSqrt();
+  double sum = 0;
+  for (Index a = 0; a < heads; ++a) {
+    if (norms[a] == 0.0) continue;
+    sum += 1;
+    for (Index b = 0; b < a; ++b)
+      if (norms[b] > 0.0) sum += 2 * std::clamp(gram(a, b) / (norms[a] * norms[b]), -1.0, 1.0);
+  }
+  return -sum / static_cast<double>(heads * heads);
+}
+
+/// G_h of equation (6).
+Matrix gram_of_head(const Linear& output, Index head, Index width) {
+  Matrix rows;  // of W_O, one per channel of the head
+  if (output.in_out)
+    rows = output.weight.middleRows(head * width, width).cast<double>();
+  else
+    rows = output.weight.middleCols(head * width, width).transpose().cast<double>();
+  return rows * rows.transpose();
+}
+
+}  // namespace
+
+ValueProbe::ValueProbe(HeadGrid grid, const Document& document, AttentionKind kind, Index reach)
+    : grid_(std::move(grid)),
+      kind_(kind),
+      reach_(reach),
+      queries_(length_of(document.query_tokens(kind), document)),
+      keys_(length_of(document.key_tokens(kind), document)),
+      knows_special_(!document.key_tokens(kind).special.empty()) {
+  const TokenSequence& tokens = document.key_tokens(kind);
+  if (reach_ < 0) throw ShapeError(fmt::format("ValueProbe: expected a reach of at least 0, {} came", reach_));
+  if (knows_special_ && static_cast<Index>(tokens.special.size()) != keys_)
+    throw ShapeError(fmt::format("ValueProbe: document '{}' has {} tokens and marks {} as special or not",
+                                 document.name, keys_, tokens.special.size()));
+  for (Index j = 0; j < keys_; ++j)
+    if (tokens.is_special(j)) special_.push_back(j);
+  const Index rows = grid_.rows();
+  subspace_ = output_ = Vector::Constant(static_cast<Index>(grid_.layers.size()), not_defined);
+  trace_ = pairs_ = Matrix::Zero(rows, 2 * reach_ + 1);
+  live_ = handing_ = weight_first_ = norm_first_ = on_special_ = Vector::Zero(rows);
+  lengths_.resize(grid_.heads, keys_);
+  wide_.resize(keys_);
+}
+
+void ValueProbe::see(const LayerValues& values) {
+  if (values.kind != kind_) return;
+  if (values.heads != grid_.heads || values.kv_heads < 1 || values.heads % values.kv_heads != 0 ||
+      values.values.rows() != keys_ || values.values.cols() % values.kv_heads != 0)
+    throw ShapeError(
+        fmt::format("value use: values ({}, {}) of {} heads with {} key-value heads came, expected {} heads, {} rows "
+                    "and a width that the key-value heads divide",
+                    values.values.rows(), values.values.cols(), values.heads, values.kv_heads, grid_.heads, keys_));
+  const Index layer = grid_.first_row(values.layer) / grid_.heads;
+  const Index width = values.values.cols() / values.kv_heads, group = values.heads / values.kv_heads;
+  subspace_[layer] = disagreement(values.values, values.kv_heads, "a value", values.layer);
+  layer_ = -1;
+  if (values.output == nullptr) return;
+  if (values.output->d_in() != values.heads * width)
+    throw ShapeError(fmt::format("value use: W_O of layer {} reads {} channels, the heads' values have {}",
+                                 values.layer, values.output->d_in(), values.heads * width));
+  for (Index head = 0; head < values.heads; ++head) {
+    const Matrix v = values.values.middleCols(head / group * width, width).cast<double>();
+    const Matrix turned = v * gram_of_head(*values.output, head, width);
+    // Rounding may leave a length of nothing a little below zero.
+    lengths_.row(head) = turned.cwiseProduct(v).rowwise().sum().cwiseMax(0.0).cwiseSqrt().transpose();
+  }
+  if (!lengths_.allFinite()) throw_not_finite("the length of a value", values.layer);
+  layer_ = values.layer;
+}
+
+/// Equation (3) of one query, summed up for (4).
+/// @param first    the first key that it may look at
+/// @param open     its weights on that key and the following
+/// @param lengths  n_j of the same keys
+void ValueProbe::add_row(Index row, Index query, Index first, const Eigen::Ref<const Eigen::RowVectorXf>& open,
+                         const Eigen::Ref<const Eigen::RowVectorXd>& lengths) {
+  const Index allowed = open.size();
+  auto shares = wide_.head(allowed);
+  shares = open.transpose().array().cast<double>();
+  const double weight = shares.sum();
+  if (!std::isfinite(weight)) throw_not_finite("an attention weight", layer_);
+  if (weight == 0.0) return;
+  live_[row] += 1;
+  if (first == 0) weight_first_[row] += shares[0];
+  shares *= lengths.transpose().array();
+  const double total = shares.sum();
+  if (total == 0.0) return;
+  shares /= total;
+  handing_[row] += 1;
+  if (first == 0) norm_first_[row] += shares[0];
+  for (const Index key : special_)
+    if (key >= first && key < first + allowed) on_special_[row] += shares[key - first];
+  const Index from = std::max(first, query - reach_), end = std::min(first + allowed, query + reach_ + 1);
+  if (end <= from) return;
+  trace_.row(row).segment(from - query + reach_, end - from) +=
+      shares.segment(from - first, end - from).matrix().transpose();
+  pairs_.row(row).segment(from - query + reach_, end - from).array() += 1;
+}
+
+void ValueProbe::see(const Tile& tile) {
+  if (tile.kind != kind_ || tile.layer != layer_) return;
+  if (tile.heads() != grid_.heads || tile.queries != queries_ || tile.keys != keys_)
+    throw ShapeError(fmt::format("value use: a tile of {} heads over {} x {} positions came, expected {} over {} x {}",
+                                 tile.heads(), tile.queries, tile.keys, grid_.heads, queries_, keys_));
+  const Index first_row = grid_.first_row(tile.layer);
+  for (Index head = 0; head < tile.heads(); ++head)
+    for (Index r = 0; r < tile.rows(); ++r) {
+      const Index query = tile.first_row + r;
+      const Index end = kind_ == AttentionKind::causal ? std::min(keys_, query + 1) : keys_;
+      const Index first = std::min(end, tile.window > 0 ? std::max<Index>(0, query - tile.window + 1) : 0);
+      add_row(first_row + head, query, first,
+              tile.weights[static_cast<std::size_t>(head)].row(r).segment(first, end - first),
+              lengths_.row(head).segment(first, end - first));
+    }
+}
+
+void ValueProbe::see(const LayerHeads& heads) {
+  if (heads.kind != kind_) return;
+  if (heads.heads != grid_.heads || heads.outputs.rows() != queries_ || heads.outputs.cols() % grid_.heads != 0)
+    throw ShapeError(
+        fmt::format("value use: outputs ({}, {}) of {} heads came, expected {} heads, {} rows and a width that the "
+                    "heads divide",
+                    heads.outputs.rows(), heads.outputs.cols(), heads.heads, grid_.heads, queries_));
+  const Index layer = grid_.first_row(heads.layer) / grid_.heads;
+  output_[layer] = disagreement(heads.outputs, grid_.heads, "a head's output", heads.layer);
+}
+
+DocumentValueUse ValueProbe::use() const {
+  DocumentValueUse use;
+  use.length = std::max(queries_, keys_);
+  use.subspace_disagreement = subspace_;
+  use.output_disagreement = output_;
+  // 0 / 0 is NaN: undefined.
+  use.norm_weight = trace_.cwiseQuotient(pairs_);
+  use.norm_first = norm_first_.cwiseQuotient(handing_);
+  use.weight_first = weight_first_.cwiseQuotient(live_);
+  use.norm_special = knows_special_ ? Vector(on_special_.cwiseQuotient(handing_))
+                                    : Vector(Vector::Constant(grid_.rows(), not_defined));
+  return use;
+}
+
+}  // namespace headwave

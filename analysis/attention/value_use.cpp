@@ -1,0 +1,140 @@
+#include "value_use.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/offset_peak.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
+
+Matrix beside(const std::vector<const Vector*>& columns) {
+  Matrix matrix(columns.front()->size(), static_cast<Index>(columns.size()));
+  for (Index c = 0; c < matrix.cols(); ++c) matrix.col(c) = *columns[static_cast<std::size_t>(c)];
+  return matrix;
+}
+
+/// Equation (5) of one head. NaN: no offset has pairs, or the largest lies at the end of the search.
+double offset_of_largest(const Matrix& weights, Index row, Index near) {
+  const Index reach = (weights.cols() - 1) / 2;
+  const auto peak = offset_peak(weights.row(row).segment(reach - near, 2 * near + 1).transpose());
+  return peak && !peak->at_edge ? static_cast<double>(peak->offset) : not_defined;
+}
+
+}  // namespace
+
+void ValueUseSum::Mean::add(const Matrix& values) {
+  const auto defined = values.array() == values.array();  // NaN is not
+  sum.array() += defined.select(values.array(), 0.0);
+  count.array() += defined.cast<double>();
+}
+
+Matrix ValueUseSum::Mean::value() const {
+  return sum.cwiseQuotient(count);  // 0 / 0 is NaN: defined in no document
+}
+
+ValueUseSum::ValueUseSum(HeadGrid grid, AttentionKind kind, Index reach) {
+  if (reach < 0) throw ShapeError(fmt::format("ValueUseSum: expected a reach of at least 0, {} came", reach));
+  const auto zeros = [](Index rows, Index cols) { return Mean{Matrix::Zero(rows, cols), Matrix::Zero(rows, cols)}; };
+  layers_ = zeros(static_cast<Index>(grid.layers.size()), 2);
+  weights_ = zeros(grid.rows(), 2 * reach + 1);
+  scores_ = zeros(grid.rows(), 3);
+  first_.grid = std::move(grid);
+  first_.kind = kind;
+  first_.reach = reach;
+}
+
+void ValueUseSum::add(const DocumentValueUse& document) {
+  const Index layers = layers_.sum.rows(), rows = weights_.sum.rows(), offsets = weights_.sum.cols();
+  for (const Vector* of_layers : {&document.subspace_disagreement, &document.output_disagreement})
+    if (of_layers->size() != layers)
+      throw ShapeError(
+          fmt::format("ValueUseSum: a document of {} layers came, expected {}", of_layers->size(), layers));
+  for (const Vector* of_heads : {&document.norm_first, &document.weight_first, &document.norm_special})
+    if (of_heads->size() != rows)
+      throw ShapeError(fmt::format("ValueUseSum: a document of {} heads came, expected {}", of_heads->size(), rows));
+  if (document.norm_weight.rows() != rows || document.norm_weight.cols() != offsets)
+    throw ShapeError(fmt::format("ValueUseSum: a document of {} heads and {} offsets came, expected {} and {}",
+                                 document.norm_weight.rows(), document.norm_weight.cols(), rows, offsets));
+  layers_.add(beside({&document.subspace_disagreement, &document.output_disagreement}));
+  weights_.add(document.norm_weight);
+  scores_.add(beside({&document.norm_first, &document.weight_first, &document.norm_special}));
+  first_.length = std::max(first_.length, document.length);
+  ++first_.documents;
+}
+
+ValueUse ValueUseSum::use() const {
+  ValueUse use = first_;
+  const Matrix layers = layers_.value(), scores = scores_.value();
+  use.subspace_disagreement = layers.col(0);
+  use.output_disagreement = layers.col(1);
+  use.norm_weight = weights_.value();
+  use.norm_first = scores.col(0);
+  use.weight_first = scores.col(1);
+  use.norm_special = scores.col(2);
+  use.norm_offset.resize(use.grid.rows());
+  const Index near = std::min(use.reach, std::max<Index>(0, (use.length - 1) / 2));
+  for (Index row = 0; row < use.grid.rows(); ++row)
+    use.norm_offset[row] = offset_of_largest(use.norm_weight, row, near);
+  return use;
+}
+
+namespace {
+
+constexpr const char* li = "Li et al. 2018";
+constexpr const char* kobayashi = "Kobayashi et al. 2020, each query's lengths divided by their sum";
+constexpr const char* no_values = "no values came: the documents were stored without them, or the weights lack them";
+constexpr const char* no_lengths =
+    "nothing is handed on: no values or output weights came, as of stored documents, or all are zero";
+
+/// A Field of doubles that says why entries are undefined where some are.
+Field field_of(const std::string& quantity, std::vector<Axis> axes, const char* unit, const char* long_name,
+               const Matrix& values, const std::string& undefined) {
+  Field field = make_field("value_use/" + quantity, std::move(axes), unit, long_name,
+                           {values.data(), values.data() + values.size()});
+  if (values.hasNaN()) field.attributes["undefined"] = undefined;
+  return field;
+}
+
+}  // namespace
+
+std::vector<Field> describe(const ValueUse& use) {
+  const Axis layer = layer_axis(use.grid.layers), head = head_axis(use.grid.heads);
+  const Axis offset = offset_axis("norm_lag", -use.reach, use.reach);
+  const std::string lengths = no_lengths;
+  std::vector<Field> fields{
+      field_of("subspace_disagreement", {layer}, "1",
+               "disagreement of subspaces: minus the mean over pairs of heads of cos(V_a, V_b)",
+               use.subspace_disagreement, no_values),
+      field_of("output_disagreement", {layer}, "1",
+               "disagreement of outputs: minus the mean over pairs of heads of cos(O_a, O_b), O = A V before W_O",
+               use.output_disagreement, no_values),
+      field_of("norm_weight", {layer, head, offset}, "1", "mean share of what reaches a query that is from an offset",
+               use.norm_weight, lengths + "; or no pair of tokens is that far apart and allowed by the mask"),
+      field_of("norm_offset", {layer, head}, "token", "the offset of the largest norm_weight", use.norm_offset,
+               lengths + "; or it lies at the end of the search"),
+      field_of("norm_first", {layer, head}, "1", "mean share of what reaches a query that is from the first key",
+               use.norm_first, lengths),
+      field_of("weight_first", {layer, head}, "1", "mean attention weight on the first key, where values came",
+               use.weight_first, "no values or output weights came, as of stored documents, or every key was masked"),
+      field_of("norm_special", {layer, head}, "1", "mean share of what reaches a query that is from special tokens",
+               use.norm_special, lengths + "; or nothing is known of special tokens")};
+  for (std::size_t i : {0U, 1U}) {
+    fields[i].attributes["source"] = std::string(li);
+    fields[i].attributes["norm"] = std::string("Frobenius, over all positions and channels of a document");
+  }
+  for (std::size_t i : {2U, 3U, 4U, 6U}) fields[i].attributes["source"] = std::string(kobayashi);
+  fields[3].attributes["ties"] = std::string("the lesser |t|, then the left");
+  fields[3].attributes["reach"] = std::string("|t| <= norm_lag's, and at most half the longest document");
+  return fields;
+}
+
+}  // namespace headwave

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <vector>
+
+#include "../../core/attention/document.h"
+#include "../../core/fields/field.h"
+#include "../../core/fields/head_grid.h"
+#include "../../core/numbers/matrix.h"
+
+namespace headwave {
+
+/// What one document says of what heads do with values. NaN: undefined.
+struct DocumentValueUse {
+  Index length = 0;              ///< T, of the longer of queries and keys
+  Vector subspace_disagreement;  ///< (layers)
+  Vector output_disagreement;    ///< (layers)
+  Matrix norm_weight;            ///< (rows, 2 reach + 1)
+  Vector norm_first;             ///< (rows)
+  Vector weight_first;           ///< (rows)
+  Vector norm_special;           ///< (rows)
+};
+
+/// What heads do with values: means over the documents where a quantity is defined. NaN: in none.
+///
+///     D_sub = -1/H^2 sum_{a,b} cos(V_a, V_b),  D_out = -1/H^2 sum_{a,b} cos(O_a, O_b)                (1)
+///     n_j = |(x_j W_V + b_V) W_O^h|                                                                  (2)
+///     N[i, j] = A[i, j] n_j / sum_k A[i, k] n_k                                                      (3)
+///     norm_weight[t] = mean of N[i, i + t] over the pairs (i, i + t) that the mask allows            (4)
+///     norm_offset = argmax_t norm_weight[t],  |t| <= reach, |t| <= (T-1)/2                            (5)
+///
+/// In (1), one number per layer between -1 (all heads alike) and about 0, V_a are a head's values and O_a = A_a V_a its
+/// outputs before W_O, each a matrix (positions, channels) of the whole document: cos is their Frobenius inner product
+/// over their Frobenius norms, the cosine of the flattened matrices. A zero matrix has cosine 0 with all. Heads that
+/// share a key-value head have the same V and cosine 1: with kv key-value heads D_sub is at most -1/kv where no cosine
+/// is negative. The disagreement of positions, the third of the source, is head_types/position_disagreement.
+///
+/// (2) is the length of what key j hands on, A[i, j] n_j that of what reaches query i; (3) lets every query hand out 1
+/// as a softmax does. A key may get much weight and hand over nothing: `norm_first`, the mean of N on the first key,
+/// beside `weight_first`, the same of A, tells whether small values cancel a sink. Rows of zeros are left out. In (5)
+/// the lesser |t| wins a tie, then the left, and T is the longest document. W_O's bias belongs to no head and is left
+/// out, as are the residual connection and the norms that follow: lengths do not say whether vectors cancel.
+///
+/// Source: Li et al. 2018 (1), where neither flattening nor norm is given; Kobayashi et al. 2020 (2), not normalised
+/// there; (3) to (5) are this project's.
+struct ValueUse {
+  HeadGrid grid;
+  AttentionKind kind = AttentionKind::self;
+  Index reach = 0;  ///< largest |t| of norm_weight, in tokens
+  Index documents = 0;
+  Index length = 0;              ///< T of the longest document
+  Vector subspace_disagreement;  ///< (layers)  equation (1)
+  Vector output_disagreement;    ///< (layers)  equation (1)
+  Matrix norm_weight;            ///< (rows, 2 reach + 1)  equation (4)
+  Vector norm_offset;            ///< (rows)  equation (5), in tokens; NaN also: at the end of the search
+  Vector norm_first;             ///< (rows)  mean over queries of N on key 0
+  Vector weight_first;           ///< (rows)  mean over queries of A on key 0
+  Vector norm_special;           ///< (rows)  mean over queries of N on special tokens
+};
+
+/// Adds documents up in the order in which they are given.
+class ValueUseSum {
+ public:
+  /// @throws ShapeError if the reach is negative
+  explicit ValueUseSum(HeadGrid grid, AttentionKind kind = AttentionKind::self, Index reach = 64);
+  /// @throws ShapeError if the document was looked at with another grid or reach
+  void add(const DocumentValueUse& document);
+  [[nodiscard]] ValueUse use() const;
+
+ private:
+  /// Sums, and how many documents each entry was defined in.
+  struct Mean {
+    Matrix sum, count;
+    void add(const Matrix& values);
+    [[nodiscard]] Matrix value() const;
+  };
+  ValueUse first_;  ///< what is known before the means
+  Mean layers_;     ///< (layers, 2)  the disagreements
+  Mean weights_;    ///< (rows, 2 reach + 1)
+  Mean scores_;     ///< (rows, 3)  norm_first, weight_first, norm_special
+};
+
+/// Fields value_use/...
+std::vector<Field> describe(const ValueUse& use);
+
+}  // namespace headwave

@@ -1,0 +1,99 @@
+#include "position_components.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/thin_svd.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr double eps = std::numeric_limits<double>::epsilon();
+constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
+
+// The sign of a singular pair is the routine's choice: make it one that does not depend on the routine.
+void fix_signs(Matrix& directions, Matrix& coordinates) {
+  for (Index k = 0; k < directions.cols(); ++k) {
+    Index largest = 0;
+    directions.col(k).cwiseAbs().maxCoeff(&largest);
+    if (directions(largest, k) >= 0) continue;
+    directions.col(k) = -directions.col(k);
+    coordinates.col(k) = -coordinates.col(k);
+  }
+}
+
+}  // namespace
+
+PositionComponents position_components(MatrixView positions, const PositionComponentsOptions& options) {
+  PositionComponents result;
+  result.options = options;
+  result.length = positions.rows();
+  if (positions.empty()) {
+    result.undefined = "no position table";
+    return result;
+  }
+  if (!positions.allFinite()) throw NumericError("position_components: an entry of the position table is not finite");
+
+  // Scaled to entries near 1 by a power of two, which is exact: squares of very large or small ones leave the range.
+  const double largest = positions.cwiseAbs().maxCoeff();
+  const double scale = largest > 0 ? std::exp2(std::ilogb(largest)) : 1.0;
+  Matrix table = positions / scale;
+  const double row = table.norm() / std::sqrt(static_cast<double>(table.rows()));
+  // Twice: the first mean is rounded by up to T eps, and a table of equal rows would be left with that as a component.
+  for (int pass = 0; pass < 2 && options.centre; ++pass) table.rowwise() -= table.colwise().mean().eval();
+  const ThinSvd svd = thin_svd(table);
+  const Vector& singular = svd.s;
+  const double rounding = static_cast<double>(std::max(table.rows(), table.cols())) * eps * std::max(singular(0), row);
+  result.rank = (singular.array() > rounding).count();
+  if (result.rank == 0) {
+    result.undefined = options.centre ? "the positions are all equal" : "the positions are all zero";
+    return result;
+  }
+
+  result.share = Vector::Zero(singular.size());
+  result.share.head(result.rank) = singular.head(result.rank).array().square();
+  result.share /= result.share.sum();
+  result.cumulative_share.resize(singular.size());
+  std::partial_sum(result.share.begin(), result.share.end(), result.cumulative_share.begin());
+  result.directions = svd.v;
+  result.coordinates = scale * svd.u * singular.asDiagonal();
+  fix_signs(result.directions, result.coordinates);
+  return result;
+}
+
+Matrix PositionComponents::scores(Index r) const {
+  if (r < 1 || r > coordinates.cols())
+    throw ShapeError(
+        fmt::format("PositionComponents: {} components were asked for, there are {}", r, coordinates.cols()));
+  return coordinates.leftCols(r);
+}
+
+std::vector<Field> describe(const PositionComponents& components) {
+  std::vector<Axis> axes;
+  const bool defined = components.undefined.empty();
+  if (defined)
+    axes.push_back(counting_axis("component", "1", "principal component of the positions, the largest is 1", 1,
+                                 components.share.size()));
+  const auto field = [&](const char* quantity, const char* long_name, const Vector& values) {
+    Field made =
+        make_field(fmt::format("position_components/{}", quantity), axes, "1", long_name,
+                   defined ? std::vector<double>(values.begin(), values.end()) : std::vector<double>{not_defined});
+    if (!defined) made.attributes["undefined"] = components.undefined;
+    made.attributes["T"] = static_cast<std::int64_t>(components.length);
+    made.attributes["rank"] = static_cast<std::int64_t>(components.rank);
+    made.attributes["centred"] = std::string(components.options.centre ? "column means taken away" : "no");
+    return made;
+  };
+  return {field("share", "share of the positions' variance along a principal component", components.share),
+          field("cumulative_share", "share of the positions' variance along this and all larger components",
+                components.cumulative_share)};
+}
+
+}  // namespace headwave

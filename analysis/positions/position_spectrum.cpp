@@ -1,0 +1,187 @@
+#include "position_spectrum.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../statistics/quantile.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
+
+SpectrumBand band_of(const Matrix& amplitude) {
+  SpectrumBand band{amplitude.rowwise().mean(), Vector(amplitude.rows()), Vector(amplitude.rows())};
+  for (Index f = 0; f < amplitude.rows(); ++f) {
+    const std::vector<double> columns(amplitude.row(f).begin(), amplitude.row(f).end());
+    band.lower(f) = quantile(columns, 0.25);
+    band.upper(f) = quantile(columns, 0.75);
+  }
+  return band;
+}
+
+// Equation (2); `square` = |pe|^2. What a transform leaves of constant columns, rounding of that size, is no energy.
+Vector cumulative_energy_of(const Matrix& amplitude, Index length, double square) {
+  Vector energy = 2.0 * amplitude.rowwise().squaredNorm();
+  energy(0) = 0.0;
+  if (length % 2 == 0) energy(length / 2) *= 0.5;
+  const double all = square * static_cast<double>(length);  // Parseval: of both signs, the constant and the rest
+  const double total = energy.sum();
+  if (!std::isfinite(all + total))
+    throw NumericError("position_spectrum: entries are too large for their squares; scale the positions down");
+  const double rounding = 64.0 * std::numeric_limits<double>::epsilon();
+  if (total <= rounding * rounding * all) return Vector::Constant(energy.size(), not_defined);
+  std::partial_sum(energy.begin(), energy.end(), energy.begin());
+  return energy / energy(energy.size() - 1);
+}
+
+// How far one must descend from f in steps of `step` before ground higher than f is reached; infinity where it never
+// is.
+double descent(const Vector& mean, Index f, Index step) {
+  double lowest = mean(f);
+  for (Index g = f + step; g >= 1 && g < mean.size(); g += step) {
+    if (mean(g) > mean(f)) return mean(f) - lowest;
+    lowest = std::min(lowest, mean(g));
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
+// The highest point reaches no higher ground on either side: it stands above the lowest of all.
+double prominence(const Vector& mean, Index f) {
+  const double lesser = std::min(descent(mean, f, -1), descent(mean, f, 1));
+  return std::isfinite(lesser) ? lesser : mean(f) - mean.tail(mean.size() - 1).minCoeff();
+}
+
+// First bin of a rise or plateau that is followed by a fall; the ends of the range count as falls.
+bool is_maximum(const Vector& mean, Index f) {
+  if (f > 1 && mean(f - 1) >= mean(f)) return false;
+  Index after = f + 1;
+  while (after < mean.size() && mean(after) == mean(f)) ++after;
+  return after == mean.size() || mean(after) < mean(f);
+}
+
+std::vector<SpectrumPeak> peaks_of(const Vector& mean, const PositionSpectrumOptions& options) {
+  std::vector<SpectrumPeak> peaks;
+  const double least = options.minimum_prominence * mean.tail(mean.size() - 1).maxCoeff();
+  for (Index f = 1; f < mean.size(); ++f) {
+    if (!is_maximum(mean, f)) continue;
+    const double height = prominence(mean, f);
+    if (height > 0.0 && height >= least) peaks.push_back({f, height});
+  }
+  std::stable_sort(peaks.begin(), peaks.end(),
+                   [](const SpectrumPeak& a, const SpectrumPeak& b) { return a.prominence > b.prominence; });
+  if (static_cast<Index>(peaks.size()) > options.peaks)
+    peaks.resize(static_cast<std::size_t>(std::max<Index>(options.peaks, 0)));
+  return peaks;
+}
+
+Axis frequency_axis(Index count) {
+  return counting_axis("frequency", "cycles/T", "frequency in cycles per T positions", 0, count - 1);
+}
+
+Field field_of(std::string quantity, std::vector<Axis> axes, std::string unit, std::string long_name,
+               const Matrix& values) {
+  return make_field("position_spectrum/" + std::move(quantity), std::move(axes), std::move(unit), std::move(long_name),
+                    {values.data(), values.data() + values.size()});
+}
+
+// Peaks as two arrays; one undefined peak where nothing stands out, as an axis has at least one entry.
+void add_peaks(std::vector<Field>& fields, const PositionSpectrum& spectrum) {
+  const auto count = static_cast<Index>(spectrum.peaks.size());
+  Vector frequency = Vector::Constant(std::max<Index>(count, 1), not_defined);
+  Vector height = frequency;
+  for (Index i = 0; i < count; ++i) {
+    const SpectrumPeak& peak = spectrum.peaks[static_cast<std::size_t>(i)];
+    frequency(i) = static_cast<double>(peak.frequency);
+    height(i) = peak.prominence;
+  }
+  const Axis peaks =
+      counting_axis("peak", "1", "local maximum of the mean amplitude, most prominent first", 0, frequency.size() - 1);
+  for (Field field : {field_of("peak_frequency", {peaks}, "cycles/T", "frequency of a peak", frequency),
+                      field_of("peak_prominence", {peaks}, "1", "height of a peak above its surroundings", height)}) {
+    field.attributes["minimum_prominence"] = spectrum.options.minimum_prominence;
+    if (count == 0) field.attributes["undefined"] = std::string("no local maximum stands out");
+    fields.push_back(std::move(field));
+  }
+}
+
+void add_choices(std::vector<Field>& fields, const PositionSpectrum& spectrum) {
+  const SpectrumOptions& options = spectrum.options.spectrum;
+  for (Field& field : fields) {
+    field.attributes["T"] = static_cast<std::int64_t>(spectrum.length);
+    field.attributes["window"] = std::string(name_of(options.window));
+    field.attributes["detrend"] = std::string(options.detrend ? "linear" : options.demean ? "mean" : "none");
+    field.attributes["normalisation"] = std::string("none: a cosine of amplitude a has |DFT| = a T / 2");
+  }
+}
+
+}  // namespace
+
+PositionSpectrum position_spectrum(MatrixView positions, MatrixView words, const PositionSpectrumOptions& options) {
+  PositionSpectrum result;
+  result.options = options;
+  result.length = positions.rows();
+  if (positions.empty())
+    result.undefined = "no position table";
+  else if (positions.rows() < 2)
+    result.undefined = "one position has no frequency above 0";
+  if (!result.undefined.empty()) return result;
+  if (!words.empty() && words.rows() != positions.rows())
+    throw ShapeError(
+        fmt::format("position_spectrum: {} positions came with {} words; frequencies compare only between equal "
+                    "lengths, give as many rows of both",
+                    positions.rows(), words.rows()));
+
+  result.amplitude = amplitude_spectrum(positions, options.spectrum);
+  result.positions = band_of(result.amplitude);
+  if (!words.empty()) result.words = band_of(amplitude_spectrum(words, options.spectrum));
+  result.cumulative_energy = cumulative_energy_of(result.amplitude, result.length, positions.squaredNorm());
+  if (!result.cumulative_energy.hasNaN()) result.peaks = peaks_of(result.positions.mean, options);
+  return result;
+}
+
+std::vector<Field> describe(const PositionSpectrum& spectrum) {
+  if (!spectrum.undefined.empty()) {
+    Field field =
+        make_field("position_spectrum/mean", {}, "1", "amplitude spectrum of the position embedding", {not_defined});
+    field.attributes["undefined"] = spectrum.undefined;
+    return {field};
+  }
+  const Axis frequency = frequency_axis(spectrum.amplitude.rows());
+  const Vector per_token = Vector::LinSpaced(frequency.size(), 0.0, static_cast<double>(frequency.size() - 1)) /
+                           static_cast<double>(spectrum.length);
+  const auto curve = [&](const char* quantity, const char* long_name, const Vector& values) {
+    return field_of(quantity, {frequency}, "1", long_name, values);
+  };
+  std::vector<Field> fields{
+      curve("mean", "mean over columns of the position embedding's amplitude spectrum", spectrum.positions.mean),
+      curve("lower_quartile", "lower quartile over columns", spectrum.positions.lower),
+      curve("upper_quartile", "upper quartile over columns", spectrum.positions.upper),
+      curve("cumulative_energy", "share of non-constant energy at frequencies up to this", spectrum.cumulative_energy),
+      field_of("cycles_per_token", {frequency}, "cycles/token", "frequency in cycles per token", per_token)};
+  if (spectrum.cumulative_energy.hasNaN()) fields[3].attributes["undefined"] = std::string("every column is constant");
+  if (spectrum.words.mean.size() > 0) {
+    fields.push_back(
+        curve("word_mean", "mean over columns of the word embeddings' amplitude spectrum", spectrum.words.mean));
+    fields.push_back(
+        curve("word_lower_quartile", "lower quartile over columns, word embeddings", spectrum.words.lower));
+    fields.push_back(
+        curve("word_upper_quartile", "upper quartile over columns, word embeddings", spectrum.words.upper));
+  }
+  add_peaks(fields, spectrum);
+  const Axis column =
+      counting_axis("column", "1", "column of the position embedding, 0-based", 0, spectrum.amplitude.cols() - 1);
+  fields.push_back(
+      field_of("amplitude", {frequency, column}, "1", "amplitude spectrum of each column", spectrum.amplitude));
+  add_choices(fields, spectrum);
+  return fields;
+}
+
+}  // namespace headwave

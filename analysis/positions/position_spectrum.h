@@ -1,0 +1,63 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../../core/fields/field.h"
+#include "../../core/numbers/fft.h"
+#include "../../core/numbers/matrix.h"
+
+namespace headwave {
+
+struct PositionSpectrumOptions {
+  SpectrumOptions spectrum;  ///< the published choice: rectangular window, nothing taken away
+  Index peaks = 8;           ///< at most this many are listed
+  double minimum_prominence =
+      0.1;  ///< a peak stands out by at least this share of the largest mean amplitude at f >= 1
+};
+
+/// Mean and quartiles over columns of the amplitude spectrum.
+struct SpectrumBand {
+  Vector mean;   ///< (floor(T/2) + 1)  in the unit of the embedding
+  Vector lower;  ///< (floor(T/2) + 1)  lower quartile
+  Vector upper;  ///< (floor(T/2) + 1)  upper quartile
+};
+
+/// A local maximum of the mean amplitude.
+struct SpectrumPeak {
+  Index frequency = 0;      ///< f >= 1 in cycles per T
+  double prominence = 0.0;  ///< height above the higher of the two lowest points on the way to higher ground
+};
+
+/// What frequencies the position embedding is made of. T = positions.
+struct PositionSpectrum {
+  Index length = 0;  ///< T
+  Matrix amplitude;  ///< (floor(T/2) + 1, d_model)  |DFT| of each column, not normalised
+  SpectrumBand positions;
+  SpectrumBand words;        ///< the same of a sequence of word embeddings; empty where none was given
+  Vector cumulative_energy;  ///< (floor(T/2) + 1)  share of the non-constant energy at frequencies up to f; NaN: none
+  std::vector<SpectrumPeak> peaks;  ///< the most prominent first
+  std::string undefined;            ///< why there is no spectrum; empty where there is
+  PositionSpectrumOptions options;
+};
+
+/// Absolute DFT of each column of the position embedding; its mean and quartiles over columns, peaks and energy.
+///
+///     P[f, c] = |sum_n w[n] pe[n, c] e^{-2 pi i f n / T}|,   f = 0 .. floor(T/2) cycles per T         (1)
+///     E(f) = sum_{0 < g <= f} m_g sum_c P[g, c]^2 / sum_{0 < g} m_g sum_c P[g, c]^2                   (2)
+///
+/// m_g = 2, but 1 at g = T/2: negative frequencies count too. A peak is a local maximum of the mean over columns at f
+/// >= 1, the ends of the range allowed, that stands out by the prominence asked for: from it one must descend that far
+/// before higher ground is reached. The mean hides columns that disagree; the quartiles show them.
+///
+/// Source: Yamamoto and Matsuzaki 2023, section 3.2.
+/// @param positions  (T, d_model)  the rows that tokens 0 .. T-1 read; no rows: the model has no position table
+/// @param words      (T, d_model)  word embeddings of one document before positions are added; or empty
+/// @throws ShapeError if words are given and not as long as positions; NumericError if an entry is not finite
+PositionSpectrum position_spectrum(MatrixView positions, MatrixView words = {},
+                                   const PositionSpectrumOptions& options = {});
+
+/// Fields position_spectrum/..., the mean first; only that, as NaN with the reason, where there is no spectrum.
+std::vector<Field> describe(const PositionSpectrum& spectrum);
+
+}  // namespace headwave

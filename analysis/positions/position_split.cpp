@@ -1,0 +1,241 @@
+#include "position_split.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/fft.h"
+#include "../../core/numbers/threads.h"
+#include "position_components.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr double eps = std::numeric_limits<double>::epsilon();
+constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
+
+/// (1) and (2) of one layer. What is left of a part by rounding alone is set to zero.
+struct Parts {
+  Matrix mean;      ///< (1, d)
+  Matrix position;  ///< (T, d)  pos
+  Matrix context;   ///< (D, d)  ctx
+  Matrix residual;  ///< (d, d)  sum of res^T res over all tokens
+};
+
+void check(const std::vector<StateMoments>& layers, const std::vector<Index>& layer_numbers, const SplitHeads& heads,
+           const PositionSplitOptions& options) {
+  check_layers(layers, layer_numbers, "position_split");
+  if (heads.heads > 0 && !heads.weights)
+    throw ShapeError(fmt::format("position_split: {} heads came without their weights", heads.heads));
+  if (!(options.subspace_share > 0 && options.subspace_share <= 1) || options.low_frequency < 1)
+    throw NumericError(
+        fmt::format("position_split: a subspace of {} of the variance and low frequencies up to {}; "
+                    "expected a share in (0, 1] and a frequency >= 1",
+                    options.subspace_share, options.low_frequency));
+}
+
+/// Rows without their mean, taken twice since the first is rounded; zero where they differ by less than `rounding`.
+Matrix deviations(Matrix rows, double rounding) {
+  for (int pass = 0; pass < 2; ++pass) rows.rowwise() -= rows.colwise().mean().eval();
+  if (rows.norm() <= rounding) rows.setZero();
+  return rows;
+}
+
+Parts parts_of(const StateMoments& layer) {
+  const auto documents = static_cast<double>(layer.documents());
+  const auto length = static_cast<double>(layer.length());
+  const double square = layer.second_sum().trace();
+  if (!std::isfinite(square)) throw NumericError("position_split: second moments are not finite");
+  const double rounding = eps * (documents + length);  // of a mean over documents or positions, against its terms
+  Parts parts;
+  parts.mean = layer.position_sum().colwise().sum() / (documents * length);
+  parts.position = deviations(layer.position_sum() / documents, rounding * std::sqrt(square / documents));
+  parts.context = deviations(layer.document_means(), rounding * std::sqrt(square / length));
+  parts.residual = layer.second_sum();
+  parts.residual.noalias() -= documents * length * (parts.mean.transpose() * parts.mean);
+  parts.residual.noalias() -= documents * (parts.position.transpose() * parts.position);
+  parts.residual.noalias() -= length * (parts.context.transpose() * parts.context);
+  // With one document or one position the split is exact: nothing is left.
+  if (layer.documents() == 1 || layer.length() == 1 || parts.residual.trace() <= rounding * square)
+    parts.residual.setZero();
+  return parts;
+}
+
+void split_variance(PositionSplit& split, Index l, const Parts& parts) {
+  const auto documents = static_cast<double>(split.documents);
+  const double position = documents * parts.position.squaredNorm();
+  const double context = static_cast<double>(split.length) * parts.context.squaredNorm();
+  const double residual = parts.residual.trace(), whole = position + context + residual;
+  if (!(whole > 0)) return;
+  split.variance_share.row(l) << position / whole, context / whole, residual / whole;
+  if (split.documents > 1) split.noise_share(l) = split.variance_share(l, 2) / (documents - 1);
+}
+
+void split_spectrum(PositionSplit& split, Index l, const Matrix& position) {
+  const Matrix amplitude = amplitude_spectrum(position);
+  split.spectrum.row(l) = amplitude.rowwise().mean().transpose();
+  Vector energy = 2.0 * amplitude.rowwise().squaredNorm();
+  energy(0) = 0.0;
+  if (split.length % 2 == 0) energy(split.length / 2) *= 0.5;  // this frequency is its own negative
+  const Index low = std::min(split.options.low_frequency + 1, energy.size());
+  if (energy.sum() > 0) split.low_frequency_share(l) = energy.head(low).sum() / energy.sum();
+}
+
+void split_geometry(PositionSplit& split, Index l, const Parts& parts) {
+  const PositionComponents components = position_components(parts.position);
+  if (!components.undefined.empty()) return;
+  // The cumulative share ends at 1 up to rounding: with a share of 1 asked for it may stay below.
+  Index k = 1;
+  while (k < components.rank && components.cumulative_share(k - 1) < split.options.subspace_share) ++k;
+  const Matrix subspace = components.directions.leftCols(k);
+  split.effective_rank(l) = 1.0 / components.share.squaredNorm();
+  split.components(l) = static_cast<double>(k);
+  split.chance_overlap(l) = static_cast<double>(k) / static_cast<double>(split.d_model);
+  if (parts.context.squaredNorm() > 0)
+    split.context_overlap(l) = (parts.context * subspace).squaredNorm() / parts.context.squaredNorm();
+  if (parts.residual.trace() > 0)
+    split.residual_overlap(l) = (subspace.transpose() * parts.residual * subspace).trace() / parts.residual.trace();
+}
+
+/// W^T C_a W of each part, (d_head, d_head). All but the residual's are of low rank: d x d is met once.
+std::array<Matrix, split_parts> seen_parts(const Parts& parts, const Matrix& weights) {
+  const auto gram = [&](const Matrix& rows) -> Matrix {
+    const Matrix seen = rows * weights;
+    return seen.transpose() * seen / static_cast<double>(rows.rows());
+  };
+  const auto tokens = static_cast<double>(parts.position.rows() * parts.context.rows());
+  return {gram(parts.mean), gram(parts.position), gram(parts.context),
+          weights.transpose() * (parts.residual * weights) / tokens};
+}
+
+/// (5) and (6) of one head into `row`.
+void split_scores(PositionSplit& split, Index row, const Parts& parts, const HeadWeights& head, double scale) {
+  if (head.query.size() == 0) return;
+  if (head.query.rows() != split.d_model || head.key.rows() != split.d_model || head.key.cols() != head.query.cols())
+    throw ShapeError(fmt::format("position_split: W_Q ({}, {}) and W_K ({}, {}) came with states of width {}",
+                                 head.query.rows(), head.query.cols(), head.key.rows(), head.key.cols(),
+                                 split.d_model));
+  const std::array<Matrix, split_parts> queries = seen_parts(parts, head.query);
+  const std::array<Matrix, split_parts> keys = seen_parts(parts, head.key);
+  Eigen::RowVectorXd squares(split_parts * split_parts);
+  for (std::size_t a = 0; a < queries.size(); ++a)
+    for (std::size_t b = 0; b < keys.size(); ++b)  // below 0 by rounding only
+      squares(static_cast<Index>(a) * split_parts + static_cast<Index>(b)) =
+          std::max(0.0, queries[a].cwiseProduct(keys[b]).sum());
+  split.mean_square_score(row) = scale * scale * squares.sum();
+  if (squares.sum() > 0) split.score_share.row(row) = squares / squares.sum();
+}
+
+Axis part_axis(std::string name, std::string long_name, bool with_mean) {
+  std::vector<std::string> parts{"position", "context", "residual"};
+  if (with_mean) parts.insert(parts.begin(), "mean");
+  return {std::move(name), "1", std::move(long_name), std::move(parts)};
+}
+
+}  // namespace
+
+PositionSplit position_split(const std::vector<StateMoments>& layers, const std::vector<Index>& layer_numbers,
+                             const SplitHeads& heads, const PositionSplitOptions& options) {
+  check(layers, layer_numbers, heads, options);
+  PositionSplit split;
+  split.options = options;
+  split.grid = {layer_numbers, std::max<Index>(heads.heads, 0)};
+  split.documents = layers.front().documents();
+  split.length = layers.front().length();
+  split.d_model = layers.front().d_model();
+  if (split.documents == 0) {
+    split.undefined = "no documents";
+    return split;
+  }
+  const auto count = static_cast<Index>(layers.size());
+  split.variance_share = Matrix::Constant(count, 3, not_defined);
+  split.spectrum = Matrix::Constant(count, split.length / 2 + 1, not_defined);
+  for (Vector* vector : {&split.noise_share, &split.low_frequency_share, &split.effective_rank, &split.components,
+                         &split.context_overlap, &split.residual_overlap, &split.chance_overlap})
+    *vector = Vector::Constant(count, not_defined);
+  split.mean_square_score = Vector::Constant(split.grid.rows(), not_defined);
+  split.score_share = Matrix::Constant(split.grid.rows(), split_parts * split_parts, not_defined);
+  const int threads =
+      options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  for (Index l = 0; l < count; ++l) {
+    const Parts parts = parts_of(layers[static_cast<std::size_t>(l)]);
+    split_variance(split, l, parts);
+    split_spectrum(split, l, parts.position);
+    split_geometry(split, l, parts);
+    const Index layer = layer_numbers[static_cast<std::size_t>(l)];
+    parallel_for(split.grid.heads, threads, [&](Index head) {
+      split_scores(split, l * split.grid.heads + head, parts, heads.weights(layer, head), heads.score_scale);
+    });
+  }
+  return split;
+}
+
+std::vector<Field> describe(const PositionSplit& split) {
+  const auto note = [&](Field& field, const std::string& reason) {
+    const std::vector<double>& values = field.doubles();
+    if (std::any_of(values.begin(), values.end(), [](double value) { return std::isnan(value); }))
+      field.attributes["undefined"] = reason;
+    field.attributes["documents"] = static_cast<std::int64_t>(split.documents);
+    field.attributes["T"] = static_cast<std::int64_t>(split.length);
+    field.attributes["d_model"] = static_cast<std::int64_t>(split.d_model);
+  };
+  const char* const share_name = "share of the hidden states' variance";
+  if (!split.undefined.empty()) {
+    Field field = make_field("position_split/variance_share", {}, "1", share_name, {not_defined});
+    note(field, split.undefined);
+    return {field};
+  }
+  std::vector<Field> fields;
+  const auto add = [&](const char* quantity, std::vector<Axis> axes, const char* long_name, const auto& values,
+                       const char* reason) -> Field& {
+    fields.push_back(make_field(fmt::format("position_split/{}", quantity), std::move(axes), "1", long_name,
+                                {values.data(), values.data() + values.size()}));
+    note(fields.back(), reason);
+    return fields.back();
+  };
+  const Axis layer = layer_axis(split.grid.layers);
+  const char* const equal = "the mean state is the same at every position";
+  add("variance_share", {layer, part_axis("part", "part of a hidden state", false)}, share_name, split.variance_share,
+      "the hidden states are all equal");
+  add("noise_share", {layer}, "share of variance expected in the position part where nothing depends on position",
+      split.noise_share, "one document, or hidden states that are all equal");
+  add("spectrum",
+      {layer, counting_axis("frequency", "cycles/T", "frequency in cycles per T positions", 0, split.length / 2)},
+      "mean over columns of the position part's amplitude spectrum", split.spectrum, "");
+  add("low_frequency_share", {layer}, "share of the position part's energy at low frequencies",
+      split.low_frequency_share, equal)
+      .attributes["low_frequency"] = static_cast<std::int64_t>(split.options.low_frequency);
+  add("effective_rank", {layer}, "participation ratio of the position part's squared singular values",
+      split.effective_rank, equal);
+  const std::size_t first = fields.size();
+  add("components", {layer}, "principal components that hold most of the position part", split.components, equal);
+  add("context_overlap", {layer}, "share of the context part's variance inside these components", split.context_overlap,
+      "one of the two parts is zero");
+  add("residual_overlap", {layer}, "share of the residual's variance inside these components", split.residual_overlap,
+      "one of the two parts is zero");
+  add("chance_overlap", {layer}, "share of an isotropic part's variance inside these components", split.chance_overlap,
+      equal);
+  for (std::size_t i = first; i < fields.size(); ++i)
+    fields[i].attributes["subspace_share"] = split.options.subspace_share;
+  if (split.grid.heads == 0) return fields;
+  const Axis head = head_axis(split.grid.heads);
+  add("mean_square_score", {layer, head}, "mean squared scaled score between tokens drawn independently",
+      split.mean_square_score, "no query and key projections of this layer");
+  add("score_share",
+      {layer, head, part_axis("query_part", "part of the query's hidden state", true),
+       part_axis("key_part", "part of the key's hidden state", true)},
+      "share of the mean squared score", split.score_share,
+      "no query and key projections of this layer, or all scores are zero")
+      .attributes["tokens"] = std::string(
+      "query and key drawn independently from all texts; key parts mean and "
+      "context do not change along a row, the softmax does not see them");
+  return fields;
+}
+
+}  // namespace headwave

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../../core/fields/field.h"
+#include "../attention/measured_offset.h"
+#include "../waves/delay_spectrum.h"
+#include "position_atlas.h"
+
+namespace headwave {
+
+/// From what an offset is predicted.
+enum class OffsetSource : std::uint8_t {
+  weights,  ///< position_atlas: positions through the head's weights, no text
+  phases,   ///< phase_delay: the phases of the rotation on the queries of the text
+  scores,   ///< delay_spectrum: queries and keys of the text, before mask and softmax
+};
+constexpr std::size_t offset_sources = 3;
+
+/// How a prediction and the measured offset go together.
+enum class OffsetVerdict : std::uint8_t {
+  undefined,  ///< neither can be told from chance, one of the two is not there, or attention is largest where the search
+              ///< ends
+  agrees,     ///< both are told from chance and meet
+  differs,    ///< both are told from chance and do not meet
+  unpredicted,  ///< attention singles out an offset, nothing predicts it
+  unrealised,   ///< an offset is predicted, attention singles out none
+};
+
+struct OffsetAgreementOptions {
+  double tolerance = 0.5;  ///< tokens by which a prediction may miss beyond its interval; measured are whole tokens
+  double strong = 0.05;    ///< mean weight at the measured offset from which a head counts as strong
+};
+
+/// Predictions that know nothing: what agreement by itself would be.
+constexpr std::array<int, 3> offset_baselines{0, -1, 1};
+constexpr std::size_t offset_routes = offset_sources + offset_baselines.size();
+
+/// Why every head looks where it looks: three predictions beside where attention goes.
+struct OffsetAgreement {
+  HeadGrid grid;
+  OffsetAgreementOptions options;
+  Vector measured;                               ///< (rows)  tokens; 0 for a head whose maximum is at itself
+  std::array<Vector, offset_sources> predicted;  ///< (rows)  tokens; NaN: not told from chance
+  std::array<std::vector<OffsetVerdict>, offset_sources> verdict;  ///< (rows)
+  std::array<Index, 2> heads{};                                    ///< with a measured offset: all, and the strong ones
+  /// How many of these each source meets, then each baseline; NaN: the source was not there.
+  std::array<std::array<double, offset_routes>, 2> met{};
+};
+
+/// A prediction meets the measured offset m if lower - tolerance <= m <= upper + tolerance, its interval where it has
+/// one, else the prediction itself. A head that is measured as `self` counts as m = 0.
+///
+/// Attention may differ from what is predicted for good reasons: content, a sink or a mask draw it elsewhere, or the
+/// predicted offset is one that the causal mask forbids. Agreement of three routes that share only the weights is the
+/// answer to why a head looks there.
+///
+/// A count of agreements says little by itself: many heads look at themselves or at a neighbour, and whoever always says
+/// so is often right. Beside every count stands what three such constants would reach, and both over the strong heads.
+/// @param atlas   null: no prediction from weights; @param phases, @param scores  likewise
+OffsetAgreement offset_agreement(const MeasuredOffsets& measured, const PositionAtlas* atlas,
+                                 const DelaySpectrum* phases, const DelaySpectrum* scores,
+                                 const OffsetAgreementOptions& options = {});
+
+/// Fields offset_agreement/measured, /predicted (layer, head, source), /verdict (layer, head, source), /heads (counted)
+/// and /met (counted, route).
+std::vector<Field> describe(const OffsetAgreement& agreement);
+
+}  // namespace headwave

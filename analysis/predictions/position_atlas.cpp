@@ -1,0 +1,176 @@
+#include "position_atlas.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../core/model/layer_positions.h"
+#include "../../core/numbers/offset_peak.h"
+#include "../../core/numbers/threads.h"
+#include "../statistics/false_discovery.h"
+#include "../statistics/quantile.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
+
+/// The layers whose projections are there: of a partial checkpoint not all may be.
+HeadGrid known_grid(const Stack& stack) {
+  HeadGrid grid{{}, stack.block.heads};
+  for (Index layer = 0; layer < stack.layers(); ++layer) {
+    const Block& block = stack.blocks[static_cast<std::size_t>(layer)];
+    const bool normed = stack.block.norm_place == NormPlace::post || !block.self_norm.empty();
+    if (!block.self.query.empty() && !block.self.key.empty() && normed) grid.layers.push_back(layer);
+  }
+  return grid;
+}
+
+/// What one head's kernel predicts, told from chance or not: its maximum, and the softmax there of what was searched.
+void set_estimate(PositionAtlas& atlas, Index row, bool causal) {
+  const Vector kernel = atlas.kernel.row(row).head(causal ? atlas.reach + 1 : 2 * atlas.reach + 1).transpose();
+  const auto peak = offset_peak(atlas.kernel.row(row).transpose(), causal);
+  if (!peak) return;
+  atlas.weight[row] = 1 / (kernel.array() - kernel[atlas.reach + peak->offset]).exp().sum();
+  atlas.chance[row] = 1 / static_cast<double>(kernel.size());
+  if (!peak->at_edge) atlas.estimate[row] = static_cast<double>(peak->offset);
+}
+
+PredictedStatus status_of(const PositionAtlas& atlas, Index row) {
+  if (std::isnan(atlas.toeplitz_r2[row])) return PredictedStatus::nothing;
+  if (atlas.options.null.draws > 0 && !(atlas.q_value[row] <= atlas.options.null.level)) return PredictedStatus::chance;
+  if (std::isnan(atlas.estimate[row])) return PredictedStatus::edge;
+  return atlas.weight[row] < atlas.options.least_times * atlas.chance[row] ? PredictedStatus::weak
+                                                                           : PredictedStatus::offset;
+}
+
+}  // namespace
+
+PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& options) {
+  PositionAtlas atlas;
+  atlas.grid = known_grid(stack);
+  atlas.options = options;
+  const Index rows = atlas.grid.rows();
+  for (Vector* vector : {&atlas.toeplitz_r2, &atlas.other_r2, &atlas.null_median, &atlas.null_quantile,
+                         &atlas.other_null_quantile, &atlas.key_only_share, &atlas.p_value, &atlas.q_value,
+                         &atlas.estimate, &atlas.weight, &atlas.chance, &atlas.offset})
+    *vector = Vector::Constant(rows, not_defined);
+  const Index positions = stack.embedding.positions.rows();
+  atlas.status.assign(static_cast<std::size_t>(rows), PredictedStatus::nothing);
+  if (positions == 0 || rows == 0) {
+    atlas.undefined = positions == 0 ? "no position table" : "no layer's query and key projections";
+    return atlas;
+  }
+  atlas.length = options.length > 0 ? options.length : positions;
+  if (atlas.length > positions)
+    throw ShapeError(fmt::format("position_atlas: a length of {} was asked for, the model has {} positions",
+                                 atlas.length, positions));
+  atlas.reach = std::min(options.reach, atlas.length - 1);
+  atlas.kernel.resize(rows, 2 * atlas.reach + 1);
+  Matrix null_other_r2 = Matrix::Constant(rows, options.null.draws, not_defined);
+  const int threads =
+      options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  for (const Index layer : atlas.grid.layers) {
+    const Matrix seen = layer_positions(stack, layer).topRows(atlas.length);
+    const PositionNull null(seen, stack.block.d_head, options.null);
+    parallel_for(atlas.grid.heads, threads, [&](Index head) {
+      const Index row = atlas.grid.first_row(layer) + head;
+      const HeadWeights weights = head_weights(stack.blocks[static_cast<std::size_t>(layer)].self, stack.block, head);
+      const PositionKernel found = position_kernel(seen, weights, null);
+      const Vector near = found.kernel.segment(atlas.length - 1 - atlas.reach, 2 * atlas.reach + 1);
+      atlas.kernel.row(row) = stack.block.score_scale * near.transpose();
+      atlas.toeplitz_r2[row] = found.toeplitz_r2;
+      atlas.null_median[row] = found.null_median;
+      atlas.null_quantile[row] = found.null_quantile;
+      atlas.key_only_share[row] = found.key_only_share;
+      atlas.other_r2[row] = found.other_r2;
+      if (found.null_other_r2.size() > 0) null_other_r2.row(row) = found.null_other_r2.transpose();
+      if (!std::isnan(found.toeplitz_r2)) set_estimate(atlas, row, stack.block.causal);
+    });
+  }
+  atlas.p_value = pooled_p_values(atlas.other_r2, null_other_r2, NullScale::share);
+  atlas.q_value = q_values(atlas.p_value);
+  for (Index row = 0; row < rows; ++row) {
+    const PredictedStatus status = atlas.status[static_cast<std::size_t>(row)] = status_of(atlas, row);
+    if (status == PredictedStatus::offset) atlas.offset[row] = atlas.estimate[row];
+    if (null_other_r2.cols() == 0 || !null_other_r2.row(row).allFinite()) continue;
+    const Vector draws = null_other_r2.row(row).transpose();
+    atlas.other_null_quantile[row] = quantile({draws.begin(), draws.end()}, 1 - options.null.level);
+  }
+  return atlas;
+}
+
+std::vector<Field> describe(const PositionAtlas& atlas) {
+  const std::vector<Axis> heads{layer_axis(atlas.grid.layers), head_axis(atlas.grid.heads)};
+  std::vector<Field> fields;
+  const auto add = [&](const char* quantity, const char* unit, const char* long_name, const Vector& values,
+                       const std::string& undefined) -> Attributes& {
+    fields.push_back(
+        make_field(fmt::format("position_atlas/{}", quantity), heads, unit, long_name, {values.begin(), values.end()}));
+    fields.back().attributes["undefined"] = undefined;
+    return fields.back().attributes;
+  };
+  const std::string reason = atlas.undefined.empty() ? "the scores do not depend on position" : atlas.undefined;
+  const std::string none = reason + ", or no null was drawn";
+  add("offset", "token", "offset that positions alone predict", atlas.offset,
+      atlas.undefined.empty() ? "position_atlas/status says why" : atlas.undefined);
+  add("toeplitz_r2", "1", "share of the scores between positions that depends on their offset alone", atlas.toeplitz_r2,
+      reason);
+  for (Field& field : fields)
+    field.attributes["layers_above_0"] = std::string("proxy: positions as the embedding gives them");
+  if (!atlas.undefined.empty()) return fields;
+
+  Field status = predicted_status_field("position_atlas/status", heads, atlas.status);
+  status.attributes["level"] = atlas.options.null.level;
+  status.attributes["least_times"] = atlas.options.least_times;
+  status.attributes["reach"] = static_cast<std::int64_t>(atlas.reach);
+  fields.push_back(std::move(status));
+  add("weight", "1", "softmax of the kernel at its maximum: the share of attention over the offsets searched",
+      atlas.weight, reason);
+  add("chance", "1", "the same if the kernel were flat: one part for each offset searched", atlas.chance, reason);
+  add("estimate", "token", "offset of the kernel's maximum, told from chance or not", atlas.estimate,
+      reason + ", or the maximum lies at the end of the search, |t| = reach");
+  add("other_r2", "1", "the Toeplitz share without what each position shares with itself: what is held against chance",
+      atlas.other_r2, reason);
+  add("other_null_quantile", "1", "quantile 1 - level of other_r2 under random rotations of the keys",
+      atlas.other_null_quantile, none);
+  add("p_value", "1", "chance of such an other_r2 under random rotations, heads pooled", atlas.p_value, none);
+  add("q_value", "1", "p_value adjusted for the number of heads", atlas.q_value, none);
+  add("null_median", "1", "median of the Toeplitz share under random rotations of the keys", atlas.null_median, none);
+  Attributes& null = add("null_quantile", "1", "quantile 1 - level of the Toeplitz share under random rotations",
+                         atlas.null_quantile, none);
+  null["level"] = atlas.options.null.level;
+  null["draws"] = static_cast<std::int64_t>(atlas.options.null.draws);
+  null["seed"] = static_cast<std::int64_t>(atlas.options.null.seed);
+  add("key_only_share", "1", "share of the key-only term b_Q.k in the row-centred score variance", atlas.key_only_share,
+      reason);
+  const Axis offset = offset_axis("kernel_offset", -atlas.reach, atlas.reach);
+  fields.push_back(make_field("position_atlas/kernel", {heads[0], heads[1], offset}, "1",
+                              "mean scaled score between positions at an offset, row means removed, without biases",
+                              {atlas.kernel.data(), atlas.kernel.data() + atlas.kernel.size()}));
+  fields.back().attributes["length"] = static_cast<std::int64_t>(atlas.length);
+  return fields;
+}
+
+std::vector<Field> position_term_fields(const Stack& stack, Index reach) {
+  if (stack.position_term == nullptr) return {};
+  std::vector<double> values;
+  for (Index head = 0; head < stack.block.heads; ++head) {
+    const Vector kernel = stack.position_term->kernel(head, reach);
+    values.insert(values.end(), kernel.begin(), kernel.end());
+  }
+  Field field = make_field(
+      "position_term/kernel", {head_axis(stack.block.heads), offset_axis("kernel_offset", -reach, reach)}, "1",
+      stack.position_term->additive() ? "what the position term adds to a scaled score at an offset"
+                                      : "factor by which the position term changes q.k of equal vectors at an offset",
+      std::move(values));
+  field.attributes["term"] = std::string(stack.position_term->name());
+  return {std::move(field)};
+}
+
+}  // namespace headwave

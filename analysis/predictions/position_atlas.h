@@ -1,0 +1,66 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../../core/fields/field.h"
+#include "../../core/fields/head_grid.h"
+#include "../../core/model/model.h"
+#include "../statistics/predicted_status.h"
+#include "position_kernel.h"
+
+namespace headwave {
+
+struct PositionAtlasOptions {
+  Index length = 0;  ///< T, the first so many positions; 0: all that the table has
+  Index reach = 64;  ///< offsets are predicted among |t| <= reach, in tokens
+  PositionNullOptions null;
+  double least_times = 2;  ///< a prediction's weight is at least so many times chance: below it attention, being nearly
+                           ///< the same everywhere, need not land there
+  int threads = 0;         ///< 0: one per core; changes no digit
+};
+
+/// What every head of a stack would do by position alone, from the checkpoint: no text, no forward pass.
+struct PositionAtlas {
+  HeadGrid grid;
+  Index length = 0;            ///< T
+  Index reach = 0;             ///< tokens, at most T - 1
+  Matrix kernel;               ///< (rows, 2 reach + 1)  scaled mean score at an offset, row means removed
+  Vector toeplitz_r2;          ///< (rows)
+  Vector other_r2;             ///< (rows)  without what a position shares with itself: what decides
+  Vector null_median;          ///< (rows)  of toeplitz_r2
+  Vector null_quantile;        ///< (rows)  of toeplitz_r2
+  Vector other_null_quantile;  ///< (rows)  of other_r2
+  Vector key_only_share;       ///< (rows)
+  Vector p_value;              ///< (rows)  chance of such an other_r2 under random rotations, all heads' draws pooled
+  Vector q_value;              ///< (rows)  p_value adjusted for the number of heads
+  Vector estimate;             ///< (rows)  argmax of the kernel, in tokens; NaN: it lies at the end of the search
+  Vector weight;               ///< (rows)  softmax of the kernel over the offsets searched, at that argmax
+  Vector chance;               ///< (rows)  the same of a flat kernel: one part for each offset searched
+  Vector offset;               ///< (rows)  estimate where `status` says that it is one; NaN elsewhere
+  std::vector<PredictedStatus> status;  ///< (rows)
+  std::string undefined;                ///< why there is no atlas; empty where there is
+  PositionAtlasOptions options;
+};
+
+/// position_kernel() of every head, with the positions as its layer would see them (core/model/layer_positions.h) and the
+/// model's score scale. For layer 0 that is the model; above it a proxy, since the blocks between have changed the
+/// positions. Under a causal mask only offsets t <= 0 are predicted.
+///
+/// An offset is predicted where other_r2 leaves its null behind (q_value at most the level), the maximum does not lie at
+/// the end of the search, and the weight there is at least `least_times` chance. How much a prediction says is its
+/// weight, not its Toeplitz share: slow kernels are Toeplitz too, and draw attention nowhere.
+///
+/// Layers whose projections a partial checkpoint lacks are left out.
+/// @returns an atlas whose `undefined` says why, where the model has no position table
+/// @throws ShapeError if the table has fewer positions than asked for
+PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& options = {});
+
+/// Fields position_atlas/...; only the first two, undefined with the reason, where there is no atlas.
+std::vector<Field> describe(const PositionAtlas& atlas);
+
+/// The kernel of a position term by itself, position_term/kernel (head, kernel_offset); none where there is no
+/// term.
+std::vector<Field> position_term_fields(const Stack& stack, Index reach);
+
+}  // namespace headwave

@@ -1,0 +1,108 @@
+#include "position_kernel.h"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <Eigen/QR>
+#include <fmt/format.h>
+
+#include "../../core/numbers/lagged_sums.h"
+#include "../../core/numbers/random_frame.h"
+#include "../statistics/quantile.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
+
+/// Equations (3) and (4).
+struct ToeplitzShares {
+  double all = not_defined, others = not_defined;
+};
+
+/// @param rounding  energies up to here are none
+ToeplitzShares toeplitz_shares(const Vector& sums, double energy, double rounding) {
+  const Index length = (sums.size() + 1) / 2;
+  const auto explained = [&](Index t) {
+    return sums[t + length - 1] * sums[t + length - 1] / static_cast<double>(length - std::abs(t));
+  };
+  double others = 0;
+  for (Index t = 1; t < length; ++t) others += explained(t) + explained(-t);
+  const double rest = energy - explained(0);
+  ToeplitzShares shares;
+  if (energy > rounding) shares.all = (others + explained(0)) / energy;
+  if (rest > rounding) shares.others = others / rest;
+  return shares;
+}
+
+/// R of W = Q R with orthonormal Q, W (d, r), r <= d.
+Matrix upper_factor(const Matrix& w) {
+  const Eigen::HouseholderQR<Matrix> qr(w);
+  return qr.matrixQR().topRows(w.cols()).triangularView<Eigen::Upper>();
+}
+
+}  // namespace
+
+PositionNull::PositionNull(MatrixView positions, Index d_head, const PositionNullOptions& options) : options_(options) {
+  if (d_head > positions.cols())
+    throw ShapeError(fmt::format("PositionNull: heads of width {} in states of width {}", d_head, positions.cols()));
+  for (Index draw = 0; draw < options.draws; ++draw) {
+    Random random = Random(options.seed).stream(static_cast<std::uint64_t>(draw));
+    Matrix seen = positions * random_frame(positions.cols(), d_head, random);
+    seen.rowwise() -= seen.colwise().mean().eval();
+    spectra_.push_back(padded_spectrum(seen));
+    grams_.push_back(seen.transpose() * seen);
+  }
+}
+
+PositionKernel position_kernel(MatrixView positions, const HeadWeights& head, const PositionNull& null) {
+  const Index length = positions.rows();
+  if (length < 1 || positions.cols() != head.query.rows() || head.key.rows() != head.query.rows() ||
+      head.key.cols() != head.query.cols())
+    throw ShapeError(
+        fmt::format("position_kernel: positions ({}, {}), W_Q ({}, {}), W_K ({}, {}); expected rows, and "
+                    "weights of their width",
+                    length, positions.cols(), head.query.rows(), head.query.cols(), head.key.rows(), head.key.cols()));
+  const Matrix a = positions * head.query;
+  Matrix b = positions * head.key;
+  b.rowwise() -= b.colwise().mean().eval();  // takes the row means of A B^T away
+  const MatrixC spectrum_a = padded_spectrum(a), spectrum_b = padded_spectrum(b);
+  const Vector sums = lagged_sums(spectrum_a, spectrum_b);
+  const Matrix gram_a = a.transpose() * a, gram_b = b.transpose() * b;
+  const double energy = gram_a.cwiseProduct(gram_b).sum();
+  const double rounding = std::numeric_limits<double>::epsilon() * static_cast<double>(length) * a.squaredNorm() *
+                          (positions * head.key).squaredNorm();
+  const ToeplitzShares shares = toeplitz_shares(sums, energy, rounding);
+
+  PositionKernel result;
+  result.kernel.resize(2 * length - 1);
+  for (Index t = 1 - length; t < length; ++t)
+    result.kernel[t + length - 1] = sums[t + length - 1] / static_cast<double>(length - std::abs(t));
+  result.toeplitz_r2 = shares.all;
+  result.other_r2 = shares.others;
+
+  const bool drawn = null.draws() > 0 && !std::isnan(shares.all);
+  const Matrix factor = drawn ? upper_factor(head.key) : Matrix();
+  std::vector<double> null_shares;
+  result.null_other_r2.resize(drawn ? null.draws() : 0);
+  for (Index draw = 0; draw < result.null_other_r2.size(); ++draw) {
+    const MatrixC turned = null.spectrum(draw) * factor.cast<std::complex<double>>();
+    const double turned_energy = gram_a.cwiseProduct(factor.transpose() * null.gram(draw) * factor).sum();
+    const ToeplitzShares random = toeplitz_shares(lagged_sums(spectrum_a, turned), turned_energy, rounding);
+    null_shares.push_back(random.all);
+    result.null_other_r2[draw] = random.others;
+  }
+  result.null_median = drawn ? quantile(null_shares, 0.5) : not_defined;
+  result.null_quantile = drawn ? quantile(null_shares, 1 - null.options().level) : not_defined;
+
+  // With the bias every row gains b_Q . k_j; the rows' own part adds up over rows as energy and a cross term.
+  const Vector key_only = b * head.query_bias;
+  const double alone = static_cast<double>(length) * key_only.squaredNorm();
+  const double whole = energy + alone + 2 * (a.colwise().sum() * b.transpose() * key_only)(0, 0);
+  result.key_only_share = whole > 0 ? alone / whole : 0.0;
+  return result;
+}
+
+}  // namespace headwave

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+
+#include "../../core/numbers/matrix.h"
+
+namespace headwave {
+
+/// On which scale draws are standardised, so that their spread says how far out an observation is.
+enum class NullScale : std::uint8_t {
+  coherence,  ///< in [-1, 1], and below 0 too: Fisher's z, atanh c
+  share,      ///< in [0, 1]: asin sqrt r, whose spread does not depend on r
+};
+
+/// Chance that a head without the property shows a number as large as the one observed, from draws of its null.
+///
+/// Each head has draws of its own, too few for small chances. Every head's observation is standardised by the mean and
+/// deviation of its draws on a scale of their own, each draw by those of the other draws, and one pool of all heads'
+/// draws serves all:
+///
+///     p_h = (1 + #{pooled draws >= z_h}) / (1 + #pooled draws)                                (1)
+///
+/// Standardised by itself among others a draw could not be as far out as an observation can, and p would be too small.
+/// (1) takes the heads' nulls to have one shape once standardised. A head whose draws are all equal is compared with
+/// them alone: p = 1 unless it exceeds them.
+///
+/// Both scales are finite and smooth where draws come to lie, at 0 and below it too: on a logit scale one draw at 0
+/// would be so far out that its head's deviation hides whatever is observed. Numbers beyond an end by rounding count as
+/// the end.
+///
+/// Source: Westfall and Young 1993 for pooling; Phipson and Smyth 2010, doi:10.2202/1544-6115.1585, for the 1 + in (1);
+/// Fisher 1921 for z.
+/// @param observed  (heads); NaN: undefined, and p is NaN
+/// @param null      (heads, draws); a row with a NaN, or fewer than 3 draws, makes p NaN
+/// @throws ShapeError if the rows are not as many as heads
+Vector pooled_p_values(const Vector& observed, const Matrix& null, NullScale scale);
+
+/// Adjusted p-values: calling every head with q <= level positional lets at most that share of the calls be false.
+///
+///     q_(i) = min over j >= i of p_(j) n / j,   p sorted ascending                            (2)
+///
+/// NaN are not counted and stay NaN.
+///
+/// Source: Benjamini and Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x
+Vector q_values(const Vector& p_values);
+
+}  // namespace headwave

@@ -1,0 +1,217 @@
+#include "k_means.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/random.h"
+#include "../../core/numbers/threads.h"
+#include "k_means_start.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr Index block = 512;      // points whose distances are in the cache together
+constexpr double to_rest = -1.0;  // a tolerance that is never met: only labels that stay end the run
+
+// The points around their common mean, where squared distances lose fewest digits, in both orders of memory.
+struct Points {
+  explicit Points(MatrixView points)
+      : mean(points.colwise().mean()), rows(points.rowwise() - mean), columns(rows.transpose()) {}
+
+  Eigen::RowVectorXd mean;  // (d)
+  Matrix rows;              // (n, d)  a point side by side
+  Matrix columns;           // (d, n)  a coordinate side by side: loops over points are vectorised
+
+  [[nodiscard]] Index count() const { return rows.rows(); }
+};
+
+struct Run {
+  Matrix centroids;  // (k, d) around the points' mean
+  std::vector<Index> labels;
+  double inertia = std::numeric_limits<double>::infinity();
+  Index iterations = 0;
+  bool converged = false;
+};
+
+// Gives every point its nearest centroid, the first of equals, and tells whether any label changed. As
+// |x - c|^2 = |x|^2 - 2 (x . c - |c|^2 / 2), the nearest has the largest bracket: one product for all.
+bool relabel(const Matrix& columns, const Matrix& centroids, std::vector<Index>& labels) {
+  const Vector half_norms = 0.5 * centroids.rowwise().squaredNorm();
+  Matrix scores = Matrix::Zero(centroids.rows(), block);
+  std::array<Index, block> nearest{};
+  bool changed = false;
+  for (Index first = 0; first < columns.cols(); first += block) {
+    const Index width = std::min(block, columns.cols() - first);
+    scores.leftCols(width).noalias() = centroids * columns.middleCols(first, width);
+    scores.colwise() -= half_norms;
+    nearest.fill(0);
+    double* const best = scores.data();
+    for (Index k = 1; k < centroids.rows(); ++k) {
+      const double* const score = scores.data() + k * block;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(width); ++i) {
+        nearest[i] = score[i] > best[i] ? k : nearest[i];
+        best[i] = score[i] > best[i] ? score[i] : best[i];
+      }
+    }
+    changed = !std::equal(nearest.begin(), nearest.begin() + width, labels.begin() + first) || changed;
+    std::copy(nearest.begin(), nearest.begin() + width, labels.begin() + first);
+  }
+  return changed;
+}
+
+// Sums and counts of the groups, and how a group that ran empty gets its point.
+struct Groups {
+  Groups(const Points& points, const std::vector<Index>& labels, Index clusters)
+      : sums(Matrix::Zero(clusters, points.rows.cols())), counts(static_cast<std::size_t>(clusters), 0) {
+    for (Index i = 0; i < points.count(); ++i) {
+      const Index label = labels[static_cast<std::size_t>(i)];
+      sums.row(label) += points.rows.row(i);
+      ++counts[static_cast<std::size_t>(label)];
+    }
+  }
+
+  void fill_empty(const Points& points, std::vector<Index>& labels, const Matrix& centroids) {
+    for (Index empty = 0; empty < sums.rows(); ++empty)
+      if (counts[static_cast<std::size_t>(empty)] == 0) give_farthest(empty, points, labels, centroids);
+  }
+
+  Matrix sums;
+  std::vector<Index> counts;
+
+ private:
+  void give_farthest(Index empty, const Points& points, std::vector<Index>& labels, const Matrix& centroids) {
+    Index farthest = -1;
+    double distance = -1.0;
+    for (Index i = 0; i < points.count(); ++i) {
+      const Index label = labels[static_cast<std::size_t>(i)];
+      if (counts[static_cast<std::size_t>(label)] < 2) continue;  // else that group would run empty in turn
+      const double candidate = (points.rows.row(i) - centroids.row(label)).squaredNorm();
+      if (candidate <= distance) continue;
+      distance = candidate;
+      farthest = i;
+    }
+    if (farthest < 0) return;
+    Index& label = labels[static_cast<std::size_t>(farthest)];
+    sums.row(label) -= points.rows.row(farthest);
+    --counts[static_cast<std::size_t>(label)];
+    sums.row(empty) = points.rows.row(farthest);
+    counts[static_cast<std::size_t>(empty)] = 1;
+    label = empty;
+  }
+};
+
+double inertia_of(const Points& points, const Matrix& centroids, const std::vector<Index>& labels) {
+  double sum = 0.0;
+  for (Index i = 0; i < points.count(); ++i)
+    sum += (points.rows.row(i) - centroids.row(labels[static_cast<std::size_t>(i)])).squaredNorm();
+  return sum;
+}
+
+// Lloyd's algorithm from given centroids, until they move by no more than `tolerance` (squared) or no label changes.
+Run lloyd(const Points& points, Matrix centroids, double tolerance, Index max_iterations) {
+  Run run;
+  run.labels.resize(static_cast<std::size_t>(points.count()));
+  relabel(points.columns, centroids, run.labels);
+  while (run.iterations < max_iterations && !run.converged) {
+    ++run.iterations;
+    Groups groups(points, run.labels, centroids.rows());
+    groups.fill_empty(points, run.labels, centroids);
+    Matrix moved = centroids;
+    for (Index k = 0; k < moved.rows(); ++k)
+      if (const Index count = groups.counts[static_cast<std::size_t>(k)]; count > 0)
+        moved.row(k) = groups.sums.row(k) / static_cast<double>(count);
+    const double shift = (moved - centroids).squaredNorm();
+    centroids.swap(moved);
+    const bool changed = relabel(points.columns, centroids, run.labels);
+    run.converged = !changed || shift <= tolerance;
+  }
+  run.inertia = inertia_of(points, centroids, run.labels);
+  run.centroids = std::move(centroids);
+  return run;
+}
+
+void check(MatrixView points, Index clusters, const KMeansOptions& options) {
+  if (points.rows() < 1 || points.cols() < 1)
+    throw ShapeError(fmt::format("k_means: expected points as rows, got {} x {}", points.rows(), points.cols()));
+  if (!points.allFinite()) throw NumericError("k_means: an entry is not finite; leave undefined points out");
+  if (!std::isfinite(4.0 * points.squaredNorm()))
+    throw NumericError("k_means: entries are too large for their squares; scale the points down");
+  if (clusters < 1 || options.restarts < 1 || options.max_iterations < 1 || !(options.tolerance >= 0.0))
+    throw NumericError(
+        fmt::format("k_means: expected clusters, restarts and iterations >= 1 and tolerance >= 0, got {}, {}, {}, {}",
+                    clusters, options.restarts, options.max_iterations, options.tolerance));
+  if (const Index distinct = distinct_rows(points, clusters); distinct < clusters)
+    throw NumericError(
+        fmt::format("k_means: {} clusters were asked for, the {} points have only {} different values; ask for fewer",
+                    clusters, points.rows(), distinct));
+}
+
+void check_centroids(MatrixView points, MatrixView centroids) {
+  if (centroids.rows() < 1 || centroids.cols() != points.cols())
+    throw ShapeError(fmt::format("k_means: expected centroids of width {}, got {} x {}", points.cols(),
+                                 centroids.rows(), centroids.cols()));
+  if (!std::isfinite(4.0 * centroids.squaredNorm()))
+    throw NumericError("k_means: a centroid is not finite or too large to square");
+}
+
+// A run as it looks from outside, where the points are not centred.
+KMeans around(const Points& points, Run run, Index iterations_before) {
+  return {run.centroids.rowwise() + points.mean, std::move(run.labels), run.inertia, iterations_before + run.iterations,
+          run.converged};
+}
+
+}  // namespace
+
+KMeans k_means(MatrixView points, const KMeansOptions& options) {
+  check(points, options.clusters, options);
+  const Points centred(points);
+  const double tolerance = options.tolerance * centred.rows.squaredNorm() / static_cast<double>(points.size());
+
+  std::vector<Run> runs(static_cast<std::size_t>(options.restarts));
+  const Random root(options.seed);
+  parallel_for(options.restarts, options.threads, [&](Index restart) {
+    Random random = root.stream(static_cast<std::uint64_t>(restart));
+    Run run =
+        lloyd(centred, k_means_start(centred.columns, options.clusters, random), tolerance, options.max_iterations);
+    run.labels = {};  // n numbers per restart that the last run finds again
+    runs[static_cast<std::size_t>(restart)] = std::move(run);
+  });
+
+  const auto best =
+      std::min_element(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.inertia < b.inertia; });
+  return around(centred, lloyd(centred, best->centroids, to_rest, options.max_iterations), best->iterations);
+}
+
+KMeans k_means_from(MatrixView points, MatrixView centroids, const KMeansOptions& options) {
+  check(points, centroids.rows(), options);
+  check_centroids(points, centroids);
+  const Points centred(points);
+  return around(centred, lloyd(centred, centroids.rowwise() - centred.mean, to_rest, options.max_iterations), 0);
+}
+
+std::vector<Index> nearest_centroids(MatrixView points, MatrixView centroids) {
+  check_centroids(points, centroids);
+  // Around the centroids' mean, for the digits' sake.
+  const Eigen::RowVectorXd mean = centroids.colwise().mean();
+  const Matrix columns = (points.rowwise() - mean).transpose();
+  std::vector<Index> labels(static_cast<std::size_t>(points.rows()));
+  relabel(columns, centroids.rowwise() - mean, labels);
+  return labels;
+}
+
+Index distinct_rows(MatrixView points, Index at_most) {
+  std::vector<Index> found;
+  for (Index i = 0; i < points.rows() && static_cast<Index>(found.size()) < at_most; ++i) {
+    const bool seen = std::any_of(found.begin(), found.end(), [&](Index j) { return points.row(i) == points.row(j); });
+    if (!seen) found.push_back(i);
+  }
+  return static_cast<Index>(found.size());
+}
+
+}  // namespace headwave

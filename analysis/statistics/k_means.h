@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "../../core/numbers/matrix.h"
+
+namespace headwave {
+
+struct KMeansOptions {
+  Index clusters = 6;          ///< k
+  Index restarts = 50;         ///< independent starts, of which the best is kept; fewer are faster and miss more often
+  Index max_iterations = 300;  ///< of one start
+  double tolerance = 1e-4;     ///< a start ends when |centroids moved|^2 <= tolerance * mean variance of the columns
+  std::uint64_t seed = 1;
+  int threads = 1;  ///< over restarts; changes no digit
+};
+
+/// Points in k groups around their means.
+struct KMeans {
+  Matrix centroids;           ///< (k, d)  means of the groups, in the order in which they were found
+  std::vector<Index> labels;  ///< (n)     the nearest centroid of each point
+  double inertia = 0.0;       ///< sum over points of the squared distance to their centroid
+  Index iterations = 0;       ///< of the start that was kept
+  bool converged = false;     ///< whether that start came to rest: no label would change any more
+};
+
+/// Groups of points around their means: the best of many runs of Lloyd's algorithm.
+///
+///     inertia = sum_i |x_i - c_{l(i)}|^2,   l(i) = argmin_k |x_i - c_k|,   c_k = mean of {x_i: l(i) = k}     (1)
+///
+/// Starts are drawn by greedy k-means++ (of 2 + floor(log k) candidates the one that lowers the inertia most). The best
+/// start, the first of equals, is then iterated until no label changes, whatever the tolerance. A group that runs empty
+/// gets the point farthest from its own centroid. (1) is a local minimum; that no better one exists is not shown.
+///
+/// Source: Lloyd 1982, doi:10.1109/TIT.1982.1056489; Arthur and Vassilvitskii 2007 (k-means++).
+/// @param points  (n, d)  one point per row
+/// @throws ShapeError if there are no points or columns; NumericError if an entry is not finite or too large to square,
+/// if an option is
+///         out of range, or if there are fewer distinct points than clusters
+KMeans k_means(MatrixView points, const KMeansOptions& options = {});
+
+/// The local minimum of (1) that Lloyd's algorithm reaches from given centroids: it runs until no label changes.
+/// @param points     (n, d)
+/// @param centroids  (k, d)  k >= 1; where the groups start
+/// @param options    of which only max_iterations counts
+/// @throws ShapeError if there are no points or columns, or the centroids do not fit; NumericError as k_means() does
+KMeans k_means_from(MatrixView points, MatrixView centroids, const KMeansOptions& options = {});
+
+/// The nearest centroid of each point, the first of equals.
+/// @param points     (n, d)
+/// @param centroids  (k, d)  k >= 1
+/// @returns (n)  numbers 0 .. k - 1
+/// @throws ShapeError if the widths differ or there are no centroids
+std::vector<Index> nearest_centroids(MatrixView points, MatrixView centroids);
+
+/// How many different rows there are, counted up to `at_most`.
+Index distinct_rows(MatrixView points, Index at_most);
+
+}  // namespace headwave

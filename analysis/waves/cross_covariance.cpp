@@ -1,0 +1,209 @@
+#include "cross_covariance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "../../core/numbers/lagged_sums.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
+
+/// Sums of x over its first n entries, n = 0 .. T.
+Vector prefix_sums(Eigen::Ref<const Vector> x) {
+  Vector sums = Vector::Zero(x.size() + 1);
+  for (Index i = 0; i < x.size(); ++i) sums[i + 1] = sums[i] + x[i];
+  return sums;
+}
+
+/// Sums over the pairs (i, i+t) of q and of k, t = -(T-1) .. T-1.
+struct PairSums {
+  Vector query, key;
+  PairSums(Eigen::Ref<const Vector> q, Eigen::Ref<const Vector> k) {
+    const Index length = q.size();
+    const Vector before_q = prefix_sums(q), before_k = prefix_sums(k);
+    query.resize(2 * length - 1);
+    key.resize(2 * length - 1);
+    for (Index t = 1 - length; t < length; ++t) {
+      const Index first = std::max<Index>(0, -t), end = std::min(length, length - t);  // of i
+      query[t + length - 1] = before_q[end] - before_q[first];
+      key[t + length - 1] = before_k[end + t] - before_k[first + t];
+    }
+  }
+};
+
+Vector centred_and_unbiased(const HeadWaves& waves, Index column, Eigen::Ref<const Vector> sums) {
+  const Vector q = waves.query.col(column), k = waves.key.col(column);
+  const Index length = q.size();
+  const double mean_q = q.mean(), mean_k = k.mean();
+  const PairSums pairs(q, k);
+  Vector result(sums.size());
+  for (Index t = 1 - length; t < length; ++t) {
+    const Index at = t + length - 1;
+    const auto count = static_cast<double>(length - std::abs(t));
+    result[at] = (sums[at] - mean_q * pairs.key[at] - mean_k * pairs.query[at] + count * mean_q * mean_k) / count;
+  }
+  return result;
+}
+
+double key_only_share(const HeadWaves& waves, const Matrix& centred_keys) {
+  if (waves.key_only.isZero(0)) return 0;
+  const Vector alone = waves.key_only.array() - waves.key_only.mean();
+  const Matrix gained = waves.query * waves.head->svd.gain.head(waves.rank()).asDiagonal();
+  const double rest = (gained.transpose() * gained).cwiseProduct(centred_keys.transpose() * centred_keys).sum();
+  const double cross = gained.colwise().sum().dot((centred_keys.transpose() * alone).transpose());
+  const double own = static_cast<double>(waves.length()) * alone.squaredNorm();
+  const double whole = rest + own + 2 * cross;
+  return whole > 0 ? own / whole : 0.0;
+}
+
+}  // namespace
+
+CrossCovariance cross_covariance(const HeadWaves& waves) {
+  const Index length = waves.length(), k = waves.rank();
+  const Vector gain = waves.head->svd.gain.head(k);
+  CrossCovariance result;
+  result.covariance = lagged_sums_by_column(waves.padded_query, waves.padded_key);
+  result.correlation.resize(k, 2 * length - 1);
+  result.unbiased.resize(k, 2 * length - 1);
+  for (Index j = 0; j < k; ++j) {
+    const double norms = waves.query.col(j).norm() * waves.key.col(j).norm();
+    const auto row = result.covariance.row(j);
+    if (norms > 0)
+      result.correlation.row(j) = (row.array() - row.mean()) / norms;
+    else
+      result.correlation.row(j).setConstant(not_defined);
+    result.unbiased.row(j) = centred_and_unbiased(waves, j, row.transpose()).transpose();
+  }
+  result.weighted = result.covariance.transpose() * gain;
+  // Row means of Q S K^T are Q S times the mean key: take it away from the keys, and the weighted sum is centred.
+  const Vector mean_key = waves.key.colwise().mean().transpose();
+  const Vector along = waves.query * gain.cwiseProduct(mean_key);
+  const Vector before = prefix_sums(along);
+  result.weighted_centred.resize(2 * length - 1);
+  for (Index t = 1 - length; t < length; ++t) {
+    const Index first = std::max<Index>(0, -t), end = std::min(length, length - t);
+    result.weighted_centred[t + length - 1] = result.weighted[t + length - 1] - (before[end] - before[first]);
+  }
+  result.key_only_share = key_only_share(waves, waves.key.rowwise() - mean_key.transpose());
+  return result;
+}
+
+double weighted_sum_residual(const HeadWaves& waves, const CrossCovariance& covariance) {
+  constexpr Index block = 256;  // query rows at a time: long documents have many scores
+  const Index length = waves.length();
+  const Matrix gained = waves.query * waves.head->svd.gain.head(waves.rank()).asDiagonal();
+  Vector traces = Vector::Zero(2 * length - 1);
+  for (Index first = 0; first < length; first += block) {
+    const Index rows = std::min(block, length - first);
+    const Matrix scores = gained.middleRows(first, rows) * waves.key.transpose();
+    for (Index i = 0; i < rows; ++i) traces.segment(length - 1 - first - i, length) += scores.row(i).transpose();
+  }
+  const double largest = std::max(covariance.weighted.cwiseAbs().maxCoeff(), traces.cwiseAbs().maxCoeff());
+  return largest > 0 ? (traces - covariance.weighted).cwiseAbs().maxCoeff() / largest : 0.0;
+}
+
+DocumentCovariances::DocumentCovariances(Index rows, Index components, Index reach_asked) : reach(reach_asked) {
+  for (Matrix* matrix : {&covariance, &correlation, &unbiased})
+    *matrix = Matrix::Constant(rows * components, 2 * reach + 1, not_defined);
+  for (Matrix* matrix : {&weighted, &weighted_centred}) *matrix = Matrix::Constant(rows, 2 * reach + 1, not_defined);
+  key_only_share = residual = Vector::Constant(rows, not_defined);
+}
+
+void DocumentCovariances::add(const HeadWaves& waves, Index components, bool check) {
+  const CrossCovariance found = cross_covariance(waves);
+  const Index near = std::min(reach, waves.length() - 1);
+  const Index from = waves.length() - 1 - near, to = reach - near, width = 2 * near + 1;
+  const Index first = component_row(waves.row, 0, components);
+  covariance.block(first, to, waves.rank(), width) = found.covariance.middleCols(from, width);
+  correlation.block(first, to, waves.rank(), width) = found.correlation.middleCols(from, width);
+  unbiased.block(first, to, waves.rank(), width) = found.unbiased.middleCols(from, width);
+  weighted.row(waves.row).segment(to, width) = found.weighted.segment(from, width).transpose();
+  weighted_centred.row(waves.row).segment(to, width) = found.weighted_centred.segment(from, width).transpose();
+  key_only_share[waves.row] = found.key_only_share;
+  if (check) residual[waves.row] = weighted_sum_residual(waves, found);
+}
+
+CrossCovarianceSum::CrossCovarianceSum(HeadGrid grid, Index components, Index reach, Index length, double score_scale) {
+  const Index rows = grid.rows();
+  sum_.grid = std::move(grid);
+  sum_.components = components;
+  sum_.reach = reach;
+  sum_.length = length;
+  sum_.score_scale = score_scale;
+  for (Matrix* matrix : {&sum_.covariance, &sum_.correlation, &sum_.unbiased})
+    *matrix = Matrix::Zero(rows * components, 2 * reach + 1);
+  sum_.weighted = sum_.weighted_centred = Matrix::Zero(rows, 2 * reach + 1);
+  sum_.key_only_share = sum_.residual = Vector::Zero(rows);
+}
+
+void CrossCovarianceSum::add(DocumentCovariances&& document) {
+  sum_.covariance += document.covariance;
+  sum_.correlation += document.correlation;
+  sum_.unbiased += document.unbiased;
+  sum_.weighted += document.weighted;
+  sum_.weighted_centred += document.weighted_centred;
+  sum_.key_only_share += document.key_only_share;
+  if (sum_.documents == 0) sum_.residual = document.residual;
+  sum_.weighted_by_document.push_back(std::move(document.weighted_centred));
+  ++sum_.documents;
+}
+
+CrossCovariances CrossCovarianceSum::covariances() const {
+  CrossCovariances means = sum_;
+  const auto documents = static_cast<double>(std::max<Index>(1, means.documents));
+  for (Matrix* matrix :
+       {&means.covariance, &means.correlation, &means.unbiased, &means.weighted, &means.weighted_centred})
+    *matrix /= documents;
+  means.key_only_share /= documents;
+  return means;
+}
+
+std::vector<Field> describe(const CrossCovariances& covariances) {
+  const std::vector<Axis> heads{layer_axis(covariances.grid.layers), head_axis(covariances.grid.heads)};
+  const Axis lag = offset_axis("lag", -covariances.reach, covariances.reach);
+  const std::vector<Axis> columns{heads[0], heads[1], component_axis(covariances.components), lag};
+  const auto list = [](const auto& numbers) {
+    return std::vector<double>(numbers.data(), numbers.data() + numbers.size());
+  };
+  std::vector<double> by_document;
+  for (const Matrix& weighted : covariances.weighted_by_document)
+    by_document.insert(by_document.end(), weighted.data(), weighted.data() + weighted.size());
+  std::vector<Field> fields{
+      make_field("cross_covariance/weighted", {heads[0], heads[1], lag}, "1",
+                 "sum of column cross-covariances weighted by gain: unscaled scores summed along a diagonal",
+                 list(covariances.weighted)),
+      make_field("cross_covariance/weighted_centred", {heads[0], heads[1], lag}, "1",
+                 "the same of scores without their row means, which the softmax cannot see",
+                 list(covariances.weighted_centred)),
+      make_field("cross_covariance/weighted_by_document",
+                 {document_axis(covariances.documents), heads[0], heads[1], lag}, "1",
+                 "weighted_centred of one document", std::move(by_document)),
+      make_field("cross_covariance/identity_residual", heads, "1",
+                 "largest relative difference between the weighted sum and the traces of the scores, first document",
+                 list(covariances.residual)),
+      make_field("cross_covariance/key_only_share", heads, "1",
+                 "share of the key-only term b_Q.k in the row-centred score variance",
+                 list(covariances.key_only_share)),
+      make_field("cross_covariance/covariance", columns, "1",
+                 "biased cross-covariance of redefined query and key columns", list(covariances.covariance)),
+      make_field("cross_covariance/correlation", columns, "1",
+                 "cross-correlation of redefined query and key columns, less its mean over all lags",
+                 list(covariances.correlation)),
+      make_field("cross_covariance/unbiased", columns, "1",
+                 "cross-covariance of centred columns divided by the number of pairs", list(covariances.unbiased))};
+  for (const std::size_t i : {0U, 1U, 2U}) fields[i].attributes["undefined"] = std::string("no pair at that lag");
+  for (const std::size_t i : {5U, 6U, 7U})
+    fields[i].attributes["undefined"] = std::string("beyond the head's rank, or no pair at that lag");
+  for (Field& field : fields) {
+    field.attributes["length"] = static_cast<std::int64_t>(covariances.length);
+    field.attributes["documents"] = static_cast<std::int64_t>(covariances.documents);
+  }
+  return fields;
+}
+
+}  // namespace headwave

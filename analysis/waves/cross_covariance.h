@@ -1,0 +1,75 @@
+#pragma once
+
+#include <vector>
+
+#include "../../core/fields/field.h"
+#include "wave_head.h"
+
+namespace headwave {
+
+/// Cross-covariances of one head over one document of T tokens, lags t = -(T-1) .. T-1 in columns. k = rank.
+struct CrossCovariance {
+  Matrix covariance;        ///< (k, 2 T - 1)  biased: sums over the pairs there are, nothing taken away
+  Matrix correlation;       ///< (k, 2 T - 1)  biased, without its mean over lags, over the columns' norms; NaN: no norm
+  Matrix unbiased;          ///< (k, 2 T - 1)  of centred columns, divided by the number of pairs
+  Vector weighted;          ///< (2 T - 1)  sum_j gain[j] covariance[j]: the trace of the scores, unscaled
+  Vector weighted_centred;  ///< (2 T - 1)  the same of scores without their row means, which the softmax cannot see
+  double key_only_share = 0;  ///< of b_Q . k_j in the row-centred score variance; 0 where there is no bias
+};
+
+/// How each redefined query column goes with its key column, lag by lag.
+///
+///     xcov_j[t] = sum_i q[i, j] k[i+t, j]                                                     (1)
+///     xcorr_j[t] = (xcov_j[t] - mean over all t of xcov_j) / (|q_j| |k_j|)                    (2)
+///     unbiased_j[t] = (1) of columns less their means, / (T - |t|)                            (3)
+///     sum_j gain[j] xcov_j[t] = tr_t(Q diag(gain) K^T)                                        (4)
+///
+/// (1) and (2) are the published ones. (1) carries the taper T - |t|: a slow wave that is truly 20 tokens away seems
+/// nearer; (3) does not. (4) is an identity: the weighted sum is what the scores add up to along their diagonals, so a
+/// peak of it is where a head's scores point before mask and softmax. Through FFT, O(k T log T).
+///
+/// Source: Yamamoto and Matsuzaki 2023, sections 3.3 and 3.4; (3) is this project's.
+CrossCovariance cross_covariance(const HeadWaves& waves);
+
+/// Largest difference between the two sides of (4), the right one summed diagonal by diagonal from the scores
+/// themselves, over the largest modulus of a side: rounding, or something is wrong.
+double weighted_sum_residual(const HeadWaves& waves, const CrossCovariance& covariance);
+
+/// What one document gives: rows (head), or (head, component), lags |t| <= reach.
+struct DocumentCovariances {
+  Index reach = 0;
+  Matrix covariance, correlation, unbiased;  ///< (rows * d_head, 2 reach + 1)
+  Matrix weighted, weighted_centred;         ///< (rows, 2 reach + 1)
+  Vector key_only_share;                     ///< (rows)
+  Vector residual;                           ///< (rows); NaN where it was not asked for
+
+  explicit DocumentCovariances(Index rows = 0, Index components = 0, Index reach = 0);
+  void add(const HeadWaves& waves, Index components, bool check);
+};
+
+/// Means over documents; weighted sums also document by document.
+struct CrossCovariances {
+  HeadGrid grid;
+  Index components = 0, reach = 0, length = 0, documents = 0;
+  double score_scale = 1;
+  Matrix covariance, correlation, unbiased;  ///< (rows * components, 2 reach + 1)
+  Matrix weighted, weighted_centred;         ///< (rows, 2 reach + 1)
+  Vector key_only_share;                     ///< (rows)
+  Vector residual;                           ///< (rows) of the identity (4), in the first document
+  std::vector<Matrix> weighted_by_document;  ///< (rows, 2 reach + 1) row-centred
+};
+
+class CrossCovarianceSum {
+ public:
+  CrossCovarianceSum(HeadGrid grid, Index components, Index reach, Index length, double score_scale);
+  void add(DocumentCovariances&& document);
+  [[nodiscard]] CrossCovariances covariances() const;
+
+ private:
+  CrossCovariances sum_;
+};
+
+/// Fields cross_covariance/...
+std::vector<Field> describe(const CrossCovariances& covariances);
+
+}  // namespace headwave

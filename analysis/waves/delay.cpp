@@ -1,0 +1,191 @@
+#include "delay.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include <fmt/format.h>
+
+namespace headwave {
+
+namespace {
+
+constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
+using Complex = std::complex<double>;
+
+/// m_f: negative frequencies count too, T/2 has no other sign.
+double multiplicity(Index f, Index length) {
+  return 2 * f == length ? 1.0 : 2.0;
+}
+
+/// A function of t with its first two derivatives.
+struct Curve {
+  double value = 0, slope = 0, bend = 0;
+};
+
+/// E(t) and its first two derivatives; D(t) is the real part.
+struct ComplexCurve {
+  Complex value = 0, slope = 0, bend = 0;
+};
+
+ComplexCurve complex_curve_at(Eigen::Ref<const Eigen::VectorXcd> cross, Index length, double t) {
+  const double step = 2 * std::numbers::pi / static_cast<double>(length);
+  const Complex turn = std::polar(1.0, step * t);
+  Complex phase = 1;
+  ComplexCurve curve;
+  for (Index f = 1; f < cross.size(); ++f) {
+    phase *= turn;
+    const Complex term = multiplicity(f, length) * cross[f] * phase;
+    const double w = step * static_cast<double>(f);
+    curve.value += term;
+    curve.slope += Complex(-w * term.imag(), w * term.real());
+    curve.bend -= w * w * term;
+  }
+  return curve;
+}
+
+/// D(t).
+Curve wave_at(Eigen::Ref<const Eigen::VectorXcd> cross, Index length, double t) {
+  const ComplexCurve curve = complex_curve_at(cross, length, t);
+  return {curve.value.real(), curve.slope.real(), curve.bend.real()};
+}
+
+/// |E(t)|^2.
+Curve envelope_at(Eigen::Ref<const Eigen::VectorXcd> cross, Index length, double t) {
+  const ComplexCurve curve = complex_curve_at(cross, length, t);
+  return {std::norm(curve.value), 2 * (std::conj(curve.value) * curve.slope).real(),
+          2 * (std::norm(curve.slope) + (std::conj(curve.value) * curve.bend).real())};
+}
+
+/// The maximum near a grid point, within half a grid step to either side of its neighbours.
+template <class CurveAt>
+double refined(const CurveAt& curve_at, Eigen::Ref<const Eigen::VectorXcd> cross, Index length, double start,
+               double step) {
+  double low = start - step, high = start + step, t = start;
+  for (int round = 0; round < 60; ++round) {
+    const Curve curve = curve_at(cross, length, t);
+    (curve.slope > 0 ? low : high) = t;
+    double next = curve.bend < 0 ? t - curve.slope / curve.bend : 0.5 * (low + high);
+    if (!(next > low && next < high)) next = 0.5 * (low + high);
+    if (std::abs(next - t) <= 4 * std::numeric_limits<double>::epsilon() * (1 + std::abs(t))) return next;
+    t = next;
+  }
+  return t;
+}
+
+struct Peak {
+  double height, offset;
+  bool at_edge = false;
+};
+
+/// Higher first; of equal heights the one nearer to 0, then the left one.
+bool before(const Peak& a, const Peak& b) {
+  const double equal = 1e-12 * std::max(std::abs(a.height), std::abs(b.height));
+  if (std::abs(a.height - b.height) > equal) return a.height > b.height;
+  if (std::abs(a.offset) != std::abs(b.offset)) return std::abs(a.offset) < std::abs(b.offset);
+  return a.offset < b.offset;
+}
+
+/// sum_{f > 0} m_f |C(f)|; NaN: nothing but rounding.
+double modulus_of(Eigen::Ref<const Eigen::VectorXcd> cross, Index length) {
+  double modulus = 0;
+  for (Index f = 1; f < cross.size(); ++f) modulus += multiplicity(f, length) * std::abs(cross[f]);
+  const double rounding = std::numeric_limits<double>::epsilon() * static_cast<double>(length) * std::abs(cross[0]);
+  return modulus > rounding ? modulus : not_defined;
+}
+
+Delay delay_of(Eigen::Ref<const Eigen::VectorXcd> cross, Eigen::Ref<const Vector> grid, Index length, double step) {
+  const double modulus = modulus_of(cross, length);
+  if (std::isnan(modulus)) return {not_defined, not_defined, not_defined, not_defined, false};
+
+  const Index last = grid.size() - 1, middle = last / 2;
+  std::vector<Peak> peaks;
+  for (Index g = 0; g <= last; ++g) {
+    const bool rises = g == 0 || grid[g] > grid[g - 1], falls = g == last || grid[g] >= grid[g + 1];
+    if (rises && falls)
+      peaks.push_back({grid[g], static_cast<double>(g - middle) * step, last > 0 && (g == 0 || g == last)});
+  }
+  if (peaks.empty()) peaks.push_back({grid[middle], 0.0, false});
+  std::sort(peaks.begin(), peaks.end(), before);
+  // The grid may order two peaks of nearly equal height wrongly: refine those that can still win.
+  peaks.resize(std::min<std::size_t>(peaks.size(), 5));
+  for (Peak& peak : peaks) {
+    if (peak.at_edge) continue;
+    peak.offset = refined(wave_at, cross, length, peak.offset, step);
+    peak.height = wave_at(cross, length, peak.offset).value;
+  }
+  std::sort(peaks.begin(), peaks.end(), before);
+  Delay delay{peaks[0].offset, peaks[0].height / modulus, not_defined, not_defined, peaks[0].at_edge};
+  const auto next = std::find_if(peaks.begin() + 1, peaks.end(), [](const Peak& peak) { return !peak.at_edge; });
+  if (next != peaks.end()) {
+    delay.runner_up = next->offset;
+    delay.runner_up_share = next->height / peaks[0].height;
+  }
+  return delay;
+}
+
+/// The conjugate of E at |t| <= reach, on a grid finer than a token, from one padded transform.
+/// @returns (2 reach oversample + 1, heads)
+MatrixC curves_on_grid(const MatrixC& cross, Index length, const DelayOptions& options) {
+  if (length < 1 || cross.rows() != length / 2 + 1)
+    throw ShapeError(
+        fmt::format("delays: a cross-spectrum of {} rows for T = {}; expected floor(T/2) + 1", cross.rows(), length));
+  const Index fine = length * options.oversample;
+  MatrixC padded = MatrixC::Zero(fine, cross.cols());
+  for (Index f = 1; f < cross.rows(); ++f) padded.row(f) = multiplicity(f, length) * cross.row(f).conjugate();
+  const MatrixC curve = dft(padded);
+  const Index reach = std::min(options.reach, length / 2) * options.oversample;
+  MatrixC grid(2 * reach + 1, cross.cols());
+  grid.topRows(reach) = curve.bottomRows(reach);
+  grid.bottomRows(reach + 1) = curve.topRows(reach + 1);
+  return grid;
+}
+
+EnvelopeDelay envelope_delay_of(Eigen::Ref<const Eigen::VectorXcd> cross, Eigen::Ref<const Eigen::VectorXcd> grid,
+                                Index length, double step) {
+  const double modulus = modulus_of(cross, length);
+  if (std::isnan(modulus)) return {not_defined, not_defined, not_defined, false};
+  const Index middle = grid.size() / 2;
+  Peak highest{-1, 0, false};
+  for (Index g = 0; g < grid.size(); ++g) {
+    const bool at_edge = g == 0 || g + 1 == grid.size();
+    const Peak here{std::abs(grid[g]), static_cast<double>(g - middle) * step, at_edge && grid.size() > 1};
+    if (before(here, highest)) highest = here;
+  }
+  if (!highest.at_edge) highest.offset = refined(envelope_at, cross, length, highest.offset, step);
+  const Complex value = complex_curve_at(cross, length, highest.offset).value;
+  return {highest.offset, std::arg(value), std::abs(value) / modulus, highest.at_edge};
+}
+
+}  // namespace
+
+std::vector<Delay> delays(const MatrixC& cross, Index length, const DelayOptions& options) {
+  const Matrix grid = curves_on_grid(cross, length, options).real();
+  std::vector<Delay> found;
+  for (Index column = 0; column < cross.cols(); ++column)
+    found.push_back(
+        delay_of(cross.col(column), grid.col(column), length, 1.0 / static_cast<double>(options.oversample)));
+  return found;
+}
+
+std::vector<EnvelopeDelay> envelope_delays(const MatrixC& cross, Index length, const DelayOptions& options) {
+  const MatrixC grid = curves_on_grid(cross, length, options);
+  std::vector<EnvelopeDelay> found;
+  for (Index column = 0; column < cross.cols(); ++column)
+    found.push_back(
+        envelope_delay_of(cross.col(column), grid.col(column), length, 1.0 / static_cast<double>(options.oversample)));
+  return found;
+}
+
+Matrix delay_by_frequency(const MatrixC& cross, Index length) {
+  Matrix result = Matrix::Constant(cross.rows(), cross.cols(), not_defined);
+  for (Index f = 1; f < cross.rows(); ++f)
+    for (Index column = 0; column < cross.cols(); ++column)
+      if (cross(f, column) != Complex(0))
+        result(f, column) =
+            -static_cast<double>(length) * std::arg(cross(f, column)) / (2 * std::numbers::pi * static_cast<double>(f));
+  return result;
+}
+
+}  // namespace headwave

@@ -1,0 +1,226 @@
+#include "delay_spectrum.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "../../core/numbers/random.h"
+#include "../../core/numbers/threads.h"
+#include "../statistics/bootstrap_tail.h"
+#include "../statistics/false_discovery.h"
+#include "../statistics/quantile.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
+
+/// t^ of every head under resampled documents: (rows, resamples).
+Matrix resampled(const CrossSpectra& spectra, const DelaySpectrumOptions& options) {
+  const auto documents = static_cast<Index>(spectra.by_document.size());
+  Matrix offsets(spectra.grid.rows(), options.resamples);
+  parallel_for(options.resamples, options.threads, [&](Index resample) {
+    Random random = Random(options.seed).stream(static_cast<std::uint64_t>(resample));
+    std::vector<double> times(static_cast<std::size_t>(documents), 0.0);
+    for (Index draw = 0; draw < documents; ++draw) times[static_cast<std::size_t>(random.below(documents))] += 1;
+    MatrixC sum = MatrixC::Zero(spectra.length / 2 + 1, spectra.grid.rows());
+    for (std::size_t d = 0; d < times.size(); ++d)
+      if (times[d] > 0) sum += times[d] * spectra.by_document[d];
+    const std::vector<Delay> found = delays(sum, spectra.length, options.delay);
+    for (std::size_t row = 0; row < found.size(); ++row) offsets(static_cast<Index>(row), resample) = found[row].offset;
+  });
+  return offsets;
+}
+
+void set_intervals(const CrossSpectra& spectra, DelaySpectrum& result) {
+  const DelaySpectrumOptions& options = result.options;
+  if (result.documents < std::max<Index>(2, options.least_documents) || options.resamples < 2) return;
+  const Matrix offsets = resampled(spectra, options);
+  const double tail = bootstrap_tail(0.5 * (1 - options.coverage), result.documents);
+  for (Index row = 0; row < offsets.rows(); ++row) {
+    if (!offsets.row(row).allFinite() || std::isnan(result.estimate[row])) continue;
+    const Vector values = offsets.row(row).transpose();
+    const std::vector<double> list(values.begin(), values.end());
+    result.lower[row] = quantile(list, tail);
+    result.upper[row] = quantile(list, 1 - tail);
+  }
+}
+
+/// The heads' coherences over the documents that the null is of.
+Vector coherence_like_null(const CrossSpectra& spectra, const DelaySpectrum& result) {
+  if (spectra.null_documents == 0 || spectra.null_documents >= result.documents) return result.coherence;
+  MatrixC sum = MatrixC::Zero(spectra.length / 2 + 1, spectra.grid.rows());
+  for (Index d = 0; d < spectra.null_documents; ++d) sum += spectra.by_document[static_cast<std::size_t>(d)];
+  const std::vector<Delay> found = delays(sum, spectra.length, result.options.delay);
+  Vector coherence(result.coherence.size());
+  for (Index row = 0; row < coherence.size(); ++row) coherence[row] = found[static_cast<std::size_t>(row)].coherence;
+  return coherence;
+}
+
+void set_null(const CrossSpectra& spectra, DelaySpectrum& result) {
+  const auto draws = static_cast<Index>(spectra.null.size());
+  Matrix coherence(result.grid.rows(), draws);
+  parallel_for(draws, result.options.threads, [&](Index draw) {
+    const std::vector<Delay> found =
+        delays(spectra.null[static_cast<std::size_t>(draw)], result.length, result.options.delay);
+    for (std::size_t row = 0; row < found.size(); ++row)
+      coherence(static_cast<Index>(row), draw) = found[row].coherence;
+  });
+  result.p_value = pooled_p_values(coherence_like_null(spectra, result), coherence, NullScale::coherence);
+  result.q_value = q_values(result.p_value);
+  for (Index row = 0; row < coherence.rows(); ++row) {
+    if (draws == 0 || !coherence.row(row).allFinite()) continue;
+    const Vector values = coherence.row(row).transpose();
+    const std::vector<double> list(values.begin(), values.end());
+    result.null_median[row] = quantile(list, 0.5);
+    result.null_quantile[row] = quantile(list, 1 - result.options.level);
+  }
+}
+
+/// What cannot be told from chance is no offset, wherever its maximum lies; what can is none at the end of the search.
+void set_offsets(const std::vector<Delay>& found, DelaySpectrum& result) {
+  for (Index row = 0; row < result.offset.size(); ++row) {
+    const Delay& delay = found[static_cast<std::size_t>(row)];
+    const bool told = result.q_value[row] <= result.options.level;
+    const PredictedStatus status = std::isnan(delay.offset) ? PredictedStatus::nothing
+                                   : !told                  ? PredictedStatus::chance
+                                   : delay.at_edge          ? PredictedStatus::edge
+                                                            : PredictedStatus::offset;
+    result.status.push_back(status);
+    if (status == PredictedStatus::offset) result.offset[row] = delay.offset;
+  }
+}
+
+}  // namespace
+
+Eigen::VectorXcd cross_spectrum(const HeadWaves& waves) {
+  return cross_spectrum(waves, waves.key_spectrum, 0);
+}
+
+Eigen::VectorXcd cross_spectrum(const HeadWaves& waves, const MatrixC& random_keys, Index first_column) {
+  const Index k = waves.rank();
+  const Vector gain = waves.head->svd.gain.head(k);
+  Eigen::VectorXcd cross = Eigen::VectorXcd::Zero(waves.query_spectrum.rows());
+  for (Index f = 0; f < cross.size(); ++f)
+    for (Index j = 0; j < k; ++j)
+      cross[f] += gain[j] * std::conj(waves.query_spectrum(f, j)) * random_keys(f, first_column + j);
+  return cross;
+}
+
+Eigen::VectorXcd phase_cross_spectrum(const PhaseRotation& rotation, const Vector& gain, const Matrix& amplitude) {
+  Eigen::VectorXcd weight(rotation.rank());
+  for (Index p = 0; p < weight.size(); ++p)
+    weight[p] = rotation.eigenvalue(p) * gain.head(rotation.rank()).dot(rotation.direction.col(p).cwiseAbs2());
+  // At f >= 0 a direction and its conjugate are two terms of the sum, of different amplitude: nothing is lost.
+  return amplitude.cwiseAbs2().cast<std::complex<double>>() * weight;
+}
+
+MatrixC CrossSpectra::mean() const {
+  MatrixC sum = MatrixC::Zero(length / 2 + 1, grid.rows());
+  for (const MatrixC& cross : by_document) sum += cross;
+  return sum / static_cast<double>(std::max<std::size_t>(1, by_document.size()));
+}
+
+DelaySpectrum delay_spectrum(const CrossSpectra& spectra, std::string name, std::string long_name,
+                             const DelaySpectrumOptions& options) {
+  DelaySpectrum result;
+  result.name = std::move(name);
+  result.long_name = std::move(long_name);
+  result.grid = spectra.grid;
+  result.length = spectra.length;
+  result.documents = static_cast<Index>(spectra.by_document.size());
+  result.options = options;
+  result.cross = spectra.mean();
+  result.by_frequency = delay_by_frequency(result.cross, spectra.length);
+  const Index rows = spectra.grid.rows();
+  for (Vector* vector :
+       {&result.estimate, &result.offset, &result.coherence, &result.runner_up, &result.runner_up_share,
+        &result.envelope_offset, &result.envelope_phase, &result.envelope_coherence, &result.lower, &result.upper,
+        &result.null_median, &result.null_quantile, &result.p_value, &result.q_value})
+    *vector = Vector::Constant(rows, not_defined);
+  const std::vector<Delay> found = delays(result.cross, spectra.length, options.delay);
+  const std::vector<EnvelopeDelay> envelopes = envelope_delays(result.cross, spectra.length, options.delay);
+  for (Index row = 0; row < rows; ++row) {
+    const Delay& delay = found[static_cast<std::size_t>(row)];
+    const EnvelopeDelay& envelope = envelopes[static_cast<std::size_t>(row)];
+    result.estimate[row] = delay.at_edge ? not_defined : delay.offset;
+    result.coherence[row] = delay.coherence;
+    result.runner_up[row] = delay.runner_up;
+    result.runner_up_share[row] = delay.runner_up_share;
+    result.envelope_offset[row] = envelope.at_edge ? not_defined : envelope.offset;
+    result.envelope_phase[row] = envelope.at_edge ? not_defined : envelope.phase;
+    result.envelope_coherence[row] = envelope.coherence;
+  }
+  set_intervals(spectra, result);
+  set_null(spectra, result);
+  set_offsets(found, result);
+  return result;
+}
+
+std::vector<Field> describe(const DelaySpectrum& spectrum) {
+  const std::vector<Axis> heads{layer_axis(spectrum.grid.layers), head_axis(spectrum.grid.heads)};
+  const std::vector<Axis> lines{heads[0], heads[1], frequency_axis(spectrum.length)};
+  const auto list = [](const Vector& numbers) { return std::vector<double>(numbers.begin(), numbers.end()); };
+  const auto transposed = [](const Matrix& numbers) {
+    const Matrix by_head = numbers.transpose();
+    return std::vector<double>(by_head.data(), by_head.data() + by_head.size());
+  };
+  const auto named = [&](const char* quantity, const char* unit, const std::string& long_name, const Vector& values) {
+    return make_field(spectrum.name + "/" + quantity, heads, unit, long_name, list(values));
+  };
+  const std::string of = " of " + spectrum.long_name;
+  std::vector<Field> fields{
+      named("offset", "token", "delay" + of + ", where it can be told from chance", spectrum.offset),
+      named("estimate", "token", "delay" + of, spectrum.estimate),
+      named("lower", "token", "lower end of the interval of estimate", spectrum.lower),
+      named("upper", "token", "upper end of the interval of estimate", spectrum.upper),
+      named("coherence", "1", "share of the cross-spectrum that agrees on the delay", spectrum.coherence),
+      named("null_median", "1", "median of the coherence where keys read at random", spectrum.null_median),
+      named("null_quantile", "1", "quantile 1 - level of the coherence where keys read at random",
+            spectrum.null_quantile),
+      named("p_value", "1", "chance of such a coherence where keys read at random, heads pooled", spectrum.p_value),
+      named("q_value", "1", "p_value adjusted for the number of heads", spectrum.q_value),
+      named("runner_up", "token", "delay of the second highest peak", spectrum.runner_up),
+      named("runner_up_share", "1", "height of the second highest peak over the highest", spectrum.runner_up_share),
+      named("envelope_offset", "token", "delay where all frequencies may share one phase more",
+            spectrum.envelope_offset),
+      named("envelope_phase", "radian", "that phase: 0 of a delay alone", spectrum.envelope_phase),
+      named("envelope_coherence", "1", "share of the cross-spectrum that agrees on both", spectrum.envelope_coherence),
+      make_field(spectrum.name + "/by_frequency", lines, "token", "delay of one frequency by itself, up to T / f",
+                 transposed(spectrum.by_frequency)),
+      make_field(spectrum.name + "/cross_real", lines, "1", "cross-spectrum, real part, mean over documents",
+                 transposed(spectrum.cross.real())),
+      make_field(spectrum.name + "/cross_imaginary", lines, "1", "cross-spectrum, imaginary part, mean over documents",
+                 transposed(spectrum.cross.imag()))};
+  const std::string nothing = "the head's scores have no frequency above 0";
+  const std::string edge = "; or the maximum lies at the end of the search, |t| = reach";
+  fields[0].attributes["undefined"] =
+      std::string("the coherence does not rise above its null (q_value above level), or there is none") + edge;
+  fields[4].attributes["undefined"] = nothing;
+  fields[1].attributes["undefined"] = nothing + edge;
+  fields[2].attributes["undefined"] = fields[3].attributes["undefined"] =
+      std::string("too few documents for an interval, or no estimate; an end at |t| = reach may lie beyond");
+  for (const std::size_t i : {5U, 6U, 7U, 8U}) fields[i].attributes["undefined"] = std::string("no null was drawn");
+  fields[9].attributes["undefined"] = fields[10].attributes["undefined"] =
+      std::string("there is no other peak within the search");
+  fields[11].attributes["undefined"] = fields[12].attributes["undefined"] = nothing + edge;
+  fields[13].attributes["undefined"] = nothing;
+  fields[14].attributes["undefined"] = std::string("f = 0, or nothing at that frequency");
+  fields[2].attributes["coverage"] = fields[3].attributes["coverage"] = spectrum.options.coverage;
+  fields[2].attributes["resamples"] = fields[3].attributes["resamples"] =
+      static_cast<std::int64_t>(spectrum.options.resamples);
+  fields[0].attributes["level"] = spectrum.options.level;
+  for (const std::size_t i : {0U, 1U, 11U})
+    fields[i].attributes["reach"] =
+        static_cast<std::int64_t>(std::min(spectrum.options.delay.reach, spectrum.length / 2));
+  fields.push_back(predicted_status_field(spectrum.name + "/status", heads, spectrum.status));
+  for (Field& field : fields) {
+    field.attributes["length"] = static_cast<std::int64_t>(spectrum.length);
+    field.attributes["documents"] = static_cast<std::int64_t>(spectrum.documents);
+  }
+  return fields;
+}
+
+}  // namespace headwave

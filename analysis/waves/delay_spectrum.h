@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../../core/fields/field.h"
+#include "../../core/fields/head_grid.h"
+#include "../statistics/predicted_status.h"
+#include "delay.h"
+#include "wave_head.h"
+
+namespace headwave {
+
+/// C(f) = sum_j gain[j] conj(F[Q_j](f)) F[K_j](f) of one head: the same as over the raw columns of queries and keys.
+/// @returns (floor(T/2) + 1)
+Eigen::VectorXcd cross_spectrum(const HeadWaves& waves);
+
+/// The same with other key columns in place of the redefined ones: what the head would match if it read random
+/// directions with its own gains.
+/// @param random_keys  (floor(T/2) + 1, k or more)  transform of X times a random frame
+Eigen::VectorXcd cross_spectrum(const HeadWaves& waves, const MatrixC& random_keys, Index first_column);
+
+/// What the phases of M alone make of the queries' waves, C(f) = sum_p w_p lambda_p |F[Q p](f)|^2 over its directions
+/// p, with w_p = sum_j gain[j] |p_j|^2 the gain that a direction carries. Where every |p| turns its wave by the delay
+/// that the keys really have, it points where (1) of delay.h does.
+/// @param gain       (k or more)  of the redefined columns
+/// @param amplitude  (floor(T/2) + 1, k)  direction_spectra() of the queries
+Eigen::VectorXcd phase_cross_spectrum(const PhaseRotation& rotation, const Vector& gain, const Matrix& amplitude);
+
+/// Cross-spectra of a job, document by document, and those of its null summed over documents.
+struct CrossSpectra {
+  HeadGrid grid;
+  Index length = 0;                    ///< T
+  std::vector<MatrixC> by_document;    ///< (floor(T/2) + 1, rows) each
+  std::vector<MatrixC> null;           ///< one per draw, (floor(T/2) + 1, rows), summed over documents
+  Index null_documents = 0;            ///< the first so many, over which the null is summed; 0: all
+  [[nodiscard]] MatrixC mean() const;  ///< (floor(T/2) + 1, rows)
+};
+
+struct DelaySpectrumOptions {
+  DelayOptions delay;
+  Index resamples = 200;      ///< bootstrap resamples of the documents
+  double coverage = 0.9;      ///< of the interval
+  double level = 0.05;        ///< share of the heads called positional that may be false
+  Index least_documents = 5;  ///< fewer give no interval
+  std::uint64_t seed = 1;
+  int threads = 1;  ///< changes no digit
+};
+
+/// Where every head's scores point, to parts of a token, with its uncertainty over documents and against chance.
+struct DelaySpectrum {
+  std::string name;       ///< of the Fields: "delay_spectrum"
+  std::string long_name;  ///< what the cross-spectrum is of
+  HeadGrid grid;
+  Index length = 0, documents = 0;
+  MatrixC cross;                        ///< (floor(T/2) + 1, rows)  mean over documents
+  Matrix by_frequency;                  ///< (floor(T/2) + 1, rows)  tokens
+  Vector estimate;                      ///< (rows)  t^ in tokens; NaN also at the end of the search
+  Vector offset;                        ///< (rows)  t^ where the coherence leaves its null behind, NaN elsewhere
+  std::vector<PredictedStatus> status;  ///< (rows)  whether there is an offset, and why not
+  Vector coherence;                     ///< (rows)
+  Vector runner_up, runner_up_share;    ///< (rows)
+  Vector envelope_offset, envelope_phase, envelope_coherence;  ///< (rows)  envelope_delays() of the mean
+  Vector lower, upper;                ///< (rows)  ends of the interval, tokens; NaN: too few documents
+  Vector null_median, null_quantile;  ///< (rows)  of the coherence; null_quantile at 1 - level
+  Vector p_value, q_value;            ///< (rows)
+  DelaySpectrumOptions options;
+};
+
+/// delays() of the mean cross-spectrum, with percentile intervals over documents drawn with replacement, and p-values
+/// against the coherence of the null's draws. Where the null is of the first documents alone, p-values compare it with
+/// the coherence over those: over more documents noise averages out, and coherence rises by itself.
+///
+/// The percentiles are expanded for few documents, see bootstrap_tail.h. An interval is about what t^ would be over ever
+/// more documents, which is not quite the head's offset: waves between the bins draw t^ nearer to 0 by up to about
+/// 7 / T tokens; and where states hold more than waves, every token also matches itself, which adds a peak at 0.
+///
+/// Whether it is a delay at all that a head shares between its frequencies, and not a phase, the envelope tells beside
+/// it: nothing here calls a head positional or not for that.
+///
+/// Source: Efron 1979, doi:10.1214/aos/1176344552, for the bootstrap; Hesterberg 2015,
+/// doi:10.1080/00031305.2015.1089789, for few documents.
+DelaySpectrum delay_spectrum(const CrossSpectra& spectra, std::string name, std::string long_name,
+                             const DelaySpectrumOptions& options = {});
+
+/// Fields <name>/...
+std::vector<Field> describe(const DelaySpectrum& spectrum);
+
+}  // namespace headwave

@@ -1,0 +1,140 @@
+#include "phase_rotation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
+#include <Eigen/QR>
+#include <fmt/format.h>
+
+#include "../../core/numbers/random.h"
+
+namespace headwave {
+
+namespace {
+
+/// Descending modulus, conjugate pairs together with the positive phase first. Moduli that differ by rounding alone are
+/// equal: the order must not depend on the last digit.
+std::vector<Index> order_of(const Eigen::VectorXcd& values) {
+  std::vector<Index> order(static_cast<std::size_t>(values.size()));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::sort(order.begin(), order.end(), [&](Index a, Index b) { return std::abs(values[a]) > std::abs(values[b]); });
+  // Groups of equal modulus, each by phase.
+  const double equal = 64 * std::numeric_limits<double>::epsilon() * static_cast<double>(values.size());
+  for (auto first = order.begin(); first != order.end();) {
+    auto last = first + 1;
+    while (last != order.end() && std::abs(values[*(last - 1)]) - std::abs(values[*last]) < equal) ++last;
+    std::sort(first, last, [&](Index a, Index b) {
+      const double pa = std::arg(values[a]), pb = std::arg(values[b]);
+      return std::abs(pa) == std::abs(pb) ? pa > pb : std::abs(pa) < std::abs(pb);
+    });
+    first = last;
+  }
+  return order;
+}
+
+/// A real matrix with the singular values of the eigenvectors of a real one: p and its conjugate, side by side, are
+/// sqrt(2) (Re p, Im p) times a unitary matrix.
+Eigen::MatrixXd real_form(const Eigen::MatrixXcd& vectors) {
+  Eigen::MatrixXd real = vectors.real();
+  for (Index c = 0; c + 1 < vectors.cols(); ++c) {
+    if (vectors.col(c).imag().isZero(0)) continue;
+    real.col(c) = std::numbers::sqrt2 * vectors.col(c).real();
+    real.col(c + 1) = std::numbers::sqrt2 * vectors.col(c).imag();
+    ++c;
+  }
+  return real;
+}
+
+/// Eigenvalues and unit eigenvectors of a real matrix, conjugates side by side.
+struct Decomposition {
+  Eigen::VectorXcd values;
+  Eigen::MatrixXcd vectors;
+  explicit Decomposition(const Eigen::MatrixXd& m) {
+    const Eigen::EigenSolver<Eigen::MatrixXd> solver(m);
+    if (solver.info() != Eigen::Success)
+      throw NumericError(
+          fmt::format("phase_rotation: the eigenvalues of a {0} x {0} rotation did not converge", m.rows()));
+    values = solver.eigenvalues();
+    vectors = solver.eigenvectors().colwise().normalized();
+  }
+};
+
+/// |V|, from the largest eigenvalue of V^T V: squaring spoils small singular values only.
+double spectral_norm(const Eigen::MatrixXd& v) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> gram(v.transpose() * v, Eigen::EigenvaluesOnly);
+  return std::sqrt(gram.eigenvalues()[v.cols() - 1]);
+}
+
+/// |V| |V^-1|: as near as a singular value decomposition comes, relative error condition * eps, in less time.
+double condition_of(const Eigen::MatrixXd& v) {
+  const double condition = spectral_norm(v) * spectral_norm(v.partialPivLu().inverse());
+  return std::isfinite(condition) ? condition : std::numeric_limits<double>::infinity();
+}
+
+PhaseRotation rotation_of(const Decomposition& of) {
+  PhaseRotation result;
+  const Index k = of.values.size();
+  result.phase.resize(k);
+  result.retention.resize(k);
+  result.direction.resize(k, k);
+  const std::vector<Index> order = order_of(of.values);
+  for (Index i = 0; i < k; ++i) {
+    const Index from = order[static_cast<std::size_t>(i)];
+    const double phase = std::arg(of.values[from]);
+    result.phase[i] = phase == -std::numbers::pi ? std::numbers::pi : phase;
+    result.retention[i] = std::abs(of.values[from]);
+    result.direction.col(i) = of.vectors.col(from);
+  }
+  return result;
+}
+
+/// The columns, and behind them an orthonormal basis of what they leave, drawn at random.
+Matrix completed(const Matrix& columns, Random& random) {
+  const Index d = columns.rows(), k = columns.cols();
+  Eigen::MatrixXd all(d, d);
+  all.leftCols(k) = columns;
+  for (Index c = k; c < d; ++c)
+    for (Index i = 0; i < d; ++i) all(i, c) = random.normal();
+  // The first k columns are orthonormal: QR leaves them as they are, up to sign.
+  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(all);
+  Eigen::MatrixXd q = qr.householderQ();
+  q.leftCols(k) = columns;
+  return q;
+}
+
+}  // namespace
+
+PhaseRotation phase_rotation(const QkSvd& svd) {
+  if (svd.rank() == 0) return {};
+  const Decomposition decomposition(svd.query.transpose() * svd.key);
+  PhaseRotation rotation = rotation_of(decomposition);
+  rotation.condition = condition_of(real_form(decomposition.vectors));
+  return rotation;
+}
+
+PaperRotation paper_rotation(const QkSvd& svd, std::uint64_t seed) {
+  Random query = Random(seed).stream(0), key = Random(seed).stream(1);
+  PaperRotation paper{{}, completed(svd.query, query), completed(svd.key, key)};
+  paper.rotation = rotation_of(Decomposition(paper.query.transpose() * paper.key));
+  return paper;
+}
+
+Matrix direction_spectra(const MatrixC& spectrum, const PhaseRotation& rotation) {
+  if (spectrum.cols() != rotation.rank())
+    throw ShapeError(
+        fmt::format("direction_spectra: {} columns for a rotation of rank {}", spectrum.cols(), rotation.rank()));
+  const MatrixC along = spectrum * rotation.direction;
+  return along.cwiseAbs();
+}
+
+Index phase_bin(double phase, Index bins) {
+  const auto turns = static_cast<Index>(std::lround(phase / (2 * std::numbers::pi) * static_cast<double>(bins)));
+  return ((turns + (bins - 1) / 2) % bins + bins) % bins;
+}
+
+}  // namespace headwave

@@ -1,0 +1,81 @@
+#include "qk_svd.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <Eigen/QR>
+#include <fmt/format.h>
+
+#include "../../core/numbers/thin_svd.h"
+
+namespace headwave {
+
+namespace {
+
+// Column-major inside: the decompositions walk down columns.
+using Columns = Eigen::MatrixXd;
+
+/// W = Q R; Q stays the product of reflections that it is.
+struct ThinQr {
+  Eigen::HouseholderQR<Columns> reflections;
+  explicit ThinQr(MatrixView w) : reflections(w) {}
+
+  [[nodiscard]] Columns r() const {
+    const Columns& packed = reflections.matrixQR();
+    return packed.topRows(std::min(packed.rows(), packed.cols())).triangularView<Eigen::Upper>();
+  }
+  /// Q times coefficients, the reflections applied to them directly: no Q, and no product with it.
+  [[nodiscard]] Matrix directions(const Columns& coefficients) const {
+    Matrix result = Matrix::Zero(reflections.rows(), coefficients.cols());
+    result.topRows(coefficients.rows()) = coefficients;
+    result.applyOnTheLeft(reflections.householderQ());
+    return result;
+  }
+};
+
+Index numerical_rank(const Vector& gain, Index largest_size) {
+  const double cut = static_cast<double>(largest_size) * std::numeric_limits<double>::epsilon() * gain[0];
+  Index rank = 0;
+  while (rank < gain.size() && gain[rank] > cut) ++rank;
+  return rank;
+}
+
+/// The sign of each column, such that its entry of largest modulus, of equal ones the first, is positive.
+Vector signs_of(const Matrix& columns) {
+  Eigen::RowVectorXd largest = Eigen::RowVectorXd::Zero(columns.cols());
+  for (Index row = 0; row < columns.rows(); ++row)
+    largest = (columns.row(row).array().abs() > largest.array().abs()).select(columns.row(row), largest);
+  return (largest.array() < 0).select(Vector::Constant(columns.cols(), -1).transpose(), 1.0).transpose();
+}
+
+}  // namespace
+
+QkSvd qk_svd(MatrixView w_query, MatrixView w_key, const QkSvdOptions& options) {
+  if (w_query.rows() != w_key.rows() || w_query.cols() != w_key.cols() || w_query.empty())
+    throw ShapeError(fmt::format("qk_svd: W_Q is ({}, {}) and W_K ({}, {}); expected (d_model, d_head) of both",
+                                 w_query.rows(), w_query.cols(), w_key.rows(), w_key.cols()));
+  if (!w_query.allFinite() || !w_key.allFinite())
+    throw NumericError("qk_svd: a weight is not finite; look for NaN or infinity in the checkpoint");
+  const ThinQr query(w_query), key(w_key);
+  const Columns r_query = query.r(), r_key = key.r();
+  const ThinSvd svd = thin_svd(r_query * r_key.transpose());
+
+  QkSvd result;
+  result.gain = svd.s;
+  Index rank = numerical_rank(result.gain, std::max(w_query.rows(), w_query.cols()));
+  if (options.components > 0 && options.components < rank) {
+    rank = options.components;
+    result.tied = result.gain[rank - 1] - result.gain[rank] < options.tied_within * result.gain[rank - 1];
+  }
+  result.query = query.directions(svd.u.leftCols(rank));
+  const Vector signs = signs_of(result.query);
+  const Vector share = signs.cwiseQuotient(result.gain.head(rank));
+  result.query *= signs.asDiagonal();
+  result.key = key.directions(svd.v.leftCols(rank) * signs.asDiagonal());
+  // W_K^T U_K = R_k^T V, and W_Q^T U_Q = R_q^T U.
+  result.from_query = (r_key.transpose() * svd.v.leftCols(rank)) * share.asDiagonal();
+  result.from_key = (r_query.transpose() * svd.u.leftCols(rank)) * share.asDiagonal();
+  return result;
+}
+
+}  // namespace headwave

@@ -1,0 +1,99 @@
+#include "wave_head.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "../../core/model/head_weights.h"
+#include "../../core/numbers/lagged_sums.h"
+#include "../../core/numbers/threads.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
+
+/// A vector of every head, NaN beyond its length.
+std::vector<double> by_component(const std::vector<WaveHead>& heads, Index components,
+                                 const Vector& (*vector_of)(const WaveHead&)) {
+  std::vector<double> values;
+  for (const WaveHead& head : heads) {
+    const Vector& vector = vector_of(head);
+    for (Index c = 0; c < components; ++c) values.push_back(c < vector.size() ? vector[c] : not_defined);
+  }
+  return values;
+}
+
+}  // namespace
+
+std::vector<WaveHead> wave_heads(const Stack& stack, const HeadGrid& grid, int threads) {
+  std::vector<WaveHead> heads(static_cast<std::size_t>(grid.rows()));
+  parallel_for(grid.rows(), threads, [&](Index row) {
+    const Index layer = grid.layers[static_cast<std::size_t>(row / grid.heads)];
+    const HeadWeights weights =
+        head_weights(stack.blocks[static_cast<std::size_t>(layer)].self, stack.block, row % grid.heads);
+    WaveHead& head = heads[static_cast<std::size_t>(row)];
+    head.svd = qk_svd(weights.query, weights.key);
+    head.rank = head.svd.rank();
+    head.rotation = phase_rotation(head.svd);
+    head.svd.query.resize(0, 0);
+    head.svd.key.resize(0, 0);
+  });
+  return heads;
+}
+
+HeadWaves head_waves(Index row, const WaveHead& head, const Matrix& query, const Matrix& key,
+                     const Vector& query_bias) {
+  HeadWaves waves;
+  waves.row = row;
+  waves.head = &head;
+  waves.query = query * head.svd.from_query;
+  waves.key = key * head.svd.from_key;
+  waves.padded_query = padded_spectrum(waves.query);
+  waves.padded_key = padded_spectrum(waves.key);
+  waves.query_spectrum = unpadded_rows(waves.padded_query);
+  waves.key_spectrum = unpadded_rows(waves.padded_key);
+  waves.key_only = query_bias.size() > 0 ? Vector(key * query_bias) : Vector(Vector::Zero(key.rows()));
+  return waves;
+}
+
+Axis component_axis(Index components) {
+  return counting_axis("component", "1", "pair of directions, by descending gain", 1, components);
+}
+
+Axis frequency_axis(Index length) {
+  return counting_axis("frequency", "cycles/T", "frequency in cycles per T tokens", 0, length / 2);
+}
+
+std::vector<Field> describe(const std::vector<WaveHead>& heads, const HeadGrid& grid) {
+  const std::vector<Axis> rows{layer_axis(grid.layers), head_axis(grid.heads)};
+  Index components = 0;
+  for (const WaveHead& head : heads) components = std::max<Index>(components, head.svd.gain.size());
+  const std::vector<Axis> columns{rows[0], rows[1], component_axis(components)};
+  std::vector<std::int64_t> rank;
+  std::vector<double> condition;
+  for (const WaveHead& head : heads) {
+    rank.push_back(head.rank);
+    condition.push_back(head.rotation.condition);
+  }
+  std::vector<Field> fields{
+      make_field("qk_svd/gain", columns, "1", "singular values of W_Q W_K^T, without the score scale",
+                 by_component(heads, components, [](const WaveHead& h) -> const Vector& { return h.svd.gain; })),
+      Field{"qk_svd/rank", rows, "1", "numerical rank of W_Q W_K^T", rank, {}, {}},
+      make_field("phase_rotation/phase", columns, "rad", "phase by which keys run ahead of queries, by direction",
+                 by_component(heads, components, [](const WaveHead& h) -> const Vector& { return h.rotation.phase; })),
+      make_field(
+          "phase_rotation/retention", columns, "1", "share of a direction that keys read as queries do, |lambda|",
+          by_component(heads, components, [](const WaveHead& h) -> const Vector& { return h.rotation.retention; })),
+      make_field("phase_rotation/condition", rows, "1", "condition number of the rotation's eigenvectors", condition)};
+  fields[1].attributes["cut"] = std::string("singular values above max(d_model, d_head) eps times the largest");
+  for (const std::size_t i : {2U, 3U}) {
+    fields[i].axes[2] =
+        counting_axis("direction", "1", "eigenvector of M = U_Q^T U_K, by descending retention", 1, components);
+    fields[i].attributes["undefined"] = std::string("beyond the head's numerical rank");
+  }
+  fields[2].attributes["sign"] = std::string("attention lands at t* = -T theta / (2 pi f)");
+  return fields;
+}
+
+}  // namespace headwave

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <vector>
+
+#include "../../core/fields/head_grid.h"
+#include "../../core/model/model.h"
+#include "phase_rotation.h"
+#include "qk_svd.h"
+
+namespace headwave {
+
+/// What of one head's weights the chain needs, document after document. k = numerical rank, d_head or less.
+struct WaveHead {
+  QkSvd svd;       ///< its (d_model, k) bases left empty to save memory
+  Index rank = 0;  ///< k
+  PhaseRotation rotation;
+};
+
+/// qk_svd() and phase_rotation() of every head of the layers looked at, rows as in HeadGrid.
+/// @throws ShapeError, NumericError as those do
+std::vector<WaveHead> wave_heads(const Stack& stack, const HeadGrid& grid, int threads);
+
+/// Fields qk_svd/... and phase_rotation/... of the weights alone: gains, rank, phases, retentions, condition.
+std::vector<Field> describe(const std::vector<WaveHead>& heads, const HeadGrid& grid);
+
+/// One head's redefined queries and keys over one document of T tokens, and their transforms: what every analysis of
+/// the chain reads. Biases are left out; rotary positions are not applied.
+struct HeadWaves {
+  Index row = 0;  ///< of the HeadGrid
+  const WaveHead* head = nullptr;
+  Matrix query;            ///< (T, k)  Q = X U_Q
+  Matrix key;              ///< (T, k)  K = X U_K
+  MatrixC padded_query;    ///< (T + 1, k)  padded_spectrum() of Q
+  MatrixC padded_key;      ///< (T + 1, k)
+  MatrixC query_spectrum;  ///< (floor(T/2) + 1, k)  transform of Q
+  MatrixC key_spectrum;    ///< (floor(T/2) + 1, k)
+  Vector key_only;         ///< (T)  b_Q . k_j, the part of the scores that no query changes; zero without a bias
+
+  [[nodiscard]] Index length() const { return query.rows(); }
+  [[nodiscard]] Index rank() const { return query.cols(); }
+};
+
+/// @param query  (T, d_head)  x W_Q of this head, without bias
+/// @param key    (T, d_head)  x W_K of the key head that it reads, without bias
+/// @param query_bias  (d_head) or empty
+HeadWaves head_waves(Index row, const WaveHead& head, const Matrix& query, const Matrix& key, const Vector& query_bias);
+
+/// Which row of a matrix (heads * components, ...) belongs to a component of a head.
+inline Index component_row(Index row, Index component, Index components) {
+  return row * components + component;
+}
+
+/// Components of a head's redefined queries and keys, counting from 1 in the order of their gain.
+Axis component_axis(Index components);
+
+/// Frequencies 0 .. floor(T/2), in cycles per T tokens.
+Axis frequency_axis(Index length);
+
+}  // namespace headwave

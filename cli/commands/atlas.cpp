@@ -1,0 +1,89 @@
+#include <chrono>
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "../../job/studies/model_atlas.h"
+#include "../options/help.h"
+#include "../options/job_options.h"
+#include "../options/values.h"
+#include "../results/result_folder.h"
+#include "../terminal/progress.h"
+#include "../terminal/terminal.h"
+#include "commands.h"
+
+namespace headwave::cli {
+
+namespace {
+
+struct AtlasCommand {
+  std::filesystem::path model, map;
+  ModelAtlasOptions atlas;
+  FolderOptions folder;
+  std::vector<std::string> paper_heads;
+};
+
+int atlas(AtlasCommand& options) {
+  for (const std::string& name : options.paper_heads) options.atlas.paper_heads.push_back(parse_head_name(name));
+  const auto start = std::chrono::steady_clock::now();
+  OutputFolder folder = opened_folder(options.folder);
+  progress_at("predicting the offsets of every head");
+  std::vector<KindResult> results = model_atlas({options.model, options.map}, options.atlas);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  for (const KindResult& found : results)
+    if (const auto missing = found.result.provenance.find("missing"); missing != found.result.provenance.end())
+      say(fmt::format("a partial checkpoint: missing are {}; the layers that are there are looked at",
+                      std::get<std::string>(missing->second)));
+  write_folder(folder, results, options.folder, seconds);
+  return done;
+}
+
+}  // namespace
+
+void add_atlas(CLI::App& program, Command& chosen) {
+  auto options = std::make_shared<AtlasCommand>();
+  CLI::App* command = program.add_subcommand(
+      "atlas", "what every head would do by position alone, from the checkpoint: no text, no forward pass");
+  command->add_option("--model", options->model, "model directory: config.json and weights; no tokenizer is needed")
+      ->required()
+      ->type_name("DIR");
+  command->add_option("--map", options->map, "what the model's tensors are, instead of config.json")->type_name("FILE");
+  command->add_option("--length", options->atlas.atlas.length, "positions looked at, the first ones; 0: all")
+      ->check(whole_number(0, 1048576))
+      ->capture_default_str();
+  command->add_option("--reach", options->atlas.atlas.reach, "offsets are predicted among |t| <= reach, in tokens")
+      ->check(whole_number(1, 1048576))
+      ->capture_default_str();
+  command->add_option("--draws", options->atlas.atlas.null.draws, "random rotations that the null is made of")
+      ->check(whole_number(3, 100000))
+      ->capture_default_str();
+  command
+      ->add_option("--level", options->atlas.atlas.null.level, "share of the heads called positional that may be false")
+      ->check(real_number(0.0, 1.0))
+      ->capture_default_str();
+  command->add_option("--seed", options->atlas.atlas.null.seed, "of the rotations")
+      ->check(not_negative())
+      ->capture_default_str();
+  command->add_option("--threads", options->atlas.atlas.threads, "0: one per core; changes no digit")
+      ->check(whole_number(0, 1024))
+      ->capture_default_str();
+  command
+      ->add_option("--paper-rotation", options->paper_heads,
+                   "heads whose g(f, theta) is drawn from the whole rotation as published, under random completions of "
+                   "its bases: L0H0,L1H2; seconds a head")
+      ->delimiter(',')
+      ->type_name("HEADS");
+  command->add_option("--completions", options->atlas.paper.completions, "how many completions of --paper-rotation")
+      ->needs("--paper-rotation")
+      ->check(whole_number(2, 1000))
+      ->capture_default_str();
+  add_folder_options(*command, options->folder, true, {false, false, false});
+  add_examples(*command, {{"atlas --model minilm --out atlas",
+                           "the offset that positions alone predict for every head, in seconds"},
+                          {"atlas --model minilm --length 128 --paper-rotation L0H1 --out paper",
+                           "of the first 128 positions, and the published picture of one head"}});
+  command->final_callback([=, &chosen] { chosen = [=] { return atlas(*options); }; });
+}
+
+}  // namespace headwave::cli

@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "../../core/planted/planted_bank.h"
+#include "../../data/hdf5/hdf5_file.h"
+#include "../../job/run/job.h"
+#include "../../job/run/result_size.h"
+#include "../../reports/tables/head_findings.h"
+#include "../options/help.h"
+#include "../options/job_options.h"
+#include "../options/values.h"
+#include "../results/result_folder.h"
+#include "../terminal/progress.h"
+#include "../terminal/terminal.h"
+#include "commands.h"
+
+namespace headwave::cli {
+
+namespace {
+
+struct DemoOptions {
+  Index documents = 20;
+  JobOptions job;
+  FolderOptions folder;
+};
+
+bool is_demo_result(const std::filesystem::path& folder) {
+  try {
+    const Attributes provenance = Hdf5File(folder / "results.h5").attributes("/provenance");
+    const auto source = provenance.find("source");
+    return source != provenance.end() && source->second == Attribute(std::string("planted words"));
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// A demo may be repeated, but what it replaces must be its own.
+void require_own(const FolderOptions& options) {
+  std::error_code ignored;
+  if (options.force || !std::filesystem::exists(options.folder, ignored) ||
+      std::filesystem::is_empty(options.folder, ignored) || is_demo_result(options.folder))
+    return;
+  throw IoError(
+      fmt::format("{}: something other than an earlier demo is already there; choose another --out, or replace it with "
+                  "--force",
+                  options.folder.string()));
+}
+
+int verdict(const Result& result) {
+  const std::vector<HeadFinding> heads = head_findings(result);
+  const auto missed = std::count_if(heads.begin(), heads.end(),
+                                    [](const HeadFinding& head) { return head.planted && !head.planted->found; });
+  if (missed == 0) return done;
+  say(fmt::format("{} of {} heads differ from what was planted", missed, heads.size()));
+  return different;
+}
+
+int demo(DemoOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  require_own(options.folder);
+  options.folder.force = true;
+  OutputFolder folder = opened_folder(options.folder);
+  options.job.map_tokens = std::max(options.job.map_tokens, options.folder.drawing.tokens);
+  const PlantedModel planted = planted_model(planted_bank(options.job.seed));
+  const auto documents = planted_documents(planted, options.documents, planted.spec.length, options.job.seed);
+  folder.require_space(result_bytes(planted.model, *documents, options.job));
+  std::vector<KindResult> results = run_job_by_kind(planted.model, *documents, options.job, progress());
+  Result& result = results.front().result;
+  for (Field& field : describe(planted)) result.fields.push_back(std::move(field));
+  result.title = "headwave demo: a planted model with known truth";
+  write_folder(folder, results, options.folder,
+               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  return verdict(result);
+}
+
+}  // namespace
+
+void add_demo(CLI::App& program, Command& chosen) {
+  auto options = std::make_shared<DemoOptions>();
+  options->folder.folder = "headwave-demo";
+  // Six positional kinds and one flat kind were planted: seven can be told apart.
+  options->job.clusters = 7;
+  CLI::App* command = program.add_subcommand(
+      "demo", "plant a model whose truth is known, and find it again; exits with 3 if a head differs");
+  command->add_option("--documents", options->documents, "how many documents of 512 random words")
+      ->check(whole_number(1, 100000))
+      ->capture_default_str();
+  add_folder_options(*command, options->folder, false);
+  add_job_options(*command, options->job);
+  add_examples(*command, {{"demo", "plants a model, finds it again and draws what was found into headwave-demo/"},
+                          {"demo --documents 5 --no-figures --out quick",
+                           "the same in fewer documents, as a table and a result file alone"}});
+  command->final_callback([=, &chosen] { chosen = [=] { return demo(*options); }; });
+}
+
+}  // namespace headwave::cli

@@ -1,0 +1,126 @@
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../job/studies/re_aiming.h"
+#include "../../reports/drawing/terminal_table.h"
+#include "../options/help.h"
+#include "../options/job_options.h"
+#include "../options/run_input.h"
+#include "../options/values.h"
+#include "../results/result_folder.h"
+#include "../terminal/progress.h"
+#include "../terminal/terminal.h"
+#include "commands.h"
+
+namespace headwave::cli {
+
+namespace {
+
+struct ReAimCommand {
+  InputOptions input;
+  ReAimingOptions re_aiming;
+  FolderOptions folder;
+  Index furthest = 4;
+  std::uint64_t seed = 1;
+};
+
+std::string offset_text(double offset) {
+  if (std::isnan(offset)) return "-";
+  return offset == 0 ? "0" : fmt::format("{:+.0f}", offset);
+}
+
+void print_table(const ReAiming& found) {
+  std::vector<TableColumn> columns{{"head", Align::left, {}}};
+  for (const Index u : found.shifts) columns.push_back({fmt::format("u={}", u), Align::right, {}});
+  columns.push_back({"slope", Align::right, {}});
+  columns.push_back({"follows", Align::right, {}});
+  for (std::size_t h = 0; h < found.heads.size(); ++h) {
+    const auto row = static_cast<Index>(h);
+    columns[0].cells.push_back(head_name(found.heads[h].layer, found.heads[h].head));
+    for (std::size_t s = 0; s < found.shifts.size(); ++s)
+      columns[s + 1].cells.push_back(offset_text(found.offset(row, static_cast<Index>(s))));
+    const bool moves = !std::isnan(found.follows[row]);
+    columns[found.shifts.size() + 1].cells.push_back(
+        std::isnan(found.slope[row]) ? "-" : fmt::format("{:.2f}", found.slope[row]));
+    columns.back().cells.push_back(moves ? fmt::format("{:.0f} %", 100 * found.follows[row]) : "-");
+  }
+  fmt::print("{}", terminal_table(columns));
+}
+
+int re_aim(ReAimCommand& options, const SourceOptions& given) {
+  const auto start = std::chrono::steady_clock::now();
+  OutputFolder folder = opened_folder(options.folder);
+  const JobInput input = input_of(options.input, given, options.seed);
+  for (const std::string& name : options.folder.drawing.heads) options.re_aiming.heads.push_back(parse_head_name(name));
+  options.re_aiming.shifts.clear();
+  for (Index u = 1; u <= options.furthest; ++u) {
+    options.re_aiming.shifts.push_back(u);
+    options.re_aiming.shifts.push_back(-u);
+  }
+  const ReAiming found = re_aiming(input.model, *input.source, options.re_aiming, progress());
+  Result result{fmt::format("headwave: {} with the keys of {} heads re-aimed", input.model.family, found.heads.size()),
+                describe(found), input.source->provenance()};
+  result.provenance.insert(input.provenance.begin(), input.provenance.end());
+  result.provenance["model_family"] = input.model.family;
+  result.provenance["reach"] = static_cast<std::int64_t>(options.re_aiming.reach);
+  result.provenance["level"] = options.re_aiming.level;
+  result.provenance["seed"] = static_cast<std::int64_t>(options.seed);
+  write_folder(folder, std::move(result), options.folder,
+               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+               [&] { print_table(found); });
+  return done;
+}
+
+}  // namespace
+
+void add_re_aim(CLI::App& program, Command& chosen) {
+  auto options = std::make_shared<ReAimCommand>();
+  CLI::App* command = program.add_subcommand(
+      "re-aim",
+      "move the keys of heads by u tokens and see whether attention moves by -u: how much of a head is position");
+  const SourceOptions source = add_input_options(*command, options->input,
+                                                 {"stored states are what the model has computed; re-aiming changes it",
+                                                  "re-aiming is the intervention here", ""});
+  command->add_option("--furthest", options->furthest, "shifts u = -furthest .. furthest, in tokens")
+      ->check(whole_number(1, 64))
+      ->capture_default_str();
+  CLI::Option* heads = command
+                           ->add_option("--heads", options->folder.drawing.heads,
+                                        "heads whose keys are re-aimed: L2H3,L7H8 (layers and heads count from 0)")
+                           ->delimiter(',')
+                           ->type_name("HEADS");
+  command
+      ->add_option("--most-heads", options->re_aiming.most_heads,
+                   "without --heads: so many, the clearest offsets first")
+      ->check(whole_number(1, 100000))
+      ->excludes(heads)
+      ->capture_default_str();
+  command->add_option("--reach", options->re_aiming.reach, "offsets are searched up to this, in tokens")
+      ->check(whole_number(1, 4096))
+      ->capture_default_str();
+  command->add_option("--level", options->re_aiming.level, "chance that a head without a preference is given an offset")
+      ->check(real_number(1e-12, 0.5))
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "seed of everything random")
+      ->check(not_negative())
+      ->capture_default_str();
+  command->add_option("--threads", options->re_aiming.threads, "0: one per core; changes no digit")
+      ->check(whole_number(0, 1024))
+      ->capture_default_str();
+  add_folder_options(*command, options->folder, true, {false, false, false});
+  add_examples(*command,
+               {{"re-aim --model minilm --text text.txt --documents 10 --length 256 --heads L0H2,L1H3 --out moved",
+                 "two heads, every shift from -4 to +4: does attention move by as much?"},
+                {"re-aim --model minilm --text text.txt --documents 5 --most-heads 4 --furthest 2 --out clearest",
+                 "the four heads with the clearest offsets, by up to two tokens"}});
+  command->final_callback([=, &chosen] {
+    require_usage(source, options->input);
+    chosen = [=] { return re_aim(*options, source); };
+  });
+}
+
+}  // namespace headwave::cli

@@ -1,0 +1,141 @@
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../data/files/replaced_file.h"
+#include "../../data/results/result_file.h"
+#include "../../job/studies/position_spectra.h"
+#include "../../reports/drawing/gnuplot.h"
+#include "../../reports/drawing/terminal_table.h"
+#include "../../reports/figures/spectrum_figure.h"
+#include "../../reports/figures/written_files.h"
+#include "../options/help.h"
+#include "../options/values.h"
+#include "../results/output_folder.h"
+#include "../results/provenance.h"
+#include "../terminal/terminal.h"
+#include "commands.h"
+
+namespace headwave::cli {
+
+namespace {
+
+struct SpectrumCommand {
+  std::vector<std::filesystem::path> models;
+  std::filesystem::path folder;
+  bool force = false;
+  std::vector<std::string> formats = {"pdf", "svg", "png"};
+  PositionSpectraOptions analysis;
+  bool hann = false;
+};
+
+std::vector<double> list(const Vector& vector) {
+  return {vector.begin(), vector.end()};
+}
+
+std::string result_name(const SpectrumCommand& command, std::size_t i) {
+  return fmt::format("{}-{}.h5", i, model_name(command.models[i]));
+}
+
+OutputFolder opened_folder(const SpectrumCommand& command) {
+  require_gnuplot();
+  OutputFiles files{{"spectra.tsv"}, {}};
+  for (const std::string& format : command.formats) files.results.push_back("spectra." + format);
+  for (std::size_t i = 0; i < command.models.size(); ++i) files.results.push_back(result_name(command, i));
+  return {command.folder, files, command.force};
+}
+
+LabelledSpectrum curve_of(const ModelSpectrum& model) {
+  const SpectrumBand& band = model.spectrum.positions;
+  std::vector<double> frequency;
+  for (Index f = 0; f < band.mean.size(); ++f) frequency.push_back(static_cast<double>(f));
+  return {model.name,
+          std::move(frequency),
+          static_cast<double>(model.spectrum.length),
+          {list(band.mean), list(band.lower), list(band.upper)},
+          {}};
+}
+
+void print_table(const std::vector<ModelSpectrum>& spectra) {
+  TableColumn model{"model", Align::left, {}}, length{"T", Align::right, {}},
+      low{"energy at f <= 10", Align::right, {}}, peaks{"peaks, cycles/T", Align::left, {}};
+  for (const auto& [name, spectrum, result] : spectra) {
+    model.cells.push_back(name);
+    length.cells.push_back(fmt::format("{}", spectrum.length));
+    const Index ten = std::min<Index>(10, spectrum.cumulative_energy.size() - 1);
+    low.cells.push_back(fmt::format("{:.1f} %", 100 * spectrum.cumulative_energy[ten]));
+    std::set<Index> ascending;
+    for (const SpectrumPeak& peak : spectrum.peaks) ascending.insert(peak.frequency);
+    peaks.cells.push_back(fmt::format("{}", fmt::join(ascending, " ")));
+  }
+  std::fputs(terminal_table({model, length, low, peaks}).c_str(), stdout);
+}
+
+int compare_spectra(SpectrumCommand& command) {
+  const auto start = std::chrono::steady_clock::now();
+  command.analysis.spectrum.spectrum.window = command.hann ? Window::hann : Window::rectangular;
+  OutputFolder folder = opened_folder(command);
+  std::vector<ModelSpectrum> spectra = position_spectra(command.models, command.analysis);
+  const std::vector<std::filesystem::path> old = written_spectra(folder.path());
+  std::vector<std::unique_ptr<ReplacedFile>> files;
+  std::vector<LabelledSpectrum> curves;
+  for (std::size_t i = 0; i < spectra.size(); ++i) {
+    Result& result = spectra[i].result;
+    add_program(result.provenance, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    files.push_back(std::make_unique<ReplacedFile>(folder.path() / result_name(command, i)));
+    write_result(result, *files.back());
+    curves.push_back(curve_of(spectra[i]));
+  }
+  folder.require_free();
+  std::vector<std::filesystem::path> written;
+  for (const auto& file : files) {
+    file->commit();
+    written.push_back(file->path());
+  }
+  folder.remove_old(old, written);
+  const auto figures = spectra_figure(curves).write(folder.path(), "spectra", command.formats, true);
+  print_table(spectra);
+  say(fmt::format("wrote {} results and {} files of figures to {}", spectra.size(), figures.size(),
+                  folder.path().string()));
+  return 0;
+}
+
+}  // namespace
+
+void add_spectrum(CLI::App& program, Command& chosen) {
+  auto options = std::make_shared<SpectrumCommand>();
+  CLI::App* command =
+      program.add_subcommand("spectrum", "compare the spectra of the position tables of several models");
+  command
+      ->add_option(
+          "--model", options->models,
+          "model directories, or safetensors files with config.json beside them; little but positions need be there")
+      ->required()
+      ->type_name("PATH...");
+  command->add_option("--out", options->folder, "folder for one .h5 file per model, and spectra.pdf, .svg, .png, .tsv")
+      ->required()
+      ->type_name("DIR");
+  command->add_flag("--force", options->force, "replace results and figures that are already there");
+  command->add_option("--length", options->analysis.length, "only the first T positions, 2 or more; without it all")
+      ->check(whole_number(2, 1048576))
+      ->type_name("T");
+  command->add_flag("--demean", options->analysis.spectrum.spectrum.demean, "take each column's mean away first");
+  command->add_flag("--detrend", options->analysis.spectrum.spectrum.detrend,
+                    "take each column's least-squares line away first");
+  command->add_flag("--hann", options->hann, "Hann window instead of the published rectangular one");
+  command->add_option("--formats", options->formats, "formats of figures, separated by commas; without it all")
+      ->delimiter(',')
+      ->check(one_of({"pdf", "svg", "png"}))
+      ->type_name("LIST");
+  add_examples(*command, {{"spectrum --model minilm --out spectra", "how fast the waves of one position table are"},
+                          {"spectrum --model minilm bert --length 256 --detrend --formats svg --out detrended",
+                           "two tables side by side, the first 256 positions of each, without their lines"}});
+  command->final_callback([=, &chosen] { chosen = [=] { return compare_spectra(*options); }; });
+}
+
+}  // namespace headwave::cli

@@ -1,0 +1,193 @@
+#include "job_file.h"
+
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#define TOML_EXCEPTIONS 1
+#include <toml++/toml.h>
+
+#include "../../core/numbers/error.h"
+#include "../../core/numbers/nearest_name.h"
+#include "../../data/files/input_text.h"
+#include "../../data/files/printable.h"
+
+namespace headwave::cli {
+
+namespace {
+
+enum class Kind { flag, whole, real, path, text, list };
+
+/// What an option takes, from how it was declared: type names are the parser's, or those that stand in --help.
+Kind kind_of(const CLI::Option& option) {
+  if (option.get_expected_min() == 0) return Kind::flag;
+  if (option.get_expected_max() > 1) return Kind::list;
+  const std::string name = option.get_type_name();
+  const std::string type = name.substr(0, name.find(':'));
+  if (type == "INT" || type == "UINT" || type == "N") return Kind::whole;
+  if (type == "FLOAT") return Kind::real;
+  return type == "FILE" || type == "DIR" ? Kind::path : Kind::text;
+}
+
+std::string key_of(const CLI::Option& option) {
+  return option.get_lnames().empty() ? std::string() : option.get_lnames().front();
+}
+
+class JobFile {
+ public:
+  JobFile(CLI::App& command, const std::filesystem::path& file) : command_(command), file_(file) {
+    for (CLI::Option* option : command.get_options({}))
+      if (!option->empty()) typed_.insert(option);
+  }
+
+  void apply(const std::string& text) {
+    const toml::table table = parsed(text);
+    for (const auto& [key, value] : table) apply(std::string(key.str()), value);
+  }
+
+ private:
+  [[noreturn]] void refuse(const toml::node& at, const std::string& problem) const {
+    throw FormatError(fmt::format("{}: line {}: {}", file_.string(), at.source().begin.line, problem));
+  }
+
+  [[nodiscard]] toml::table parsed(const std::string& text) const {
+    try {
+      return toml::parse(text);
+    } catch (const toml::parse_error& error) {
+      throw FormatError(
+          fmt::format("{}: line {}: {}", file_.string(), error.source().begin.line, std::string(error.description())));
+    }
+  }
+
+  [[nodiscard]] CLI::Option& option_of(const std::string& key, const toml::node& at) const {
+    CLI::Option* option = key.empty() ? nullptr : command_.get_option_no_throw("--" + key);
+    if (option != nullptr && option->get_configurable()) return *option;
+    std::vector<std::string> known;
+    for (const CLI::Option* other : command_.get_options({}))
+      if (other->get_configurable() && !key_of(*other).empty()) known.push_back(key_of(*other));
+    const std::string meant = did_you_mean(key, known);
+    refuse(at, fmt::format("there is no key '{}'{}", printable(key),
+                           meant.empty() ? fmt::format("; expected one of {}", fmt::join(known, ", ")) : meant));
+  }
+
+  void apply(const std::string& key, const toml::node& value) {
+    CLI::Option& option = option_of(key, value);
+    if (typed_.contains(&option)) return;
+    for (CLI::Option* other : option.get_excludes()) {
+      if (typed_.contains(other)) return;
+      if (!other->empty()) refuse(value, fmt::format("'{}' and '{}' exclude each other", key, key_of(*other)));
+    }
+    std::vector<std::string> words = words_of(option, key, value);
+    if (words.empty()) return;
+    try {
+      option.add_result(std::move(words));
+      option.run_callback();
+    } catch (const CLI::ParseError& error) {
+      refuse(value, error.what());
+    }
+  }
+
+  /// The value as it would have been typed.
+  [[nodiscard]] std::vector<std::string> words_of(const CLI::Option& option, const std::string& key,
+                                                  const toml::node& value) const {
+    switch (kind_of(option)) {
+      case Kind::flag:
+        if (!value.is_boolean()) refuse(value, fmt::format("'{}' should be true or false", key));
+        return {option.get_flag_value(key, *value.value<bool>() ? "true" : "false")};
+      case Kind::whole:
+        if (!value.is_integer()) refuse(value, fmt::format("'{}' should be a whole number", key));
+        return {std::to_string(*value.value<std::int64_t>())};
+      case Kind::real:
+        if (!value.is_number()) refuse(value, fmt::format("'{}' should be a number", key));
+        return {fmt::format("{}", *value.value<double>())};
+      case Kind::list: {
+        std::vector<std::string> words;
+        if (!value.is_array()) refuse(value, fmt::format("'{}' should be a list of texts", key));
+        for (const toml::node& word : *value.as_array()) {
+          if (!word.is_string()) refuse(value, fmt::format("'{}' should be a list of texts", key));
+          words.push_back(*word.value<std::string>());
+        }
+        return words;
+      }
+      default:
+        if (!value.is_string()) refuse(value, fmt::format("'{}' should be a text in quotes", key));
+        return {*value.value<std::string>()};
+    }
+  }
+
+  CLI::App& command_;
+  std::filesystem::path file_;
+  std::set<const CLI::Option*> typed_;
+};
+
+void add(toml::table& table, const CLI::Option& option, const std::vector<std::string>& words) {
+  const std::string key = key_of(option);
+  switch (kind_of(option)) {
+    case Kind::flag:
+      table.insert(key, words.back() == option.get_flag_value(key, "true"));
+      break;
+    case Kind::whole:
+      table.insert(key, static_cast<std::int64_t>(std::stoll(words.back())));
+      break;
+    case Kind::real:
+      table.insert(key, std::stod(words.back()));
+      break;
+    case Kind::path:  // "-" is standard input, wherever the program runs
+      table.insert(key, words.back() == "-" ? words.back()
+                                            : std::filesystem::absolute(words.back()).lexically_normal().string());
+      break;
+    case Kind::text:
+      table.insert(key, words.back());
+      break;
+    case Kind::list: {
+      toml::array list;
+      for (const std::string& word : words) list.push_back(word);
+      table.insert(key, std::move(list));
+    }
+  }
+}
+
+/// Numbers as people write them: the shortest digits that give the same double, with a point or an exponent.
+std::string number_text(double number) {
+  const std::string digits = fmt::format("{}", number);
+  return digits.find_first_of(".e") == std::string::npos ? digits + ".0" : digits;
+}
+
+std::string text_of(const toml::table& table) {
+  std::string lines;
+  for (const auto& [key, value] : table) {
+    std::ostringstream text;
+    if (value.is_floating_point())
+      text << number_text(value.as_floating_point()->get());
+    else
+      value.visit([&](const auto& node) { text << node; });
+    lines += fmt::format("{}{} = {}", lines.empty() ? "" : "\n", key.str(), text.str());
+  }
+  return lines;
+}
+
+}  // namespace
+
+void read_job_file(CLI::App& command, const std::filesystem::path& file) {
+  const InputText input(
+      file, {.enough = 0, .encoding = "", .expected = "a job as TOML in UTF-8", .remedy = "save it as that"});
+  const std::string text(input.text());
+  JobFile(command, file).apply(text);
+}
+
+std::string job_text(const CLI::App& command, const std::set<std::string>& without) {
+  toml::table table;
+  for (const CLI::Option* option : command.get_options({})) {
+    if (!option->get_configurable() || without.contains(key_of(*option))) continue;
+    if (!option->empty())
+      add(table, *option, option->reduced_results());
+    else if (!option->get_default_str().empty() && kind_of(*option) != Kind::list)
+      add(table, *option, {option->get_default_str()});
+  }
+  return text_of(table);
+}
+
+}  // namespace headwave::cli

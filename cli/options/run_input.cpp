@@ -1,0 +1,231 @@
+#include "run_input.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "../../data/files/file_content.h"
+#include "../../data/files/input_text.h"
+#include "../../data/files/text_encoding.h"
+#include "../terminal/progress.h"
+#include "../terminal/terminal.h"
+#include "values.h"
+
+namespace headwave::cli {
+
+namespace {
+
+/// By its content, as it will be read; a file that is not there is refused when it is opened.
+bool single_npy(const std::filesystem::path& states) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(states, ignored)) return states.extension() == ".npy";
+  return content_of_file(states) == FileContent::npy;
+}
+
+/// A command may open its input twice, to compare two runs over it.
+void say_once(const std::string& remark) {
+  static std::set<std::string> said;
+  if (said.insert(remark).second) say(remark);
+}
+
+/// One token has nothing to look at but itself.
+void require_two_tokens(const JobInput& input, const std::filesystem::path& path) {
+  const Source& source = *input.source;
+  for (Index i = 0; i < source.count(); ++i)
+    if (source.length(i) > 1) return;
+  throw ShapeError(fmt::format("{}: {} of a single token; attention needs two tokens or more in a document",
+                               input_name(path), source.count() == 1 ? "a document" : "documents"));
+}
+
+/// What one would want to know of an input that is read, and that is no error.
+std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& options, const SourceOptions& given) {
+  std::vector<std::string> remarks;
+  const std::string name = input_name(given.text->empty() ? options.ids : options.text);
+  const Attributes provenance = input.source->provenance();
+  const Index documents = input.source->count();
+  const bool counted = !given.text->empty() || !given.ids->empty();
+  if (counted && !options.packing.documents && documents < usual_documents)
+    remarks.push_back(fmt::format("{}: {} of {}{} tokens; statistics over so few are rough, {} are usual", name,
+                                  documents == 1 ? "one document" : fmt::format("{} documents", documents),
+                                  given.text->empty() && documents > 1 ? "up to " : "",
+                                  std::get<std::int64_t>(provenance.at("length")), usual_documents));
+  if (const auto found = provenance.find("replaced_characters"); found != provenance.end())
+    if (const double share = std::get<double>(found->second); share > 0)
+      remarks.push_back(fmt::format("{}: {:.2g} % of the characters could not be decoded as {} and became U+FFFD", name,
+                                    100 * share, options.packing.encoding));
+  return remarks;
+}
+
+std::string unknown_encoding(const std::string& name) {
+  if (is_encoding(name)) return {};
+  return fmt::format(
+      "there is no encoding '{}'; UTF-8, UTF-16, windows-1252, ISO-8859-1, windows-1251, Shift_JIS and "
+      "others are known",
+      name);
+}
+
+CLI::Option* add_states(CLI::App& command, InputOptions& options) {
+  return command
+      .add_option("--states", options.states,
+                  "stored hidden states or queries and keys: HDF5, .npy, or a folder of .npy")
+      ->type_name("FILE");
+}
+
+/// @returns --shuffles
+CLI::Option* add_interventions(CLI::App& command, InputOptions& options, const InputWithout& without) {
+  const char* group = "Interventions";
+  if (!without.interventions.empty()) {
+    refused_option(command, "--intervene", without.interventions);
+    return refused_option(command, "--shuffles", without.interventions);
+  }
+  command
+      .add_option("--intervene", options.interventions,
+                  "run with part of the model or text changed: words-only, positions-only, shuffled-words, "
+                  "without-heads=L0H1,L2H3, without-band=40:60, re-aim=L2H3:+2; may be given several times")
+      ->type_name("WHAT")
+      ->group(group);
+  if (!without.shuffles.empty()) return refused_option(command, "--shuffles", without.shuffles);
+  return command
+      .add_option("--shuffles", options.intervening.shuffles, "orders of every document under shuffled-words")
+      ->check(whole_number(1, 100000))
+      ->capture_default_str()
+      ->group(group);
+}
+
+}  // namespace
+
+SourceOptions add_input_options(CLI::App& command, InputOptions& options, const InputWithout& without) {
+  SourceOptions added{};
+  added.model = command
+                    .add_option("--model", options.model,
+                                "Hugging Face model directory: config.json, model.safetensors, tokenizer")
+                    ->type_name("DIR");
+  added.map = command
+                  .add_option("--map", options.map,
+                              "what the model's tensors are, instead of config.json; `headwave inspect --map DIR` "
+                              "proposes one")
+                  ->type_name("FILE");
+  added.text = command.add_option("--text", options.text, "UTF-8 text, cut into documents; -: standard input")
+                   ->type_name("FILE");
+  added.encoding = command
+                       .add_option("--encoding", options.packing.encoding,
+                                   "of a text that is not in UTF-8: UTF-16, windows-1251, ...; what cannot be decoded "
+                                   "is replaced by U+FFFD and counted")
+                       ->check(CLI::Validator(unknown_encoding, "", "encoding"))
+                       ->type_name("NAME");
+  added.ids = command
+                  .add_option("--ids", options.ids,
+                              "token ids instead of text: JSON, or one document per line; -: standard input")
+                  ->type_name("FILE");
+  added.states =
+      without.states.empty() ? add_states(command, options) : refused_option(command, "--states", without.states);
+  added.random = command
+                     .add_option("--random-tokens", options.random_tokens,
+                                 "instead of text: so many random tokens, twice, in every document (for induction)")
+                     ->check(whole_number(1, 1048576))
+                     ->type_name("N");
+  added.text->excludes(added.ids)->excludes(added.states)->excludes(added.random);
+  added.random->excludes(added.ids)->excludes(added.states);
+  added.ids->excludes(added.states);
+  added.documents = command
+                        .add_option("--documents", options.packing.documents,
+                                    "how many documents; else as many as there are, up to 100")
+                        ->check(whole_number(1, 10000000))
+                        ->type_name("N");
+  added.length = command
+                     .add_option("--length", options.packing.length,
+                                 "tokens per document, special tokens included; else 512, or as many as the model has "
+                                 "positions, and a shorter text is one document")
+                     ->check(whole_number(1, 1048576))
+                     ->type_name("N");
+  added.no_special_tokens = command.add_flag("!--no-special-tokens", options.packing.special_tokens,
+                                             "put no [CLS] and [SEP] (or their kin) around documents");
+  if (without.states.empty()) {
+    added.head_count =
+        command
+            .add_option("--head-count", options.stored.heads, "stored states: heads, where neither file nor model says")
+            ->check(whole_number(1, 100000))
+            ->type_name("N");
+    added.layer =
+        command.add_option("--layer", options.stored.layer, "stored states in one .npy file: the layer they enter")
+            ->check(whole_number(0, 1023))
+            ->type_name("N");
+  } else {
+    added.head_count = refused_option(command, "--head-count", "applies to stored states; " + without.states);
+    added.layer = refused_option(command, "--layer", "applies to stored states; " + without.states);
+  }
+  added.shuffles = add_interventions(command, options, without);
+  return added;
+}
+
+void require_usage(const SourceOptions& given, const InputOptions& options) {
+  const auto refuse = [](const CLI::Option* option, const char* why) {
+    if (!option->empty()) throw CLI::ValidationError(option->get_name(), why);
+  };
+  if (given.text->empty() && given.ids->empty() && given.states->empty() && given.random->empty())
+    throw CLI::ValidationError(given.states->get_group().empty()
+                                   ? "give one of --text, --ids and --random-tokens"
+                                   : "give one of --text, --ids, --random-tokens and --states");
+  if (given.text->empty()) refuse(given.encoding, "applies to --text only");
+  // A stored job names it where it has no effect: 1, as it is without being given.
+  if (options.intervening.shuffles > 1 && std::find(options.interventions.begin(), options.interventions.end(),
+                                                    "shuffled-words") == options.interventions.end())
+    refuse(given.shuffles, "applies to --intervene shuffled-words");
+  if (given.model->empty()) refuse(given.map, "says what the tensors of --model are; give that too");
+  if (given.states->empty()) {
+    if (given.model->empty()) throw CLI::ValidationError("--text, --ids and --random-tokens need --model DIR");
+    refuse(given.head_count, "applies to --states only; the model says how many heads there are");
+    refuse(given.layer, "applies to --states FILE.npy only");
+    if (!given.ids->empty()) refuse(given.no_special_tokens, "does not apply to --ids: nothing is put around them");
+    if (!given.random->empty())
+      refuse(given.length, "does not apply to --random-tokens, which says how many there are");
+    return;
+  }
+  for (const std::string& what : options.interventions)
+    if (given.model->empty() || !what.starts_with("re-aim="))
+      throw CLI::ValidationError("--intervene", what +
+                                                    " does not apply to --states: what the model made of words and "
+                                                    "positions is stored; only re-aim, with --model, changes keys");
+  refuse(given.length, "does not apply to --states: documents are as they were stored");
+  refuse(given.no_special_tokens, "does not apply to --states: documents are as they were stored");
+  if (!given.model->empty())
+    refuse(given.head_count, "does not apply with --model, which says how many heads there are");
+  if (!single_npy(options.states)) refuse(given.layer, "applies to a single .npy file; here the names say the layers");
+}
+
+JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64_t seed) {
+  progress_at("reading the model and the documents");
+  const ModelPlace place(options.model, options.map);
+  const auto open = [&]() -> JobInput {
+    if (!given.text->empty()) return text_input(place, options.text, options.packing);
+    if (!given.random->empty())
+      return random_input(place,
+                          {options.packing.documents.value_or(usual_documents), options.random_tokens, 2, -1, seed},
+                          options.packing.special_tokens);
+    if (!given.ids->empty()) return ids_input(place, options.ids, options.packing);
+    options.stored.documents = options.packing.documents.value_or(0);
+    return given.model->empty() ? states_input(options.states, options.stored)
+                                : states_input(options.states, place, options.stored);
+  };
+  JobInput input = open();
+  for (Index i = 0; !given.ids->empty() && i < input.source->count() && options.packing.length; ++i)
+    if (input.source->length(i) != *options.packing.length)
+      throw CLI::ValidationError("--length", fmt::format("does not apply: {} holds documents of their own lengths, "
+                                                         "document {} has {} tokens",
+                                                         input_name(options.ids), i, input.source->length(i)));
+  if (given.random->empty())
+    require_two_tokens(input, !given.text->empty() ? options.text : !given.ids->empty() ? options.ids : options.states);
+  const std::vector<std::string> remarks = remarks_on(input, options, given);
+  options.intervening.seed = seed;
+  intervene(input, options.interventions, options.intervening);
+  for (const std::string& remark : remarks) say_once(remark);
+  return input;
+}
+
+void require_typed_text(const std::string& text) {
+  require_utf8(text, {.name = "the text on the command line",
+                      .remedy = "type it in a terminal whose locale is UTF-8, or have iconv turn it into that"});
+}
+
+}  // namespace headwave::cli

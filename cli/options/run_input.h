@@ -1,0 +1,51 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "../../job/inputs/intervention_text.h"
+#include "../../job/inputs/job_input.h"
+
+namespace headwave::cli {
+
+/// Where a model and its documents come from, and what is done to them.
+struct InputOptions {
+  std::filesystem::path model, map, text, ids, states;
+  PackingOptions packing;
+  StoredStatesOptions stored;
+  Index random_tokens = 0;  ///< period of repeated random tokens; 0: none
+  std::vector<std::string> interventions;
+  InterventionOptions intervening;
+};
+
+/// The options whose meaning depends on where documents come from.
+struct SourceOptions {
+  CLI::Option *model, *map, *text, *encoding, *ids, *states, *random, *documents, *length, *no_special_tokens,
+      *head_count, *layer, *shuffles;
+};
+
+/// Why a command has not all of these options; empty: it has.
+struct InputWithout {
+  std::string states, interventions, shuffles;
+};
+
+/// Adds --model, --map, --text, --ids, --states, --random-tokens, --intervene and what belongs to them. Those that the
+/// command has not are refused with the reason, and stand in the result as options that are never given.
+SourceOptions add_input_options(CLI::App& command, InputOptions& options, const InputWithout& without = {});
+
+/// Refuses options that would have no effect.
+/// @throws CLI::ValidationError
+void require_usage(const SourceOptions& given, const InputOptions& options);
+
+/// Opens what the options name. Remarks on what came of it go to stderr, each once.
+/// @param seed  of random tokens and shuffled words
+JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64_t seed);
+
+/// Refuses a text on the command line that is not in UTF-8.
+/// @throws FormatError with the place of the first bad byte
+void require_typed_text(const std::string& text);
+
+}  // namespace headwave::cli

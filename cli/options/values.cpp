@@ -1,0 +1,90 @@
+#include "values.h"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/nearest_name.h"
+#include "../../data/files/printable.h"
+
+namespace headwave::cli {
+
+namespace {
+
+std::string shown(const std::string& text) {
+  return printable(text, 60);
+}
+
+/// Digits without leading zeros: 010 would be eight to one reader and ten to another.
+bool is_whole(const std::string& text, std::int64_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() && std::to_string(number) == text;
+}
+
+CLI::Validator whole(std::int64_t low, std::int64_t high, const std::string& range, bool or_none = false) {
+  return {[=](std::string& text) {
+            std::int64_t number = 0;
+            if (is_whole(text, number) && ((number >= low && number <= high) || (or_none && number == 0)))
+              return std::string();
+            return fmt::format("expected a whole number, {}, got '{}'", range, shown(text));
+          },
+          range};
+}
+
+std::string words_text(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text += (i == 0 ? "" : i + 1 < words.size() ? ", " : " or ") + words[i];
+  return text;
+}
+
+}  // namespace
+
+CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
+  return whole(low, high, fmt::format("{} to {}", low, high));
+}
+
+CLI::Validator none_or_whole_number(std::int64_t low, std::int64_t high) {
+  return whole(low, high, fmt::format("0, or {} to {}", low, high), true);
+}
+
+CLI::Validator not_negative() {
+  return whole(0, std::numeric_limits<std::int64_t>::max(), "at least 0 and below 2^63");
+}
+
+CLI::Validator real_number(double low, double high) {
+  const std::string range = fmt::format("{:g} to {:g}", low, high);
+  return {[=](std::string& text) {
+            double number = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+            const bool is_number = error == std::errc() && end == text.data() + text.size() && std::isfinite(number);
+            if (is_number && number >= low && number <= high) return std::string();
+            return fmt::format("expected a number, {}, got '{}'", range, shown(text));
+          },
+          range};
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  std::string description = words_text(words);
+  return {[words = std::move(words)](std::string& text) {
+            for (const std::string& word : words)
+              if (text == word) return std::string();
+            const std::string meant = did_you_mean(text, words);
+            return meant.empty() ? fmt::format("expected {}, got '{}'", words_text(words), shown(text))
+                                 : fmt::format("there is no '{}'{}", shown(text), meant);
+          },
+          std::move(description)};
+}
+
+CLI::Option* refused_option(CLI::App& command, const std::string& name, const std::string& why) {
+  return command
+      .add_option_function<std::string>(
+          name, [=](const std::string&) { throw CLI::ValidationError(name, why); }, why)
+      ->group("")
+      ->configurable(false);
+}
+
+}  // namespace headwave::cli

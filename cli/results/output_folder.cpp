@@ -1,0 +1,70 @@
+#include "output_folder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+
+namespace headwave::cli {
+
+namespace fs = std::filesystem;
+
+OutputFolder::OutputFolder(const fs::path& folder, const OutputFiles& files, bool force)
+    : folder_(folder.empty()          ? "."
+              : folder.has_filename() ? folder
+                                      : folder.parent_path()),
+      results_(files.results),
+      force_(force) {
+  require_free();
+  made_.make(folder_);
+  // Folders inside are made when they are needed; those that are there may not be ours to write to.
+  for (const auto& names : {files.results, files.others})
+    for (const fs::path& file : names)
+      if (std::error_code ignored; fs::exists((folder_ / file).parent_path(), ignored)) try_to_write(folder_ / file);
+}
+
+void OutputFolder::require_free() const {
+  for (const fs::path& file : results_)
+    if (std::error_code ignored; !force_ && fs::exists(fs::symlink_status(folder_ / file, ignored)))
+      throw IoError(fmt::format("{}: is already there; choose another --out, or replace it with --force",
+                                (folder_ / file).string()));
+}
+
+void OutputFolder::require_space(std::int64_t bytes) const {
+  require_disk_space(folder_, static_cast<std::uintmax_t>(std::max<std::int64_t>(bytes, 0)));
+}
+
+fs::path OutputFolder::inside(const fs::path& name) {
+  fs::path folder = folder_ / name;
+  made_.make(folder);
+  return folder;
+}
+
+bool OutputFolder::is_behind_link(const fs::path& file) const {
+  std::error_code ignored;
+  for (fs::path inner = file.parent_path(); inner != folder_ && inner.has_relative_path(); inner = inner.parent_path())
+    if (fs::is_symlink(inner, ignored)) return true;
+  return false;
+}
+
+void OutputFolder::remove_old(const std::vector<fs::path>& old, const std::vector<fs::path>& written) const {
+  if (!force_) return;
+  std::vector<fs::path> removed;
+  for (const fs::path& file : old) {
+    if (std::find(written.begin(), written.end(), file) != written.end() || is_behind_link(file)) continue;
+    std::error_code error;
+    fs::remove(file, error);
+    if (error)
+      throw IoError(
+          fmt::format("{}: is of an earlier result and cannot be removed: {}", file.string(), error.message()));
+    removed.push_back(file);
+  }
+  std::error_code not_empty;
+  for (const fs::path& file : removed)
+    for (fs::path inner = file.parent_path(); inner != folder_ && fs::remove(inner, not_empty);)
+      inner = inner.parent_path();
+}
+
+}  // namespace headwave::cli

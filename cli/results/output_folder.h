@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "../../data/files/made_folders.h"
+
+namespace headwave::cli {
+
+/// What a command will write, by names within its folder.
+struct OutputFiles {
+  std::vector<std::filesystem::path> results;  ///< not to be replaced unasked
+  std::vector<std::filesystem::path> others;   ///< that stand beside results
+};
+
+/// A folder that a command will write to. Opened before anything is computed: what would be lost after hours is found
+/// out at once. Folders made for it go again if nothing came to lie in them; what an earlier run left in it goes only
+/// once the new files are there.
+class OutputFolder {
+ public:
+  /// Makes the folder and really tries to write into it.
+  /// @param force  whether results may be replaced
+  /// @throws IoError if a result is there and may not be replaced, or a file could not be written
+  OutputFolder(const std::filesystem::path& folder, const OutputFiles& files, bool force);
+
+  [[nodiscard]] const std::filesystem::path& path() const { return folder_; }
+
+  /// @throws IoError unless the disk has so much room
+  void require_space(std::int64_t bytes) const;
+
+  /// A folder inside, made; it goes again like this one.
+  std::filesystem::path inside(const std::filesystem::path& name);
+
+  /// Refuses what came to lie there while the command computed, as the constructor does: to be asked before files get
+  /// their names.
+  /// @throws IoError as the constructor
+  void require_free() const;
+
+  /// Removes files that an earlier run left, apart from those just written, and the folders inside that are empty then;
+  /// nothing where results may not be replaced, and nothing behind a link that somebody put into the folder.
+  /// @throws IoError if one cannot be removed
+  void remove_old(const std::vector<std::filesystem::path>& old,
+                  const std::vector<std::filesystem::path>& written) const;
+
+ private:
+  [[nodiscard]] bool is_behind_link(const std::filesystem::path& file) const;
+
+  std::filesystem::path folder_;
+  std::vector<std::filesystem::path> results_;
+  bool force_;
+  MadeFolders made_;
+};
+
+}  // namespace headwave::cli

@@ -1,0 +1,74 @@
+#include "provenance.h"
+
+#include <ctime>
+#include <fstream>
+#include <string>
+
+#include <Eigen/Core>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "../../core/numbers/fft.h"
+#include "../../data/results/library_versions.h"
+#include "../terminal/terminal.h"
+
+namespace headwave::cli {
+
+namespace {
+
+std::string compiler() {
+#if defined(__clang__)
+  return "clang++ " __clang_version__;
+#else
+  return "g++ " __VERSION__;
+#endif
+}
+
+std::string libraries() {
+  return fmt::format("Eigen {}.{}.{}, {}, {}, fmt {}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION,
+                     EIGEN_MINOR_VERSION, fft_library(), data_libraries(), FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
+                     FMT_VERSION % 100);
+}
+
+/// As the system calls it; x86 says so, other machines may not.
+std::string processor() {
+  std::ifstream about("/proc/cpuinfo");
+  for (std::string line; std::getline(about, line);) {
+    const auto colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown";
+}
+
+/// Vector instructions that the program was compiled for: all machines that compute the same digits have them.
+std::string instruction_set() {
+#if defined(__AVX512F__)
+  return "AVX-512";
+#elif defined(__AVX2__) && defined(__FMA__)
+  return "AVX2, FMA";
+#elif defined(__AVX__)
+  return "AVX";
+#elif defined(__SSE2__)
+  return "SSE2";
+#elif defined(__ARM_NEON)
+  return "NEON";
+#else
+  return "none";
+#endif
+}
+
+}  // namespace
+
+void add_program(Attributes& provenance, double seconds) {
+  provenance["version"] = std::string(HEADWAVE_VERSION);
+  provenance["commit"] = std::string(build_commit());
+  provenance["compiler"] = compiler();
+  provenance["libraries"] = libraries();
+  provenance["processor"] = processor();
+  provenance["instruction_set"] = instruction_set();
+  provenance["command"] = command_line();
+  provenance["started"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(program_start()));
+  provenance["wall_time_s"] = seconds;
+}
+
+}  // namespace headwave::cli

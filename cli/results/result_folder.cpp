@@ -1,0 +1,148 @@
+#include "result_folder.h"
+
+#include <cstdio>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "../../data/files/replaced_file.h"
+#include "../../data/results/result_file.h"
+#include "../../reports/drawing/gnuplot.h"
+#include "../../reports/figures/written_files.h"
+#include "../../reports/page/summary.h"
+#include "../../reports/tables/position_note.h"
+#include "../options/values.h"
+#include "../terminal/progress.h"
+#include "../terminal/terminal.h"
+#include "provenance.h"
+
+namespace headwave::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where a kind's result goes within the folder.
+fs::path place_of(const std::vector<KindResult>& results, AttentionKind kind) {
+  return results.size() > 1 ? fs::path(name_of(kind)) : fs::path();
+}
+
+}  // namespace
+
+void add_folder_options(CLI::App& command, FolderOptions& options, bool required, const DrawnHere& drawn) {
+  command.add_option("--out", options.folder, "folder for results.h5, figures/ and summary.html")
+      ->required(required)
+      ->type_name("DIR");
+  command.add_flag("--force", options.force, "replace a result that is already there");
+  command.add_flag("!--no-figures", options.figures, "write no figures and no summary page");
+  add_drawing_options(command, options.drawing, drawn);
+}
+
+void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnHere& drawn) {
+  const char* group = "Figures";
+  if (drawn.heads)
+    command
+        .add_option("--heads", options.heads,
+                    "heads that figures of single heads show: L2H3,L7H8 (layers and heads count from 0)")
+        ->delimiter(',')
+        ->type_name("HEADS")
+        ->group(group);
+  if (drawn.maps)
+    command.add_option("--map-tokens", options.tokens, "first tokens that attention maps show")
+        ->check(whole_number(1, 64))
+        ->capture_default_str()
+        ->group(group);
+  command.add_option("--formats", options.formats, "formats of figures, separated by commas; without it all")
+      ->delimiter(',')
+      ->check(one_of({"pdf", "svg", "png"}))
+      ->type_name("LIST")
+      ->group(group);
+  if (drawn.profiles)
+    command.add_option("--pairs", options.pairs, "query-key pairs that offset profiles count")
+        ->check(one_of({"all", "without_special", "without_sink"}))
+        ->capture_default_str()
+        ->type_name("PAIRS")
+        ->group(group);
+}
+
+void say_fewer_map_tokens(const CLI::App& command, const Result& result, const FigureOptions& options) {
+  const Field* map = result.find("attention_map/weight");
+  if (map == nullptr || command.count("--map-tokens") == 0) return;
+  const Index kept = map->axis("query").size();
+  if (kept < options.tokens)
+    say(fmt::format("the result keeps maps of the first {} tokens, --map-tokens {} shows those", kept, options.tokens));
+}
+
+void figure_progress(const std::string& name, std::size_t number, std::size_t count) {
+  progress_at("figure " + name, static_cast<Index>(number) - 1, static_cast<Index>(count));
+}
+
+OutputFolder opened_folder(const FolderOptions& options) {
+  if (options.figures) require_gnuplot();
+  OutputFiles files{{"results.h5"}, {}};
+  for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal, AttentionKind::cross})
+    files.results.push_back(fs::path(name_of(kind)) / "results.h5");
+  if (options.figures) {
+    files.others.emplace_back("summary.html");
+    files.others.emplace_back("figures/" + figure_kinds().front().name + ".tsv");
+  }
+  return {options.folder, files, options.force};
+}
+
+void write_results(OutputFolder& folder, std::vector<KindResult>& results, double seconds) {
+  const std::vector<fs::path> old = written_files(folder.path());
+  std::vector<std::unique_ptr<ReplacedFile>> files;
+  for (auto& [kind, result] : results) {
+    add_program(result.provenance, seconds);
+    files.push_back(std::make_unique<ReplacedFile>(folder.inside(place_of(results, kind)) / "results.h5"));
+    progress_at("writing " + files.back()->path().filename().string());
+    write_result(result, *files.back());
+  }
+  folder.require_free();
+  std::vector<fs::path> written;
+  for (const auto& file : files) {
+    file->commit();
+    written.push_back(file->path());
+  }
+  folder.remove_old(old, written);
+}
+
+void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options) {
+  for (const auto& [kind, result] : results) {
+    const fs::path inner = folder.inside(place_of(results, kind));
+    if (!options.figures) {
+      say(fmt::format("wrote {}", (inner / "results.h5").string()));
+      continue;
+    }
+    const auto figures =
+        draw_figures(result, folder.inside(place_of(results, kind) / "figures"), options.drawing, figure_progress);
+    write_summary(result, figures, inner / "summary.html");
+    say(fmt::format("wrote {}, {} files of figures, and {}", (inner / "results.h5").string(), figures.size(),
+                    (inner / "summary.html").string()));
+  }
+}
+
+void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options,
+                  double seconds) {
+  write_results(folder, results, seconds);
+  end_progress();
+  for (const auto& [kind, result] : results) {
+    if (results.size() > 1) fmt::print("{} attention\n", name_of(kind));
+    std::fputs(noted_head_table(result).c_str(), stdout);
+  }
+  require_printed();
+  write_figures(folder, results, options);
+}
+
+void write_folder(OutputFolder& folder, Result result, const FolderOptions& options, double seconds,
+                  const std::function<void()>& print) {
+  std::vector<KindResult> results;
+  results.push_back({AttentionKind::self, std::move(result)});
+  write_results(folder, results, seconds);
+  end_progress();
+  print();
+  require_printed();
+  write_figures(folder, results, options);
+}
+
+}  // namespace headwave::cli

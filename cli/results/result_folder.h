@@ -1,0 +1,63 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "../../core/fields/field.h"
+#include "../../job/run/job.h"
+#include "../../reports/figures/figures.h"
+#include "output_folder.h"
+
+namespace headwave::cli {
+
+/// Options that every command which writes a result folder shares.
+struct FolderOptions {
+  std::filesystem::path folder;
+  bool force = false;  ///< replace what is there
+  bool figures = true;
+  FigureOptions drawing;
+};
+
+/// What a command's figures show: options about anything else are not offered.
+struct DrawnHere {
+  bool heads = true;     ///< single heads: --heads
+  bool maps = true;      ///< attention maps: --map-tokens
+  bool profiles = true;  ///< offset profiles: --pairs
+};
+
+/// Adds --formats, and of --heads, --map-tokens and --pairs those that mean something.
+void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnHere& drawn = {});
+
+/// Adds --out, --force and --no-figures, and what add_drawing_options adds.
+void add_folder_options(CLI::App& command, FolderOptions& options, bool required, const DrawnHere& drawn = {});
+
+/// Says so where attention maps show fewer tokens than were asked for, because the result keeps no more.
+void say_fewer_map_tokens(const CLI::App& command, const Result& result, const FigureOptions& options);
+
+/// Tells the progress line which figure is drawn, for draw_figures().
+void figure_progress(const std::string& name, std::size_t number, std::size_t count);
+
+/// Opens the folder before anything is computed, and sees to what drawing needs.
+/// @throws IoError if a result is there and --force was not given, nothing can be written, or gnuplot is missing
+OutputFolder opened_folder(const FolderOptions& options);
+
+/// Writes results.h5, each kind of attention into a folder of its own where there are several, and then removes what an
+/// earlier result left.
+/// @param results  get the version, the command and the time as provenance
+void write_results(OutputFolder& folder, std::vector<KindResult>& results, double seconds);
+
+/// Draws figures/ and summary.html beside the results, unless --no-figures was given, and says what was written.
+void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options);
+
+/// Writes the results, prints the tables of heads, and draws the figures.
+void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options, double seconds);
+
+/// The same of one result, without a table of heads: `print` prints what takes its place.
+void write_folder(OutputFolder& folder, Result result, const FolderOptions& options, double seconds,
+                  const std::function<void()>& print);
+
+}  // namespace headwave::cli

@@ -1,0 +1,122 @@
+#include "progress.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+
+#include <unistd.h>
+
+#include "../../job/run/progress_text.h"
+#include "terminal.h"
+
+namespace headwave::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds(Clock::duration time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+/// What was last told, and the thread that shows it.
+class Display {
+ public:
+  void tell(const JobProgress& now) {
+    const std::lock_guard lock(mutex_);
+    const Clock::time_point time = Clock::now();
+    if (!started_) started_ = job_started_ = time;
+    // A command's second job has a clock of its own: its estimate knows nothing of the first.
+    if (now.before <= 0 && now.done == 0) job_started_ = time;
+    begins_ = begins_ || now.stage != now_.stage;
+    now_ = now;
+    told_ = time;
+    if (writer_.joinable()) return;
+    try {
+      writer_ = std::jthread([this](const std::stop_token& stop) { write(stop); });
+    } catch (const std::system_error&) {
+      return;  // no work fails because nobody can be told of it
+    }
+  }
+
+  void end() {
+    writer_ = {};
+    const std::lock_guard lock(mutex_);
+    if (line_is_open_) std::fputs("\r\033[K", stderr);
+    line_is_open_ = false;
+  }
+
+ private:
+  void write(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    while (!stop.stop_requested()) {
+      woken_.wait_for(lock, stop, std::chrono::milliseconds(500), [] { return false; });
+      if (stop.stop_requested()) return;
+      const std::string line = line_now();
+      // Outside the lock: whoever reads standard error may take their time, the work must not wait for them.
+      lock.unlock();
+      std::fputs(line.c_str(), stderr);
+      std::fflush(stderr);
+      lock.lock();
+    }
+  }
+
+  /// What is to be written now; nothing where a log has had enough.
+  std::string line_now() noexcept try {
+    const Clock::time_point time = Clock::now();
+    const double passed = seconds(time - *started_);
+    const std::string text = progress_text(now_, seconds(told_ - job_started_), seconds(time - told_));
+    if (is_terminal_) {
+      line_is_open_ = true;
+      return "\r\033[K" + text;
+    }
+    if (!line_due(passed, written_, begins_)) return {};
+    written_ = passed;
+    begins_ = false;
+    return duration_text(passed) + ": " + text + "\n";
+  } catch (...) {
+    return {};
+  }
+
+  const bool is_terminal_ = isatty(STDERR_FILENO) != 0;
+  std::mutex mutex_;
+  std::condition_variable_any woken_;
+  std::optional<Clock::time_point> started_;
+  Clock::time_point job_started_, told_;
+  JobProgress now_;
+  double written_ = 0;  // seconds since the beginning
+  bool begins_ = false, line_is_open_ = false;
+  std::jthread writer_;  // the last member: it ends before what it reads
+};
+
+Display& display() {
+  static Display one;
+  return one;
+}
+
+}  // namespace
+
+ProgressCallback progress() {
+  if (quiet()) return {};
+  return [](const JobProgress& now) { display().tell(now); };
+}
+
+void progress_at(const std::string& what, Index done, Index total) {
+  if (quiet()) return;
+  JobProgress now;
+  now.stage = what;
+  now.done = done;
+  now.total = total;
+  display().tell(now);
+}
+
+void end_progress() {
+  if (!quiet()) display().end();
+}
+
+}  // namespace headwave::cli

@@ -1,0 +1,61 @@
+#include "terminal.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "../../core/numbers/error.h"
+#include "progress.h"
+
+namespace headwave::cli {
+
+namespace {
+
+std::string remembered;
+std::time_t started = 0;
+
+}  // namespace
+
+bool& quiet() {
+  static bool flag = false;
+  return flag;
+}
+
+void remember_command_line(int argc, char** argv) {
+  started = std::time(nullptr);
+  remembered = "headwave";
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const bool plain = word.find_first_of(" \t\n\"'\\$`*?;&|<>()") == std::string::npos && !word.empty();
+    remembered += plain ? " " + word : " '" + word + "'";
+  }
+}
+
+const std::string& command_line() {
+  return remembered;
+}
+
+std::time_t program_start() {
+  return started;
+}
+
+void require_printed() {
+  errno = 0;
+  std::fflush(stdout);
+  if (std::ferror(stdout) == 0) return;
+  // Where it was an earlier write that failed the reason is gone, but a device that refused one may say it again.
+  if (errno == 0) (void)!::write(STDOUT_FILENO, "\n", 1);
+  throw IoError(errno == 0 ? std::string("standard output cannot be written")
+                           : fmt::format("standard output cannot be written: {}", std::strerror(errno)));
+}
+
+void say(const std::string& text) {
+  if (quiet()) return;
+  end_progress();
+  std::fprintf(stderr, "%s\n", text.c_str());
+}
+
+}  // namespace headwave::cli

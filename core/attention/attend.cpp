@@ -1,0 +1,173 @@
+#include "attend.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace headwave {
+
+namespace {
+
+/// Query rows per tile: 64 rows of 512 keys and 12 heads in float are 1.5 MB, which stays in a core's cache.
+constexpr Index tile_rows = 64;
+
+/// Sizes of a call, checked once.
+struct Shape {
+  Index queries, keys, valid_queries, valid_keys, d_head, d_value;
+};
+
+template <class Scalar>
+Shape checked_shape(const HeadInputs<Scalar>& in, const Mask<Scalar>& mask) {
+  if (in.heads < 1 || in.kv_heads < 1 || in.heads % in.kv_heads != 0)
+    throw ShapeError(fmt::format("attend: {} query heads cannot share {} key heads evenly", in.heads, in.kv_heads));
+  if (in.query.cols() % in.heads != 0 || in.key.cols() % in.kv_heads != 0 ||
+      in.query.cols() / in.heads != in.key.cols() / in.kv_heads)
+    throw ShapeError(
+        fmt::format("attend: query width {} for {} heads and key width {} for {} heads give different head widths",
+                    in.query.cols(), in.heads, in.key.cols(), in.kv_heads));
+  if (!in.value.empty() && (in.value.rows() != in.key.rows() || in.value.cols() % in.kv_heads != 0))
+    throw ShapeError(fmt::format("attend: values are ({}, {}), expected {} rows and a width that {} heads divide",
+                                 in.value.rows(), in.value.cols(), in.key.rows(), in.kv_heads));
+  if (!mask.additive.empty() && (mask.additive.rows() != in.query.rows() || mask.additive.cols() != in.key.rows()))
+    throw ShapeError(fmt::format("attend: the additive mask is ({}, {}), expected ({}, {})", mask.additive.rows(),
+                                 mask.additive.cols(), in.query.rows(), in.key.rows()));
+  if (mask.valid_queries > in.query.rows() || mask.valid_keys > in.key.rows())
+    throw ShapeError(fmt::format("attend: {} valid queries of {} and {} valid keys of {}", mask.valid_queries,
+                                 in.query.rows(), mask.valid_keys, in.key.rows()));
+  return {in.query.rows(),
+          in.key.rows(),
+          mask.valid_queries < 0 ? in.query.rows() : mask.valid_queries,
+          mask.valid_keys < 0 ? in.key.rows() : mask.valid_keys,
+          in.query.cols() / in.heads,
+          in.value.cols() / in.kv_heads};
+}
+
+/// Keys first .. first + count - 1: those a query may look at.
+struct Span {
+  Index first, count;
+};
+
+template <class Scalar>
+Span allowed_keys(const Mask<Scalar>& mask, Index query, Index valid_keys) {
+  const Index end = mask.causal ? std::min(valid_keys, query + 1) : valid_keys;
+  const Index first = mask.window > 0 ? std::max<Index>(0, query - mask.window + 1) : 0;
+  return {std::min(first, end), std::max<Index>(0, end - first)};
+}
+
+/// Softmax over the allowed entries of a row in place, zeros elsewhere; a row where everything is forbidden is zero.
+template <class Row>
+void softmax_row(Row row, Span allowed) {
+  using Scalar = typename Row::Scalar;
+  row.head(allowed.first).setZero();
+  row.tail(row.size() - allowed.first - allowed.count).setZero();
+  auto open = row.segment(allowed.first, allowed.count);
+  const Scalar top = allowed.count > 0 ? open.maxCoeff() : -std::numeric_limits<Scalar>::infinity();
+  if (top == -std::numeric_limits<Scalar>::infinity()) {
+    open.setZero();
+    return;
+  }
+  open.array() = (open.array() - top).exp();
+  open /= open.sum();
+}
+
+/// Queries and keys turned by a rotary term, or the biases an additive term gives to every offset.
+template <class Scalar>
+class Positioned {
+ public:
+  Positioned(const HeadInputs<Scalar>& inputs, const Shape& shape) : inputs_(inputs) {
+    const PositionTerm* term = inputs.position_term;
+    if (term == nullptr) return;
+    if (!term->additive()) {
+      query_ = inputs.query;
+      key_ = inputs.key;
+      term->turn(query_, shape.d_head);
+      term->turn(key_, shape.d_head);
+      inputs_.query = query_;
+      inputs_.key = key_;
+      return;
+    }
+    reach_ = std::max(shape.queries, shape.keys) - 1;
+    bias_.resize(inputs.heads, 2 * reach_ + 1);
+    for (Index head = 0; head < inputs.heads; ++head)
+      bias_.row(head) = term->kernel(head, reach_).template cast<Scalar>().transpose();
+  }
+
+  [[nodiscard]] const HeadInputs<Scalar>& inputs() const { return inputs_; }
+
+  /// Adds the biases of one head to the scores of query rows first, first + 1, ...
+  template <class Scores>
+  void add_bias(Index head, Index first, Scores scores) const {
+    if (bias_.size() == 0) return;
+    for (Index i = 0; i < scores.rows(); ++i)
+      scores.row(i) += bias_.row(head).segment(reach_ - first - i, scores.cols());
+  }
+
+ private:
+  HeadInputs<Scalar> inputs_;
+  MatrixOf<Scalar> query_, key_;
+  MatrixOf<Scalar> bias_;  // (heads, 2 reach + 1)
+  Index reach_ = 0;
+};
+
+}  // namespace
+
+template <class Scalar>
+MatrixOf<Scalar> attend(const HeadInputs<Scalar>& given, const Mask<Scalar>& mask, const AttentionSite& site,
+                        std::span<Probe* const> probes) {
+  const Shape shape = checked_shape(given, mask);
+  const Positioned<Scalar> positioned(given, shape);
+  const HeadInputs<Scalar>& inputs = positioned.inputs();
+  const Index group = inputs.heads / inputs.kv_heads;
+  const bool keep_scores = std::any_of(probes.begin(), probes.end(), [](const Probe* p) { return p->wants_scores(); });
+
+  MatrixOf<Scalar> output = MatrixOf<Scalar>::Zero(shape.queries, inputs.heads * shape.d_value);
+  MatrixOf<Scalar> weights(inputs.heads * tile_rows, shape.valid_keys);
+  MatrixOf<Scalar> scores(keep_scores ? weights.rows() : 0, keep_scores ? weights.cols() : 0);
+
+  for (Index first = 0; first < shape.valid_queries; first += tile_rows) {
+    const Index rows = std::min(tile_rows, shape.valid_queries - first);
+    // Right of the tile's last diagonal entry a causal mask forbids every key; scores are still whole where a probe
+    // asks.
+    const Index reach = mask.causal && !keep_scores ? std::min(shape.valid_keys, first + rows) : shape.valid_keys;
+    TileOf<Scalar> tile{site.layer,  site.kind, first, shape.valid_queries, shape.valid_keys,
+                        mask.window, {},        {},    site.document};
+
+    for (Index head = 0; head < inputs.heads; ++head) {
+      auto tile_weights = weights.middleRows(head * tile_rows, rows);
+      const MatrixOf<Scalar> query =
+          inputs.query.block(first, head * shape.d_head, rows, shape.d_head) * static_cast<Scalar>(inputs.scale);
+      tile_weights.leftCols(reach).noalias() =
+          query * inputs.key.block(0, (head / group) * shape.d_head, reach, shape.d_head).transpose();
+      positioned.add_bias(head, first, tile_weights.leftCols(reach));
+      if (keep_scores) {
+        scores.middleRows(head * tile_rows, rows) = tile_weights;
+        tile.scores.emplace_back(scores.middleRows(head * tile_rows, rows));
+      }
+      for (Index i = 0; i < rows; ++i) {
+        const Span allowed = allowed_keys(mask, first + i, shape.valid_keys);
+        if (!mask.additive.empty())
+          tile_weights.row(i).segment(allowed.first, allowed.count) +=
+              mask.additive.row(first + i).segment(allowed.first, allowed.count);
+        softmax_row(tile_weights.row(i), allowed);
+      }
+      tile.weights.emplace_back(tile_weights);
+    }
+
+    for (Probe* probe : probes) probe->see(tile);
+
+    if (shape.d_value == 0) continue;
+    for (Index head = 0; head < inputs.heads; ++head)
+      output.block(first, head * shape.d_value, rows, shape.d_value).noalias() =
+          tile.weights[static_cast<std::size_t>(head)].leftCols(reach) *
+          inputs.value.block(0, (head / group) * shape.d_value, reach, shape.d_value);
+  }
+  return output;
+}
+
+template MatrixOf<float> attend(const HeadInputs<float>&, const Mask<float>&, const AttentionSite&,
+                                std::span<Probe* const>);
+template MatrixOf<double> attend(const HeadInputs<double>&, const Mask<double>&, const AttentionSite&,
+                                 std::span<Probe* const>);
+
+}  // namespace headwave

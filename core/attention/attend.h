@@ -1,0 +1,64 @@
+#pragma once
+
+#include <span>
+
+#include "../numbers/matrix.h"
+#include "position_term.h"
+#include "probe.h"
+
+namespace headwave {
+
+/// Projected queries, keys and values of all heads, side by side. n' = query positions, n = key positions.
+template <class Scalar>
+struct HeadInputs {
+  MatrixViewOf<Scalar> query;  ///< (n', heads * d_head)
+  MatrixViewOf<Scalar> key;    ///< (n, kv_heads * d_head)
+  MatrixViewOf<Scalar> value;  ///< (n, kv_heads * d_value); empty: nobody wants A V, only the probes look
+  Index heads = 1;
+  Index kv_heads = 1;                           ///< query head h reads key head floor(h / (heads / kv_heads))
+  double scale = 1.0;                           ///< 1/sqrt(d_head) in most models
+  const PositionTerm* position_term = nullptr;  ///< turns queries and keys, or adds to the scores
+};
+
+/// Which keys a query may look at, and what is added to its scores.
+template <class Scalar>
+struct Mask {
+  bool causal = false;            ///< only keys j <= i
+  Index valid_keys = -1;          ///< keys from here on are padding; -1: all are valid
+  Index valid_queries = -1;       ///< queries from here on are padding: their output is zero and no probe sees them
+  MatrixViewOf<Scalar> additive;  ///< (n', n) added to the scaled scores, -infinity forbids; or empty
+  Index window = 0;               ///< only keys with i - j < window; 0: no limit
+};
+
+/// Where a call stands in a model, for the probes.
+struct AttentionSite {
+  Index layer = 0;
+  AttentionKind kind = AttentionKind::self;
+  const Document* document = nullptr;
+};
+
+/// Attention of all heads, row tile by row tile, without ever holding a (heads, n', n) array.
+///
+///     S_h = scale Q_h K_h^T + position term, + additive mask                                 (1)
+///     A_h = softmax over the allowed keys of S_h, row by row, the row's maximum subtracted   (2)
+///     O_h = A_h V_h                                                                          (3)
+///
+/// Probes see every tile of A (and of S without the mask where they want it) between (2) and (3). A row with no allowed
+/// key is zero, never NaN. Under a causal mask the upper triangle is not computed. One tile holds tile_rows x n weights
+/// per head.
+///
+/// Source: Vaswani et al. 2017, section 3.2.
+/// @param inputs  projected queries, keys and values
+/// @param probes  who looks on; may be empty
+/// @returns (n', heads * d_value)  the concatenated O_h; (n', 0) where no values were given
+/// @throws ShapeError if widths do not divide by the heads, or sequences and masks disagree
+template <class Scalar>
+MatrixOf<Scalar> attend(const HeadInputs<Scalar>& inputs, const Mask<Scalar>& mask, const AttentionSite& site,
+                        std::span<Probe* const> probes);
+
+extern template MatrixOf<float> attend(const HeadInputs<float>&, const Mask<float>&, const AttentionSite&,
+                                       std::span<Probe* const>);
+extern template MatrixOf<double> attend(const HeadInputs<double>&, const Mask<double>&, const AttentionSite&,
+                                        std::span<Probe* const>);
+
+}  // namespace headwave

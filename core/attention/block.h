@@ -1,0 +1,74 @@
+#pragma once
+
+#include "../numbers/matrix.h"
+
+namespace headwave {
+
+enum class Activation { gelu, gelu_tanh, relu, silu };
+enum class NormKind { layer, rms };
+
+/// Where a block's norms stand. post: x = norm(x + f(x)), the original Transformer and BERT. pre: x = x + f(norm(x)),
+/// GPT-2 and Llama.
+enum class NormPlace { post, pre };
+
+/// y = x W + b. Views into the checkpoint: nothing is copied.
+struct Linear {
+  MatrixView32
+      weight;         ///< (d_out, d_in) as Hugging Face's Linear stores it; (d_in, d_out) where in_out is set; or empty
+  VectorView32 bias;  ///< (d_out) or empty
+  bool in_out = false;  ///< the layout of GPT-2's Conv1D
+
+  [[nodiscard]] bool empty() const { return weight.empty(); }
+  [[nodiscard]] Index d_in() const { return in_out ? weight.rows() : weight.cols(); }
+  [[nodiscard]] Index d_out() const { return in_out ? weight.cols() : weight.rows(); }
+};
+
+/// layer: y = (x - mean) / sqrt(variance + eps) * scale + shift; rms: y = x / sqrt(mean square + eps) * scale; over
+/// each row.
+struct Norm {
+  VectorView32 scale;  ///< (d); empty: there is no norm
+  VectorView32 shift;  ///< (d) or empty
+  float eps = 1e-5F;
+  NormKind kind = NormKind::layer;
+
+  [[nodiscard]] bool empty() const { return scale.empty(); }
+};
+
+/// Projections of one attention, all heads side by side.
+struct AttentionWeights {
+  Linear query, key, value, output;
+
+  [[nodiscard]] bool empty() const { return query.empty(); }
+};
+
+/// narrow(activation(widen x)), or narrow(activation(gate x) * widen x) where there is a gate.
+struct FeedForward {
+  Linear widen, gate, narrow;
+
+  [[nodiscard]] bool empty() const { return widen.empty(); }
+};
+
+/// One layer. What a family does not have is empty.
+struct Block {
+  Norm self_norm;
+  AttentionWeights self;
+  Norm cross_norm;
+  AttentionWeights cross;  ///< of a decoder that reads an encoder
+  Norm feed_forward_norm;
+  FeedForward feed_forward;
+};
+
+/// What all blocks of a stack have in common.
+struct BlockSpec {
+  NormPlace norm_place = NormPlace::post;
+  bool parallel = false;  ///< pre-norm only: attention and feed-forward read the same x and are added together
+  Activation activation = Activation::gelu;
+  bool causal = false;  ///< a token attends to itself and to what stands before it
+  Index heads = 0;
+  Index kv_heads = 0;      ///< key and value heads, which query heads share evenly; equal to heads in most models
+  Index d_head = 0;        ///< width of one head's queries and keys; read, never assumed to be d_model / heads
+  double score_scale = 1;  ///< what q.k is multiplied by: 1/sqrt(d_head) in most models, 1 in T5
+  Index window = 0;        ///< keys further than this back are not attended to: i - j < window; 0: no limit
+};
+
+}  // namespace headwave

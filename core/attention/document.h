@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../numbers/matrix.h"
+
+namespace headwave {
+
+/// What stands before softmax(Q K^T): a layer attending to itself in both directions, to its past, or to another
+/// sequence.
+enum class AttentionKind { self, causal, cross };
+
+/// The name a kind has in results: "self", "causal", "cross".
+const char* name_of(AttentionKind kind);
+
+/// What was stored of one layer, for documents that do not come through a model. T = tokens.
+struct StoredLayer {
+  Index layer = 0;
+  Matrix32 states;  ///< (T, d_model)         what enters the layer's Q/K/V projections; or empty
+  Matrix32 query;   ///< (T, heads * d_head)  with bias; or empty: then the model's weights make it from the states
+  Matrix32 key;     ///< (T, kv_heads * d_head)
+};
+
+/// Tokens one after another.
+struct TokenSequence {
+  std::vector<std::int32_t> ids;      ///< (T) token ids; empty where only states were stored
+  std::vector<std::string> tokens;    ///< (T) the text each token stands for; may be empty
+  std::vector<std::uint8_t> special;  ///< (T) 1 where the token is [CLS], [SEP], <s> and the like; may be empty
+
+  /// Whether token i is a special one; false where nothing is known.
+  [[nodiscard]] bool is_special(Index i) const { return !special.empty() && special[static_cast<std::size_t>(i)] != 0; }
+};
+
+/// One sequence of T tokens: the unit that is attended over, and over which uncertainty is counted. For an
+/// encoder-decoder the sequence that the encoder reads, and beside it the one that the decoder reads.
+struct Document : TokenSequence {
+  std::string name;                 ///< where it came from: "wiki.test.raw, tokens 512 to 1023"
+  TokenSequence target;             ///< (T') what a decoder reads while it looks at the encoder; empty: there is none
+  std::vector<StoredLayer> stored;  ///< layers that were stored; empty: the model is run on the ids
+
+  /// T: the number of tokens.
+  [[nodiscard]] Index length() const;
+  /// The tokens behind the queries, and behind the keys, of a kind of attention.
+  [[nodiscard]] const TokenSequence& query_tokens(AttentionKind kind) const;
+  [[nodiscard]] const TokenSequence& key_tokens(AttentionKind kind) const;
+};
+
+}  // namespace headwave

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "../numbers/matrix.h"
+
+namespace headwave {
+
+/// What a model's attention knows of relative positions, beside or instead of a position table: attend() applies it,
+/// and it can be asked for its own kernel.
+class PositionTerm {
+ public:
+  PositionTerm() = default;
+  PositionTerm(const PositionTerm&) = delete;
+  PositionTerm& operator=(const PositionTerm&) = delete;
+  virtual ~PositionTerm() = default;
+
+  /// "rotary", "relative buckets", "linear bias".
+  [[nodiscard]] virtual const char* name() const = 0;
+
+  /// What the term does by itself at offsets t = -reach .. reach, key minus query: the bias it adds to a head's scaled
+  /// score; of a rotation, the factor by which it changes q.k of equal vectors, averaged over channels.
+  /// @returns (2 reach + 1)
+  [[nodiscard]] virtual Vector kernel(Index head, Index reach) const = 0;
+
+  /// Whether kernel() is added to the scaled scores. Otherwise turn() is applied to queries and keys.
+  [[nodiscard]] virtual bool additive() const = 0;
+
+  /// Turns the queries or keys of a whole sequence in place; row n stands at position n. Additive terms do nothing.
+  /// @param rows  (T, heads * d_head)
+  virtual void turn(Matrix32& /*rows*/, Index /*d_head*/) const {}
+  virtual void turn(Matrix& /*rows*/, Index /*d_head*/) const {}
+};
+
+}  // namespace headwave

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <vector>
+
+#include "../numbers/matrix.h"
+#include "block.h"
+#include "document.h"
+
+namespace headwave {
+
+/// Some query rows of one layer's attention, all heads at once, as they pass by. Nothing here outlives the call.
+template <class Scalar>
+struct TileOf {
+  Index layer = 0;
+  AttentionKind kind = AttentionKind::self;
+  Index first_row = 0;  ///< query position of row 0 of the matrices below
+  Index queries = 0;    ///< n', valid query positions of the whole layer
+  Index keys = 0;       ///< n, valid key positions; the matrices have this many columns
+  Index window = 0;     ///< keys further back than this are masked, i - j < window; 0: no limit
+  /// One per head, (rows, keys): attention weights after the softmax. A row sums to 1, or is zero where everything is
+  /// masked. Under a causal mask entries right of the diagonal are zero.
+  std::vector<MatrixViewOf<Scalar>> weights;
+  /// One per head, (rows, keys): scaled scores before mask and softmax. Empty unless a probe wants them.
+  std::vector<MatrixViewOf<Scalar>> scores;
+  const Document* document = nullptr;  ///< the tokens behind the positions; may be null
+
+  [[nodiscard]] Index rows() const { return weights.empty() ? 0 : weights.front().rows(); }
+  [[nodiscard]] Index heads() const { return static_cast<Index>(weights.size()); }
+};
+
+using Tile = TileOf<float>;     ///< models
+using Tile64 = TileOf<double>;  ///< attention in double: worked examples and oracles
+
+/// The hidden state that enters a layer's query, key and value projections; of cross-attention, the query projection.
+struct LayerInput {
+  Index layer = 0;
+  AttentionKind kind = AttentionKind::self;
+  MatrixView32 states;                 ///< (T, d_model)
+  bool pre_norm = false;               ///< true: the output of this layer's first norm; false: of the block before
+  const Document* document = nullptr;  ///< may be null
+};
+
+/// What a layer's heads hand on: the values between their projection and the weights.
+struct LayerValues {
+  Index layer = 0;
+  AttentionKind kind = AttentionKind::self;
+  MatrixView32 values;             ///< (n, kv_heads * d_value)  with bias, one row per key
+  const Linear* output = nullptr;  ///< W_O, (heads * d_value) to d_model; null: not known
+  Index heads = 0;
+  Index kv_heads = 0;                  ///< query head h takes the values of head floor(h / (heads / kv_heads))
+  const Document* document = nullptr;  ///< may be null
+};
+
+/// What a layer's heads made of the values, before W_O.
+struct LayerHeads {
+  Index layer = 0;
+  AttentionKind kind = AttentionKind::self;
+  MatrixView32 outputs;  ///< (n', heads * d_value)  A V of every head, side by side
+  Index heads = 0;
+  const Document* document = nullptr;  ///< may be null
+};
+
+/// Something that looks on while attention is computed, tile by tile. A probe belongs to one document, is called from
+/// one thread at a time, and accumulates in double.
+class Probe {
+ public:
+  Probe() = default;
+  Probe(const Probe&) = delete;
+  Probe& operator=(const Probe&) = delete;
+  virtual ~Probe() = default;
+
+  /// Whether tiles must carry the scores before mask and softmax. Costs one copy of the tile.
+  [[nodiscard]] virtual bool wants_scores() const { return false; }
+
+  /// Whether the probe is to be shown values and head outputs. Costs the values of the last layer, which nobody else
+  /// needs.
+  [[nodiscard]] virtual bool wants_values() const { return false; }
+
+  /// Called once per layer before its tiles.
+  virtual void see(const LayerInput& /*input*/) {}
+
+  /// Called for every tile: layers in order, rows in order within a layer.
+  virtual void see(const Tile& tile) = 0;
+
+  /// Called instead when attention is computed in double. Unless overridden the tile is rounded to float and handed on.
+  virtual void see(const Tile64& tile);
+
+  /// Called where the probe wants values, once per layer between its input and its tiles. Documents whose layers were
+  /// stored have no values: nothing is called.
+  virtual void see(const LayerValues& /*values*/) {}
+
+  /// Called where the probe wants values, once per layer after its tiles.
+  virtual void see(const LayerHeads& /*heads*/) {}
+};
+
+}  // namespace headwave

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "../numbers/matrix.h"
+
+namespace headwave {
+
+/// A small remark beside an array: text, a number or a few numbers.
+using Attribute = std::variant<std::string, double, std::int64_t, std::vector<double>>;
+using Attributes = std::map<std::string, Attribute>;
+
+/// One axis of a Field with its real coordinate values. Within one analysis the same name always has the same values.
+struct Axis {
+  std::string name;       ///< snake_case: "layer", "offset", "frequency"
+  std::string unit;       ///< "1", "token", "cycles/T"
+  std::string long_name;  ///< for people: "key position minus query position"
+  std::variant<std::vector<double>, std::vector<std::int64_t>, std::vector<std::string>> values;
+
+  [[nodiscard]] Index size() const;
+};
+
+/// A named array with units: the only form in which results leave an analysis. The result file, CSV and figures all
+/// read Fields, so what is described once appears everywhere.
+struct Field {
+  std::string name;        ///< "analysis/quantity": "offset_trace/mean_weight"
+  std::vector<Axis> axes;  ///< outermost first; none: a single value
+  std::string unit;        ///< "1", "token", "rad", "cycles/T"
+  std::string long_name;
+  /// Row-major. NaN in doubles means undefined; then `attributes["undefined"]` says why.
+  std::variant<std::vector<double>, std::vector<std::int64_t>, std::vector<std::uint8_t>, std::vector<std::string>>
+      values;
+  std::vector<std::string> flag_meanings;  ///< what the values 0, 1, ... of a uint8 array stand for
+  Attributes attributes;                   ///< choices and remarks: the normalisation, the seed
+
+  [[nodiscard]] Index size() const;                          ///< number of entries, the product of the axes' sizes
+  [[nodiscard]] const std::vector<double>& doubles() const;  ///< @throws ShapeError if the values are not doubles
+  [[nodiscard]] const Axis& axis(std::string_view axis_name) const;  ///< @throws ShapeError if there is none
+  [[nodiscard]] std::string group() const;                           ///< "offset_trace" of "offset_trace/mean_weight"
+  [[nodiscard]] std::string quantity() const;                        ///< "mean_weight" of "offset_trace/mean_weight"
+};
+
+/// What a job found: Fields in the order they were described, and where they came from.
+struct Result {
+  std::string title;  ///< one line for people
+  std::vector<Field> fields;
+  Attributes provenance;  ///< inputs with their sha256, options, seed, threads, version, wall time
+
+  /// @returns the Field of that name, or nullptr
+  [[nodiscard]] const Field* find(std::string_view name) const;
+  /// @throws ShapeError naming the Field that is missing
+  [[nodiscard]] const Field& at(std::string_view name) const;
+};
+
+/// An axis of whole numbers first, first + 1, ..., last; none where last < first.
+Axis counting_axis(std::string name, std::string unit, std::string long_name, Index first, Index last);
+
+/// The axes that most Fields share.
+Axis layer_axis(const std::vector<Index>& layers);  ///< the layer numbers looked at
+Axis layer_axis(Index layers);                      ///< layers 0 .. layers-1
+Axis head_axis(Index heads);
+Axis document_axis(Index documents);
+/// Offsets first..last in tokens, key position minus query position.
+Axis offset_axis(std::string name, Index first, Index last);
+
+/// A Field of doubles from any row-major range of numbers.
+/// @throws ShapeError if the number of values is not the product of the axes' sizes
+Field make_field(std::string name, std::vector<Axis> axes, std::string unit, std::string long_name,
+                 std::vector<double> values);
+
+}  // namespace headwave

@@ -1,0 +1,30 @@
+#include "head_grid.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "../numbers/error.h"
+
+namespace headwave {
+
+Index HeadGrid::first_row(Index layer) const {
+  const auto found = std::lower_bound(layers.begin(), layers.end(), layer);
+  if (found == layers.end() || *found != layer)
+    throw ShapeError(
+        fmt::format("attention of layer {} came, which was not announced; {} layers were", layer, layers.size()));
+  return static_cast<Index>(found - layers.begin()) * heads;
+}
+
+Axis pairs_axis() {
+  return {"pairs", "1", "which query-key pairs are counted",
+          std::vector<std::string>{"all", "without_special", "without_sink"}};
+}
+
+bool counts(Pairs kind, const TokenSequence& tokens, Index position) {
+  if (kind == Pairs::all) return true;
+  if (tokens.is_special(position)) return false;
+  return kind == Pairs::without_special || position > 0;
+}
+
+}  // namespace headwave

@@ -1,0 +1,47 @@
+#include "head_name.h"
+
+#include <charconv>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace headwave {
+
+namespace {
+
+/// The number after `letter` at the front of `rest`, which is then cut off.
+std::optional<Index> take_number(char letter, std::string_view& rest) {
+  if (rest.size() < 2 || rest[0] != letter || rest[1] < '0' || rest[1] > '9') return std::nullopt;
+  if (rest[1] == '0' && rest.size() > 2 && rest[2] >= '0' && rest[2] <= '9') return std::nullopt;
+  Index number = 0;
+  const auto [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+  return number;
+}
+
+/// Names may come from files: the message stays one short line of plain characters.
+std::string quotable(std::string_view text) {
+  std::string shown(text.substr(0, 40));
+  for (char& c : shown)
+    if (c < ' ' || c > '~') c = '?';
+  return text.size() > 40 ? shown + "..." : shown;
+}
+
+}  // namespace
+
+std::string head_name(Index layer, Index head) {
+  return fmt::format("L{}H{}", layer, head);
+}
+
+HeadName parse_head_name(std::string_view text) {
+  std::string_view rest = text;
+  const auto layer = take_number('L', rest);
+  const auto head = layer ? take_number('H', rest) : std::nullopt;
+  if (!head || !rest.empty())
+    throw FormatError(
+        fmt::format("head '{}': expected a name like L7H8 (layers and heads count from 0)", quotable(text)));
+  return {*layer, *head};
+}
+
+}  // namespace headwave

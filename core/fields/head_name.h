@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "../numbers/matrix.h"
+
+namespace headwave {
+
+/// One attention head of a model: "L7H8" is head 8 of layer 7. Both count from 0.
+struct HeadName {
+  Index layer = 0;
+  Index head = 0;
+
+  bool operator==(const HeadName&) const = default;
+};
+
+/// The name a head has everywhere: head_name(7, 8) is "L7H8".
+std::string head_name(Index layer, Index head);
+
+/// The head that a name stands for, written exactly as head_name() writes it: capital letters, no leading zeros.
+/// @param text  "L7H8"; anybody's writing
+/// @throws FormatError if it is not such a name
+HeadName parse_head_name(std::string_view text);
+
+}  // namespace headwave

@@ -1,0 +1,28 @@
+#include "head_weights.h"
+
+#include <fmt/format.h>
+
+namespace headwave {
+
+namespace {
+
+/// Columns first .. first + count - 1 of W in y = x W + b, whichever way it is stored.
+Matrix columns_of(const Linear& linear, Index first, Index count) {
+  if (linear.in_out) return linear.weight.middleCols(first, count).cast<double>();
+  return linear.weight.middleRows(first, count).transpose().cast<double>();
+}
+
+}  // namespace
+
+HeadWeights head_weights(const AttentionWeights& attention, const BlockSpec& block, Index head) {
+  if (head < 0 || head >= block.heads)
+    throw ShapeError(fmt::format("head_weights: there is no head {} among {}", head, block.heads));
+  const Index kv_head = head / (block.heads / block.kv_heads);
+  HeadWeights weights{columns_of(attention.query, head * block.d_head, block.d_head),
+                      columns_of(attention.key, kv_head * block.d_head, block.d_head), Vector::Zero(block.d_head)};
+  if (!attention.query.bias.empty())
+    weights.query_bias = attention.query.bias.segment(head * block.d_head, block.d_head).cast<double>();
+  return weights;
+}
+
+}  // namespace headwave

@@ -1,0 +1,241 @@
+#include "intervention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+#include <Eigen/QR>
+#include <fmt/format.h>
+
+#include "../numbers/random.h"
+#include "layer_positions.h"
+
+namespace headwave {
+
+namespace {
+
+/// Rows that are all the same zero row in memory.
+MatrixView32 zero_rows(const Vector32& zero, Index rows) {
+  return {zero.data(), rows, zero.size(), 0};
+}
+
+/// What stands behind a changed model: the model it was made from, and what is new.
+struct Changed {
+  std::shared_ptr<const void> before;
+  std::vector<Vector32> vectors;
+  std::vector<Matrix32> matrices;
+};
+
+template <class Change>
+void change_stacks(Model& model, const Change& change) {
+  change(model.stack);
+  if (model.decoder) change(*model.decoder);
+}
+
+/// The attention of that kind, in the stack where it happens.
+struct Site {
+  Stack& stack;
+  AttentionWeights Block::*attention;
+};
+
+Site site_of(Model& model, AttentionKind kind) {
+  if (!model.decoder || kind == AttentionKind::self) return {model.stack, &Block::self};
+  return {*model.decoder, kind == AttentionKind::cross ? &Block::cross : &Block::self};
+}
+
+/// A copy of the output projection in which nothing of the head is left.
+void silence(Linear& output, Index head, Index heads, std::vector<Matrix32>& storage) {
+  Matrix32 weight = output.weight;
+  const Index width = output.d_in() / heads;
+  if (output.in_out)
+    weight.middleRows(head * width, width).setZero();
+  else
+    weight.middleCols(head * width, width).setZero();
+  storage.push_back(std::move(weight));
+  output.weight = storage.back();
+}
+
+/// The part of every column at first <= f <= last cycles per T: projections on cosines and sines, which are orthogonal
+/// over the T rows.
+Matrix band_of(const Matrix& table, Index first, Index last) {
+  const Index length = table.rows();
+  Matrix band = Matrix::Zero(length, table.cols());
+  const Vector n = Vector::LinSpaced(length, 0.0, static_cast<double>(length - 1));
+  for (Index f = first; f <= last; ++f) {
+    const double w = 2 * std::numbers::pi * static_cast<double>(f) / static_cast<double>(length);
+    for (const Vector& wave : {Vector((w * n).array().cos()), Vector((w * n).array().sin())}) {
+      const double norm = wave.squaredNorm();
+      // The sine of f = 0 and of f = T/2 is nothing but rounding.
+      if (norm > 1e-6) band += wave * (wave.transpose() * table) / norm;
+    }
+  }
+  return band;
+}
+
+/// T_u W: the columns that give at position n what W gives at n + u, of least norm.
+Matrix shifted(const Matrix& positions, const Matrix& columns, Index u) {
+  const Index rows = positions.rows() - std::abs(u);
+  const Matrix here = u > 0 ? positions.topRows(rows) : positions.bottomRows(rows);
+  const Matrix there = u > 0 ? positions.bottomRows(rows) : positions.topRows(rows);
+  Eigen::CompleteOrthogonalDecomposition<Matrix> solver;
+  // The table is float32: what lies below its resolution is noise, whose inverse would drown everything.
+  solver.setThreshold(static_cast<double>(std::numeric_limits<float>::epsilon()) *
+                      static_cast<double>(std::max(here.rows(), here.cols())));
+  solver.compute(here);
+  return solver.solve(there * columns);
+}
+
+class ShuffledWords : public Source {
+ public:
+  ShuffledWords(std::unique_ptr<Source> source, std::uint64_t seed, Index shuffles)
+      : source_(std::move(source)), seed_(seed), shuffles_(shuffles) {
+    if (shuffles < 1) throw ShapeError(fmt::format("shuffled_words: {} shuffles, expected at least one", shuffles));
+  }
+
+  [[nodiscard]] Index count() const override { return source_->count() * shuffles_; }
+  [[nodiscard]] Index length(Index i) const override { return source_->length(i / shuffles_); }
+
+  [[nodiscard]] Document document(Index i) const override {
+    Document document = source_->document(i / shuffles_);
+    if (document.ids.empty())
+      throw ShapeError(fmt::format("{}: only states are stored, whose words cannot be shuffled", document.name));
+    document.name += fmt::format(", shuffle {}", i % shuffles_);
+    shuffle(document, Random(seed_).stream(static_cast<std::uint64_t>(i)));
+    return document;
+  }
+
+  [[nodiscard]] Attributes provenance() const override {
+    Attributes provenance = source_->provenance();
+    provenance["shuffles"] = static_cast<std::int64_t>(shuffles_);
+    provenance["shuffle_seed"] = static_cast<std::int64_t>(seed_);
+    return provenance;
+  }
+
+ private:
+  static void shuffle(TokenSequence& tokens, Random random) {
+    std::vector<Index> places;
+    for (Index i = 0; i < static_cast<Index>(tokens.ids.size()); ++i)
+      if (!tokens.is_special(i)) places.push_back(i);
+    std::vector<Index> from = places;
+    random.shuffle(from);
+    const TokenSequence before = tokens;
+    for (std::size_t n = 0; n < places.size(); ++n) {
+      const auto to = static_cast<std::size_t>(places[n]);
+      const auto old = static_cast<std::size_t>(from[n]);
+      tokens.ids[to] = before.ids[old];
+      if (!tokens.tokens.empty()) tokens.tokens[to] = before.tokens[old];
+    }
+  }
+
+  std::unique_ptr<Source> source_;
+  std::uint64_t seed_;
+  Index shuffles_;
+};
+
+}  // namespace
+
+Model words_only(const Model& model) {
+  Model changed = model;
+  auto storage = std::make_shared<Changed>(Changed{model.storage, {}, {}});
+  storage->vectors.reserve(2);
+  change_stacks(changed, [&](Stack& stack) {
+    stack.position_term = nullptr;
+    if (stack.embedding.positions.empty()) return;
+    storage->vectors.push_back(Vector32::Zero(stack.embedding.positions.cols()));
+    stack.embedding.positions = zero_rows(storage->vectors.back(), stack.embedding.positions.rows());
+  });
+  changed.storage = storage;
+  return changed;
+}
+
+Model positions_only(const Model& model) {
+  Model changed = model;
+  auto storage = std::make_shared<Changed>(Changed{model.storage, {}, {}});
+  storage->vectors.reserve(2);
+  change_stacks(changed, [&](Stack& stack) {
+    if (stack.embedding.positions.empty() && stack.position_term == nullptr)
+      throw ShapeError(
+          fmt::format("positions_only: this {} knows nothing of positions; nothing would be left", model.family));
+    storage->vectors.push_back(Vector32::Zero(stack.embedding.words.cols()));
+    stack.embedding.words = zero_rows(storage->vectors.back(), stack.embedding.words.rows());
+  });
+  changed.storage = storage;
+  return changed;
+}
+
+Model without_heads(const Model& model, const std::vector<HeadName>& heads, AttentionKind kind) {
+  Model changed = model;
+  auto storage = std::make_shared<Changed>(Changed{model.storage, {}, {}});
+  storage->matrices.reserve(heads.size());
+  const Site site = site_of(changed, kind);
+  const Index count = site.stack.block.heads;
+  for (const HeadName& head : heads) {
+    if (head.layer < 0 || head.layer >= site.stack.layers() || head.head < 0 || head.head >= count)
+      throw ShapeError(fmt::format("without_heads: there is no {}; the model has {} layers of {} heads",
+                                   head_name(head.layer, head.head), site.stack.layers(), count));
+    Block& block = site.stack.blocks[static_cast<std::size_t>(head.layer)];
+    silence((block.*site.attention).output, head.head, count, storage->matrices);
+  }
+  changed.storage = storage;
+  return changed;
+}
+
+Model without_band(const Model& model, Index first, Index last) {
+  Model changed = model;
+  auto storage = std::make_shared<Changed>(Changed{model.storage, {}, {}});
+  storage->matrices.reserve(2);
+  change_stacks(changed, [&](Stack& stack) {
+    const Matrix table = stack.embedding.positions.cast<double>();
+    const Index length = table.rows();
+    if (length == 0 || first < 0 || last < first || last > length / 2)
+      throw ShapeError(
+          fmt::format("without_band: {} to {} cycles of a table of {} positions; expected a band within 0 "
+                      "to {}",
+                      first, last, length, length / 2));
+    storage->matrices.push_back((table - band_of(table, first, last)).cast<float>());
+    stack.embedding.positions = storage->matrices.back();
+  });
+  changed.storage = storage;
+  return changed;
+}
+
+Model re_aimed(const Model& model, const std::vector<HeadName>& heads, Index u) {
+  Model changed = model;
+  auto storage = std::make_shared<Changed>(Changed{model.storage, {}, {}});
+  storage->matrices.reserve(heads.size());
+  const BlockSpec& block = changed.stack.block;
+  for (const HeadName& head : heads) {
+    if (head.layer < 0 || head.layer >= changed.stack.layers() || head.head < 0 || head.head >= block.heads)
+      throw ShapeError(fmt::format("re_aimed: there is no {}; the model has {} layers of {} heads",
+                                   head_name(head.layer, head.head), changed.stack.layers(), block.heads));
+    const Matrix positions = layer_positions(model.stack, head.layer);
+    if (u == 0 || std::abs(u) >= positions.rows())
+      throw ShapeError(fmt::format("re_aimed: by {} tokens with {} positions; expected a shift within them, not 0", u,
+                                   positions.rows()));
+    Linear& key = changed.stack.blocks[static_cast<std::size_t>(head.layer)].self.key;
+    const Index first = head.head / (block.heads / block.kv_heads) * block.d_head;
+    Matrix32 weight = key.weight;
+    Matrix columns;
+    if (key.in_out)
+      columns = weight.middleCols(first, block.d_head).cast<double>();
+    else
+      columns = weight.middleRows(first, block.d_head).transpose().cast<double>();
+    const Matrix32 turned = shifted(positions, columns, u).cast<float>();
+    if (key.in_out)
+      weight.middleCols(first, block.d_head) = turned;
+    else
+      weight.middleRows(first, block.d_head) = turned.transpose();
+    storage->matrices.push_back(std::move(weight));
+    key.weight = storage->matrices.back();
+  }
+  changed.storage = storage;
+  return changed;
+}
+
+std::unique_ptr<Source> shuffled_words(std::unique_ptr<Source> source, std::uint64_t seed, Index shuffles) {
+  return std::make_unique<ShuffledWords>(std::move(source), seed, shuffles);
+}
+
+}  // namespace headwave

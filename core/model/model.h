@@ -1,0 +1,64 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../attention/block.h"
+#include "../attention/document.h"
+#include "../attention/position_term.h"
+#include "../numbers/matrix.h"
+
+namespace headwave {
+
+/// What tokens become before the first block: norm(scale * word + position + token type 0), each where it exists.
+struct Embedding {
+  MatrixView32 words;        ///< (vocabulary, d_model)
+  float word_scale = 1;      ///< sqrt(d_model) in the original Transformer
+  MatrixView32 positions;    ///< (longest document, d_model) row n is added to token n; empty: no position table
+  MatrixView32 token_types;  ///< (types, d_model); or empty
+  Norm norm;                 ///< or empty
+};
+
+/// A tower of blocks: an encoder or a decoder.
+struct Stack {
+  BlockSpec block;
+  Embedding embedding;
+  std::vector<Block> blocks;                          ///< one per layer
+  Norm final_norm;                                    ///< after the last block; empty in post-norm models
+  std::shared_ptr<const PositionTerm> position_term;  ///< what attention itself knows of positions; null: nothing
+
+  [[nodiscard]] Index layers() const { return static_cast<Index>(blocks.size()); }
+  /// Width of the residual stream.
+  [[nodiscard]] Index d_model() const {
+    if (!embedding.words.empty() || blocks.empty()) return embedding.words.cols();
+    return blocks.back().self.query.d_in();
+  }
+};
+
+/// What predicts a token from a final state: words . norm(activation(transform x)) + bias, each where it exists.
+struct PredictionHead {
+  Linear transform;  ///< of masked-language models; or empty
+  Activation activation = Activation::gelu;
+  Norm transform_norm;
+  float state_scale = 1;  ///< T5 with tied words: 1/sqrt(d_model)
+  Linear words;  ///< (vocabulary, d_model): often the word embeddings again; empty: the checkpoint predicts nothing
+};
+
+/// A model as data: descriptions, and views of its weights.
+struct Model {
+  std::string family;            ///< "bert", "gpt2", "llama", ...
+  Stack stack;                   ///< the encoder, or the decoder of a decoder-only model
+  std::optional<Stack> decoder;  ///< of an encoder-decoder
+  PredictionHead head;
+  Index longest = 0;                    ///< longest document the positions allow, in tokens; 0: any
+  std::shared_ptr<const void> storage;  ///< keeps the memory behind the views alive
+
+  /// The kinds of attention that happen in it, in order: one, or self, causal and cross in an encoder-decoder.
+  [[nodiscard]] std::vector<AttentionKind> kinds() const;
+  /// The stack in which a kind of attention happens.
+  [[nodiscard]] const Stack& stack_of(AttentionKind kind) const;
+};
+
+}  // namespace headwave

@@ -1,0 +1,225 @@
+#include "model_pass.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "../attention/attend.h"
+#include "layer.h"
+
+namespace headwave {
+
+namespace {
+
+const char* label(const Document& document) {
+  return document.name.empty() ? "document" : document.name.c_str();
+}
+
+Matrix32 word_rows(const Embedding& embedding, const TokenSequence& tokens, const Document& document) {
+  const MatrixView32& words = embedding.words;
+  Matrix32 x(static_cast<Index>(tokens.ids.size()), words.cols());
+  for (Index i = 0; i < x.rows(); ++i) {
+    const Index id = tokens.ids[static_cast<std::size_t>(i)];
+    if (id < 0 || id >= words.rows())
+      throw ShapeError(
+          fmt::format("{}: token {} has id {}, outside the vocabulary of {}; was it tokenized for another model?",
+                      label(document), i, id, words.rows()));
+    x.row(i) = words.row(id);
+  }
+  return x;
+}
+
+/// norm(scale * word + position + token type 0).
+Matrix32 embedded(const Embedding& embedding, const TokenSequence& tokens, const Document& document) {
+  Matrix32 x = word_rows(embedding, tokens, document);
+  if (embedding.word_scale != 1.0F) x *= embedding.word_scale;
+  if (!embedding.positions.empty()) x += embedding.positions.topRows(x.rows());
+  if (!embedding.token_types.empty()) x.rowwise() += embedding.token_types.row(0);
+  normalise(x, embedding.norm);
+  return x;
+}
+
+/// One stack on its way through a document.
+class StackPass {
+ public:
+  /// @param memory  the encoder's final states, for a decoder that reads them
+  StackPass(const Stack& stack, const Document& document, std::span<Probe* const> probes, MatrixView32 memory)
+      : stack_(stack), spec_(stack.block), document_(document), probes_(probes), memory_(memory) {
+    wants_values_ = std::any_of(probes.begin(), probes.end(), [](const Probe* p) { return p->wants_values(); });
+  }
+
+  /// Every block and the final norm, in place.
+  /// @param needed  whether anybody wants what follows the last attention
+  void apply(Matrix32& x, bool needed) const {
+    for (Index layer = 0; layer < stack_.layers(); ++layer)
+      apply_block(layer, needed || layer + 1 < stack_.layers(), x);
+    if (needed) normalise(x, stack_.final_norm);
+  }
+
+  /// Attention within the sequence, over queries and keys that are ready.
+  Matrix32 attend_self(Index layer, MatrixView32 query, MatrixView32 key, MatrixView32 value) const {
+    const HeadInputs<float> inputs{
+        query, key, value, spec_.heads, spec_.kv_heads, spec_.score_scale, stack_.position_term.get()};
+    const AttentionKind kind = spec_.causal ? AttentionKind::causal : AttentionKind::self;
+    return attend<float>(inputs, {spec_.causal, -1, -1, {}, spec_.window}, {layer, kind, &document_}, probes_);
+  }
+
+  void show_input(Index layer, AttentionKind kind, MatrixView32 states) const {
+    for (Probe* probe : probes_)
+      probe->see(LayerInput{layer, kind, states, spec_.norm_place == NormPlace::pre, &document_});
+  }
+
+ private:
+  void apply_block(Index layer, bool needed, Matrix32& x) const {
+    const Block& block = stack_.blocks[static_cast<std::size_t>(layer)];
+    const bool crosses = !memory_.empty();
+    const auto self = [&](const Matrix32& input) {
+      return self_attention(layer, block.self, input, needed || crosses);
+    };
+    const auto cross = [&](const Matrix32& input) { return cross_attention(layer, block.cross, input, needed); };
+    const auto feed = [&](const Matrix32& input) { return feed_forward(input, block.feed_forward, spec_.activation); };
+    if (spec_.parallel) {
+      Matrix32 beside = x;
+      normalise(beside, block.feed_forward_norm.empty() ? block.self_norm : block.feed_forward_norm);
+      add_sublayer(block.self_norm, x, self);
+      if (needed) x += feed(beside);
+      return;
+    }
+    add_sublayer(block.self_norm, x, self);
+    if (crosses) add_sublayer(block.cross_norm, x, cross);
+    if (needed) add_sublayer(block.feed_forward_norm, x, feed);
+  }
+
+  /// post: x = norm(x + f(x)); pre: x = x + f(norm(x)). Where f gives nothing, nobody needs what follows.
+  template <class Sublayer>
+  void add_sublayer(const Norm& norm, Matrix32& x, const Sublayer& f) const {
+    if (spec_.norm_place == NormPlace::post) {
+      const Matrix32 change = f(x);
+      if (change.size() == 0) return;
+      x += change;
+      normalise(x, norm);
+    } else {
+      Matrix32 input = x;
+      normalise(input, norm);
+      const Matrix32 change = f(input);
+      if (change.size() > 0) x += change;
+    }
+  }
+
+  [[nodiscard]] Matrix32 self_attention(Index layer, const AttentionWeights& weights, const Matrix32& input,
+                                        bool needed) const {
+    const AttentionKind kind = spec_.causal ? AttentionKind::causal : AttentionKind::self;
+    show_input(layer, kind, input);
+    const Matrix32 query = linear(input, weights.query);
+    const Matrix32 key = linear(input, weights.key);
+    const Matrix32 value = needed || shows(weights) ? linear(input, weights.value) : Matrix32();
+    show_values(layer, kind, weights, value);
+    const Matrix32 heads = attend_self(layer, query, key, value);
+    show_heads(layer, kind, weights, heads);
+    return needed ? linear(heads, weights.output) : Matrix32();
+  }
+
+  /// Queries from the decoder, keys and values from what the encoder made; no position term, no mask.
+  [[nodiscard]] Matrix32 cross_attention(Index layer, const AttentionWeights& weights, const Matrix32& input,
+                                         bool needed) const {
+    show_input(layer, AttentionKind::cross, input);
+    const Matrix32 query = linear(input, weights.query);
+    const Matrix32 key = linear(memory_, weights.key);
+    const Matrix32 value = needed || shows(weights) ? linear(memory_, weights.value) : Matrix32();
+    show_values(layer, AttentionKind::cross, weights, value);
+    const HeadInputs<float> inputs{query, key, value, spec_.heads, spec_.kv_heads, spec_.score_scale, nullptr};
+    const Matrix32 heads = attend<float>(inputs, {}, {layer, AttentionKind::cross, &document_}, probes_);
+    show_heads(layer, AttentionKind::cross, weights, heads);
+    return needed ? linear(heads, weights.output) : Matrix32();
+  }
+
+  /// Whether somebody wants values, and there are any: a checkpoint may hold queries and keys alone.
+  [[nodiscard]] bool shows(const AttentionWeights& weights) const { return wants_values_ && !weights.value.empty(); }
+
+  void show_values(Index layer, AttentionKind kind, const AttentionWeights& weights, MatrixView32 values) const {
+    if (!shows(weights)) return;
+    const Linear* output = weights.output.empty() ? nullptr : &weights.output;
+    for (Probe* probe : probes_)
+      if (probe->wants_values())
+        probe->see(LayerValues{layer, kind, values, output, spec_.heads, spec_.kv_heads, &document_});
+  }
+
+  void show_heads(Index layer, AttentionKind kind, const AttentionWeights& weights, MatrixView32 outputs) const {
+    if (!shows(weights)) return;
+    for (Probe* probe : probes_)
+      if (probe->wants_values()) probe->see(LayerHeads{layer, kind, outputs, spec_.heads, &document_});
+  }
+
+  const Stack& stack_;
+  const BlockSpec& spec_;
+  const Document& document_;
+  std::span<Probe* const> probes_;
+  MatrixView32 memory_;
+  bool wants_values_ = false;
+};
+
+void require_width(const Document& document, Index layer, const char* what, Index came, Index expected) {
+  if (came != expected)
+    throw ShapeError(
+        fmt::format("{}: stored {} of layer {} have width {}, the model expects {}; are they from this model?",
+                    label(document), what, layer, came, expected));
+}
+
+/// Attends over one stored layer; its values are not needed, since no layer follows from it.
+void attend_stored(const Stack& stack, const StoredLayer& stored, const Document& document, const StackPass& pass) {
+  Matrix32 query = stored.query;
+  Matrix32 key = stored.key;
+  if (stored.states.size() > 0)
+    pass.show_input(stored.layer, stack.block.causal ? AttentionKind::causal : AttentionKind::self, stored.states);
+  if (query.size() == 0) {
+    if (stored.layer < 0 || stored.layer >= stack.layers())
+      throw ShapeError(
+          fmt::format("{}: states of layer {} were stored, but weights are known for {} layers; is this "
+                      "the model they came from?",
+                      label(document), stored.layer, stack.layers()));
+    const AttentionWeights& weights = stack.blocks[static_cast<std::size_t>(stored.layer)].self;
+    require_width(document, stored.layer, "states", stored.states.cols(), weights.query.d_in());
+    query = linear(stored.states, weights.query);
+    key = linear(stored.states, weights.key);
+  }
+  require_width(document, stored.layer, "queries", query.cols(), stack.block.heads * stack.block.d_head);
+  require_width(document, stored.layer, "keys", key.cols(), stack.block.kv_heads * stack.block.d_head);
+  pass.attend_self(stored.layer, query, key, {});
+}
+
+void require_length(const Model& model, const TokenSequence& tokens, const Document& document) {
+  const auto length = static_cast<Index>(tokens.ids.size());
+  if (model.longest > 0 && length > model.longest)
+    throw ShapeError(fmt::format("{}: {} tokens, but the model has {} positions; give a shorter one", label(document),
+                                 length, model.longest));
+}
+
+}  // namespace
+
+Matrix32 word_sequence(const Model& model, const Document& document, AttentionKind kind) {
+  return word_rows(model.stack_of(kind).embedding, document.query_tokens(kind), document);
+}
+
+Matrix32 model_pass(const Model& model, const Document& document, std::span<Probe* const> probes,
+                    const PassOptions& options) {
+  const StackPass pass(model.stack, document, probes, {});
+  if (!document.stored.empty()) {
+    for (const StoredLayer& stored : document.stored) attend_stored(model.stack, stored, document, pass);
+    return {};
+  }
+  if (document.target.ids.empty() == model.decoder.has_value())
+    throw ShapeError(fmt::format("{}: {}", label(document),
+                                 model.decoder ? "an encoder-decoder needs a target beside the source; give pairs"
+                                               : "there is a target, but the model has no decoder to read it"));
+  require_length(model, document, document);
+  Matrix32 x = embedded(model.stack.embedding, document, document);
+  pass.apply(x, options.final_states || model.decoder);
+  if (!model.decoder) return options.final_states ? x : Matrix32();
+
+  require_length(model, document.target, document);
+  Matrix32 y = embedded(model.decoder->embedding, document.target, document);
+  StackPass(*model.decoder, document, probes, x).apply(y, options.final_states);
+  return options.final_states ? y : Matrix32();
+}
+
+}  // namespace headwave

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "../attention/document.h"
+#include "model.h"
+
+namespace headwave {
+
+/// Scores of every word of the vocabulary at every position.
+///
+///     logits = words norm(activation(transform x)) + bias                                    (1)
+///
+/// where a model has no transform, norm or bias it is left out.
+/// @param states  (T, d_model) final states, as model_pass() returns them
+/// @returns (T, vocabulary)
+/// @throws ShapeError if the model predicts nothing, or the width is not its
+Matrix32 logits(const Model& model, MatrixView32 states);
+
+/// The chances of the words at one position: softmax of a row of logits, in double.
+/// @param row  (vocabulary)
+/// @returns (vocabulary)
+Vector probabilities(VectorView32 row);
+
+/// One guess at a token.
+struct WordChance {
+  Index id = 0;
+  double probability = 0;
+};
+
+/// The likeliest words, most likely first; of equally likely ones the lower id first.
+/// @param chances  (vocabulary)
+/// @param count    how many; fewer where the vocabulary is smaller
+std::vector<WordChance> likeliest(const Vector& chances, Index count);
+
+/// What a model thinks of the tokens of a document.
+struct PredictionLoss {
+  Index tokens = 0;  ///< how many were predicted
+  double sum = 0;    ///< of -ln p over them, in nats
+
+  [[nodiscard]] double mean() const { return sum / static_cast<double>(tokens); }
+};
+
+/// Loss of a causal model: every token but the first is predicted from those before it.
+/// @throws ShapeError if the model is not causal or predicts nothing
+PredictionLoss causal_loss(const Model& model, const Document& document);
+
+/// Loss of a masked-language model: the tokens at the places given are replaced by the mask, all at once, and predicted
+/// from what is left.
+/// @param places  positions 0 .. T-1
+/// @param mask    id of the mask token
+/// @throws ShapeError if the model predicts nothing, or a place lies outside the document
+PredictionLoss masked_loss(const Model& model, const Document& document, std::span<const Index> places,
+                           std::int32_t mask);
+
+}  // namespace headwave

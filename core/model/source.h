@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+
+#include "../attention/document.h"
+#include "../fields/field.h"
+
+namespace headwave {
+
+/// Where documents come from: text through a tokenizer, token ids, stored states, stored queries and keys, or the
+/// planted model. What comes after does not know which.
+class Source {
+ public:
+  Source() = default;
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+  virtual ~Source() = default;
+
+  /// How many documents there are.
+  [[nodiscard]] virtual Index count() const = 0;
+
+  /// Document i, 0 <= i < count(). May be called from several threads at once.
+  /// @throws Error if what is stored cannot be read or has the wrong shape
+  [[nodiscard]] virtual Document document(Index i) const = 0;
+
+  /// T of document i, of the longer of its two sequences where there is a target, without making the document.
+  [[nodiscard]] virtual Index length(Index i) const = 0;
+
+  /// What the result should remember of the input: paths, sha256, how text was packed, special tokens or not.
+  [[nodiscard]] virtual Attributes provenance() const = 0;
+};
+
+}  // namespace headwave

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <complex>
+#include <string>
+
+#include "matrix.h"
+
+namespace headwave {
+
+using MatrixC = MatrixOf<std::complex<double>>;  ///< complex, row-major
+
+/// What a sequence is multiplied by before it is transformed.
+enum class Window {
+  rectangular,  ///< by 1: the published choice, sharp lines with wide skirts
+  hann,         ///< by (1 - cos(2 pi n / T)) / 2: lines two bins wide, skirts that fall fast; halves a line's height
+};
+
+/// The name a window has in results: "rectangular", "hann".
+const char* name_of(Window window);
+
+/// What is done to each column before it is transformed, in this order.
+struct SpectrumOptions {
+  bool demean = false;                  ///< take the column's mean away: empties f = 0, changes no other bin
+  bool detrend = false;                 ///< take its least-squares line away, and with it the mean: lowers small f
+  Window window = Window::rectangular;  ///< demean before a window, or the mean leaks into f = 1
+};
+
+/// Discrete Fourier transform of each real column, frequencies f = 0 .. floor(T/2) in cycles per T.
+///
+///     F[f, c] = sum_n w[n] x[n, c] e^{-2 pi i f n / T}                                      (1)
+///
+/// Not normalised: a cosine of amplitude a on a bin has |F| = a T / 2. The frequencies left out are F[T - f] = conj
+/// F[f]. May be called from several threads at once; plans are estimated, never measured, so the digits repeat.
+///
+/// Source: Frigo and Johnson 2005, doi:10.1109/JPROC.2004.840301 (FFTW).
+/// @param columns  (T, columns)  one sequence per column, T >= 1
+/// @returns (floor(T/2) + 1, columns)  in the unit of x
+/// @throws ShapeError if there are no rows; NumericError if an entry is not finite
+MatrixC real_dft(MatrixView columns, const SpectrumOptions& options = {});
+
+/// Absolute value of real_dft(): the amplitude spectrum of each real column, not normalised.
+///
+/// With the rectangular window and no demeaning Parseval's equation holds:
+///
+///     sum_n x[n]^2 = (|F[0]|^2 + 2 sum_{0 < f < T/2} |F[f]|^2 + [T even] |F[T/2]|^2) / T    (2)
+///
+/// @param columns  (T, columns)  one sequence per column, T >= 1
+/// @returns (floor(T/2) + 1, columns)  in the unit of x
+/// @throws ShapeError if there are no rows; NumericError if an entry is not finite
+Matrix amplitude_spectrum(MatrixView columns, const SpectrumOptions& options = {});
+
+/// Two-sided discrete Fourier transform of each complex column: equation (1) with w = 1 for f = 0 .. T - 1, not
+/// normalised.
+///
+/// Row f > T/2 is the negative frequency f - T. The sign of a complex signal's frequency means something: do not fold
+/// it.
+///
+/// @param columns  (T, columns)  one complex sequence per column, T >= 1
+/// @returns (T, columns)
+/// @throws ShapeError if there are no rows; NumericError if an entry is not finite
+MatrixC dft(const MatrixC& columns);
+
+/// The library behind it, with its version: "FFTW 3.3.10".
+std::string fft_library();
+
+}  // namespace headwave

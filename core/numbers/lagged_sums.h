@@ -1,0 +1,32 @@
+#pragma once
+
+#include "fft.h"
+#include "matrix.h"
+
+namespace headwave {
+
+/// Spectra of columns followed by as many zeros, so that their products are sums over lags that do not wrap around.
+///
+/// Row 2 f is the transform of the T rows themselves at f cycles per T.
+/// @param columns  (T, columns), T >= 1
+/// @returns (T + 1, columns)
+/// @throws NumericError if an entry is not finite
+MatrixC padded_spectrum(MatrixView columns);
+
+/// Every other row of padded_spectrum(): the transform of the T rows themselves, f = 0 .. floor(T/2).
+MatrixC unpadded_rows(const MatrixC& padded);
+
+/// Products of two sequences of vectors at every lag, all columns together:
+///
+///     sums[t] = sum_i a_i . b_(i+t),   t = -(T-1) .. T-1                                     (1)
+///
+/// over the pairs that exist, T - |t| of them, through FFT.
+/// @param a  padded_spectrum() of the first, @param b  of the second
+/// @returns (2 T - 1)
+Vector lagged_sums(const MatrixC& a, const MatrixC& b);
+
+/// (1) of every column by itself.
+/// @returns (columns, 2 T - 1)
+Matrix lagged_sums_by_column(const MatrixC& a, const MatrixC& b);
+
+}  // namespace headwave

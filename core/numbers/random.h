@@ -1,0 +1,48 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "matrix.h"
+
+namespace headwave {
+
+/// A seeded source of random numbers that are the same on every platform, compiler and standard library.
+///
+/// The generator is xoshiro256**, its state filled by splitmix64 from the seed. Everything drawn from it uses only
+/// integer arithmetic and operations that IEEE 754 rounds exactly, so no digit depends on a mathematics library. Not
+/// for secrets.
+///
+/// Source: Blackman and Vigna 2021, doi:10.1145/3460772 (generator); Steele, Lea and Flood 2014,
+/// doi:10.1145/2714064.2660195 (seeding); Marsaglia and Bray 1964, doi:10.1137/1006063 (normal numbers).
+class Random {
+ public:
+  explicit Random(std::uint64_t seed);
+
+  /// A child whose numbers are independent of its parent's and of other children's. It depends on the seed and the
+  /// number alone, never on what was drawn before: give every piece of parallel work its own.
+  [[nodiscard]] Random stream(std::uint64_t number) const;
+
+  /// 64 random bits.
+  std::uint64_t bits();
+
+  /// A number in [0, 1), a multiple of 2^-53.
+  double uniform();
+
+  /// One of 0, 1, ..., n - 1, each exactly as likely as any other.
+  /// @throws NumericError if n < 1
+  Index below(Index n);
+
+  /// A number with mean 0 and standard deviation 1 from the normal distribution.
+  double normal();
+
+  /// Puts the items in an order of which all are equally likely.
+  void shuffle(std::span<Index> items);
+
+ private:
+  std::uint64_t seed_;
+  std::array<std::uint64_t, 4> state_{};
+};
+
+}  // namespace headwave

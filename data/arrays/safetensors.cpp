@@ -1,0 +1,187 @@
+#include "safetensors.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "../../core/numbers/error.h"
+#include "../files/file_content.h"
+#include "../files/foreign_files.h"
+#include "../files/json_file.h"
+#include "../files/printable.h"
+
+namespace headwave {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* single_name = "model.safetensors";
+constexpr const char* index_name = "model.safetensors.index.json";
+
+std::string shown(const fs::path& path) {
+  return printable(path.string(), 400);
+}
+
+/// The largest is the model: beside it there may be an optimizer's state, or how it was trained.
+std::optional<fs::path> largest_foreign(const std::vector<fs::path>& files) {
+  std::optional<fs::path> largest;
+  std::uintmax_t most = 0;
+  for (const fs::path& file : files) {
+    std::error_code problem;
+    const std::uintmax_t size = fs::file_size(file, problem);
+    if (problem || !is_foreign_weights_name(file) || (largest && size <= most)) continue;
+    largest = file;
+    most = size;
+  }
+  return largest;
+}
+
+[[noreturn]] void refuse_folder(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (std::error_code ended; const auto& entry : fs::directory_iterator(folder, ended)) files.push_back(entry.path());
+  std::ranges::sort(files);
+  const auto tensors = std::ranges::find(files, ".safetensors", [](const fs::path& p) { return p.extension(); });
+  if (tensors != files.end())
+    throw FormatError(fmt::format("{}: found neither {} nor {}; to read {}, give that file's path", shown(folder),
+                                  single_name, index_name, printable(tensors->filename().string())));
+  if (const auto foreign = largest_foreign(files)) throw FormatError(foreign_weights(*foreign));
+  throw FormatError(
+      fmt::format("{}: no weights in this folder: looked for {} and {}", shown(folder), single_name, index_name));
+}
+
+// Shards lie beside their index; a name that leads elsewhere is an attack or a mistake.
+bool is_plain_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find_first_of(std::string_view("/\\\0", 3)) == name.npos;
+}
+
+std::optional<NumberType> real_type(const std::string& dtype) {
+  if (dtype == "F32") return NumberType::f32;
+  if (dtype == "F16") return NumberType::f16;
+  if (dtype == "BF16") return NumberType::bf16;
+  if (dtype == "F64") return NumberType::f64;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Checkpoint::Checkpoint(const fs::path& path) : path_(path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) {
+    if (path.string().ends_with(".safetensors.index.json")) {
+      open_sharded(path);
+      return;
+    }
+    // What is called safetensors and is none is told byte by byte.
+    if (path.extension() != ".safetensors" && content_of_file(path) != FileContent::safetensors)
+      throw FormatError(foreign_weights(path));
+    open_single(path);
+  } else if (fs::exists(path / single_name, ignored)) {
+    open_single(path / single_name);
+  } else if (fs::exists(path / index_name, ignored)) {
+    open_sharded(path / index_name);
+  } else {
+    refuse_folder(path);
+  }
+}
+
+void Checkpoint::open_single(const fs::path& path) {
+  const auto& file = *(files_[path.filename().string()] = std::make_unique<SafetensorsFile>(path));
+  for (const TensorInfo& tensor : file.tensors()) {
+    places_.emplace(tensor.name, Place{&file, &tensor});
+    names_.push_back(tensor.name);
+  }
+}
+
+void Checkpoint::open_sharded(const fs::path& index) {
+  const nlohmann::json json = json_of_file(index, std::size_t{100} << 20U);
+  const auto map = json.is_object() ? json.find("weight_map") : json.end();
+  if (map == json.end() || !map->is_object() || map->empty())
+    throw FormatError(fmt::format("{}: expected an object 'weight_map' from tensor names to files", shown(index)));
+  for (const auto& [name, shard] : map->items()) {
+    if (!shard.is_string() || !is_plain_name(shard.get_ref<const std::string&>()))
+      throw FormatError(fmt::format("{}: tensor '{}' must be mapped to the name of a file in the same folder",
+                                    shown(index), printable(name)));
+    const auto& shard_name = shard.get_ref<const std::string&>();
+    std::unique_ptr<SafetensorsFile>& file = files_[shard_name];
+    if (!file) file = std::make_unique<SafetensorsFile>(index.parent_path() / shard_name);
+    const TensorInfo* tensor = file->find(name);
+    if (tensor == nullptr)
+      throw FormatError(
+          fmt::format("{}: tensor '{}' is said to be in {}, which does not hold it: the shards do not belong "
+                      "together",
+                      shown(index), printable(name), printable(shard_name)));
+    places_.emplace(name, Place{file.get(), tensor});
+  }
+  for (const auto& [shard_name, file] : files_)
+    for (const TensorInfo& tensor : file->tensors())
+      if (const auto found = places_.find(tensor.name); found != places_.end() && found->second.file == file.get())
+        names_.push_back(tensor.name);
+}
+
+std::vector<fs::path> Checkpoint::files() const {
+  std::vector<fs::path> paths;
+  for (const auto& [name, file] : files_) paths.push_back(file->path());
+  return paths;
+}
+
+Index Checkpoint::parameters() const {
+  return std::accumulate(places_.begin(), places_.end(), Index{0},
+                         [](Index sum, const auto& entry) { return sum + entry.second.info->size(); });
+}
+
+const Checkpoint::Place& Checkpoint::place(const std::string& name) const {
+  const auto found = places_.find(name);
+  if (found == places_.end())
+    throw FormatError(
+        fmt::format("{}: there is no tensor '{}' among the {} stored: config.json (or the map) and the weights do not "
+                    "belong together",
+                    shown(path_), printable(name), places_.size()));
+  return found->second;
+}
+
+const TensorInfo& Checkpoint::info(const std::string& name) const {
+  return *place(name).info;
+}
+
+const float* Checkpoint::values(const std::string& name, const std::vector<Index>& shape) const {
+  const auto& [file, tensor] = place(name);
+  if (tensor->shape != shape)
+    throw FormatError(
+        fmt::format("{}: tensor '{}' has shape {}, expected {}: config.json (or the map) and the weights do not "
+                    "belong together",
+                    shown(file->path()), printable(name), shape_text(tensor->shape), shape_text(shape)));
+  const std::optional<NumberType> type = real_type(tensor->dtype);
+  if (!type)
+    throw FormatError(
+        fmt::format("{}: tensor '{}' is {}, expected F32, F16, BF16 or F64: quantised or integer weights are not "
+                    "read, save the model in float32",
+                    shown(file->path()), printable(name), tensor->dtype));
+  const std::span<const std::byte> bytes = file->bytes(*tensor);
+  if (*type == NumberType::f32 && reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(float) == 0)
+    return reinterpret_cast<const float*>(bytes.data());
+  const std::lock_guard lock(converting_);
+  const auto [place, is_new] = converted_.try_emplace(name);
+  if (is_new) place->second = floats_of(bytes, *type);
+  return place->second.data();
+}
+
+MatrixView32 Checkpoint::matrix(const std::string& name, Index rows, Index cols) const {
+  return {values(name, {rows, cols}), rows, cols};
+}
+
+VectorView32 Checkpoint::vector(const std::string& name, Index size) const {
+  return {values(name, {size}), size};
+}
+
+Index Checkpoint::non_finite(const std::string& name) const {
+  const auto& [file, tensor] = place(name);
+  const std::optional<NumberType> type = real_type(tensor->dtype);
+  return type ? static_cast<Index>(non_finite_of(file->bytes(*tensor), *type)) : 0;
+}
+
+}  // namespace headwave

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "../../core/numbers/matrix.h"
+#include "safetensors_file.h"
+
+namespace headwave {
+
+/// The weights of a model, by name, as one whole: a folder with model.safetensors, or with model.safetensors.index.json
+/// and the shards it lists, or one file of either kind.
+///
+/// Opening reads the headers only. A float32 tensor that lies aligned is seen in place: its pages are read when the
+/// model first touches them, and shared between processes. F16, BF16, F64 and unaligned F32 are converted once, when
+/// asked for, into memory that lives here (F16 and BF16 exactly, F64 rounded). Kept in a std::shared_ptr, it can stand
+/// behind Model::storage. May be read from several threads at once.
+///
+/// Pickles (pytorch_model.bin, .pt, .ckpt) are never read: they run code when loaded.
+class Checkpoint {
+ public:
+  /// @throws IoError if a file or a shard is missing or unreadable; FormatError if a file is not what safetensors.h
+  /// demands,
+  ///         the index names a file outside its folder or a tensor its shard does not hold, the folder holds other
+  ///         formats only, or no weights at all
+  explicit Checkpoint(const std::filesystem::path& path);
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::vector<std::filesystem::path> files() const;  ///< every file opened, shards in order of name
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }  ///< in file order, shard by shard
+  [[nodiscard]] Index parameters() const;                                         ///< entries of all tensors together
+
+  [[nodiscard]] bool has(const std::string& name) const { return places_.contains(name); }
+  /// @throws FormatError naming the tensor that is missing
+  [[nodiscard]] const TensorInfo& info(const std::string& name) const;
+
+  /// A tensor as a matrix, good while this object lives.
+  /// @returns (rows, cols)
+  /// @throws FormatError if the tensor is missing, has another shape or holds no real numbers
+  [[nodiscard]] MatrixView32 matrix(const std::string& name, Index rows, Index cols) const;
+  /// @returns (size)
+  /// @throws FormatError as above
+  [[nodiscard]] VectorView32 vector(const std::string& name, Index size) const;
+
+  /// How many entries of a tensor are NaN or infinite. Reads the whole tensor.
+  /// @throws FormatError if the tensor is missing
+  [[nodiscard]] Index non_finite(const std::string& name) const;
+
+ private:
+  struct Place {
+    const SafetensorsFile* file;
+    const TensorInfo* info;
+  };
+  void open_single(const std::filesystem::path& file);
+  void open_sharded(const std::filesystem::path& index);
+  [[nodiscard]] const Place& place(const std::string& name) const;
+  [[nodiscard]] const float* values(const std::string& name, const std::vector<Index>& shape) const;
+
+  std::filesystem::path path_;
+  std::map<std::string, std::unique_ptr<SafetensorsFile>> files_;  // by file name
+  std::map<std::string, Place> places_;
+  std::vector<std::string> names_;
+  mutable std::mutex converting_;
+  mutable std::map<std::string, std::vector<float>> converted_;
+};
+
+}  // namespace headwave

@@ -1,0 +1,157 @@
+#include "safetensors_file.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "../../core/numbers/error.h"
+#include "../files/json_file.h"
+#include "../files/printable.h"
+
+namespace headwave {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t longest_header = 100'000'000;
+
+std::optional<std::size_t> bytes_per_entry(const std::string& dtype) {
+  static const std::map<std::string, std::size_t> sizes = {
+      {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1}, {"F8_E8M0", 1},
+      {"I16", 2},  {"U16", 2}, {"F16", 2}, {"BF16", 2},    {"I32", 4},     {"U32", 4},
+      {"F32", 4},  {"F64", 8}, {"I64", 8}, {"U64", 8},     {"C64", 8}};
+  const auto found = sizes.find(dtype);
+  return found == sizes.end() ? std::nullopt : std::optional(found->second);
+}
+
+// One message form for all complaints about a tensor's entry.
+struct Entry {
+  const std::string& file;
+  const std::string& name;
+
+  [[noreturn]] void refuse(const std::string& problem) const {
+    throw FormatError(fmt::format("{}: tensor '{}': {}: the file is damaged or was not written as safetensors", file,
+                                  printable(name), problem));
+  }
+  [[nodiscard]] const json& member(const json& entry, const char* key) const {
+    const auto found = entry.find(key);
+    if (found == entry.end()) refuse(fmt::format("'{}' is missing", key));
+    return *found;
+  }
+  [[nodiscard]] std::vector<std::size_t> sizes(const json& list, const char* key) const {
+    if (!list.is_array()) refuse(fmt::format("'{}' must be a list of whole numbers", key));
+    std::vector<std::size_t> numbers;
+    for (const json& number : list) {
+      constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<Index>::max());
+      if (!number.is_number_unsigned() || number.get<std::uint64_t>() > largest)
+        refuse(fmt::format("'{}' must hold whole numbers from 0 to 2^63 - 1", key));
+      numbers.push_back(number.get<std::size_t>());
+    }
+    return numbers;
+  }
+};
+
+TensorInfo tensor_info(const json& entry, const Entry& at, std::size_t data_bytes) {
+  if (!entry.is_object()) at.refuse("expected an object with dtype, shape and data_offsets");
+  const json& dtype = at.member(entry, "dtype");
+  if (!dtype.is_string()) at.refuse("'dtype' must be text");
+  TensorInfo info{at.name, dtype.get<std::string>(), {}, 0, 0};
+  const std::optional<std::size_t> width = bytes_per_entry(info.dtype);
+  if (!width) at.refuse(fmt::format("the type '{}' is not known", printable(info.dtype, 20)));
+
+  std::size_t bytes = *width;
+  for (const std::size_t size : at.sizes(at.member(entry, "shape"), "shape")) {
+    info.shape.push_back(static_cast<Index>(size));
+    if (__builtin_mul_overflow(bytes, size, &bytes)) at.refuse("the shape has more entries than any file can hold");
+  }
+  const std::vector<std::size_t> offsets = at.sizes(at.member(entry, "data_offsets"), "data_offsets");
+  if (offsets.size() != 2) at.refuse(fmt::format("'data_offsets' must hold 2 numbers, found {}", offsets.size()));
+  info.begin = offsets[0];
+  info.end = offsets[1];
+  if (info.begin > info.end || info.end > data_bytes)
+    at.refuse(fmt::format("bytes {} to {} are not inside the {} bytes of data", info.begin, info.end, data_bytes));
+  if (info.end - info.begin != bytes)
+    at.refuse(fmt::format("{} of shape {} needs {} bytes, the offsets give {}", info.dtype, shape_text(info.shape),
+                          bytes, info.end - info.begin));
+  return info;
+}
+
+}  // namespace
+
+Index TensorInfo::size() const {
+  Index product = 1;
+  for (const Index size : shape) product *= size;
+  return product;
+}
+
+std::string shape_text(std::span<const Index> shape) {
+  return fmt::format("({})", fmt::join(shape, ", "));
+}
+
+SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : file_(path) {
+  read_header();
+}
+
+void SafetensorsFile::read_header() {
+  const std::string name = printable(path().string(), 400);
+  std::uint64_t length = 0;
+  if (file_.size() < sizeof length)
+    throw FormatError(fmt::format("{}: {} bytes are too few for a safetensors file", name, file_.size()));
+  std::memcpy(&length, file_.bytes().data(), sizeof length);
+  if (length > longest_header || length > file_.size() - sizeof length)
+    throw FormatError(
+        fmt::format("{}: a safetensors header of {} bytes does not fit in the file of {} bytes: the file is cut "
+                    "short, or not safetensors",
+                    name, length, file_.size()));
+  data_ = sizeof length + static_cast<std::size_t>(length);
+  const std::string_view text = file_.text().substr(sizeof length, static_cast<std::size_t>(length));
+  if (!text.starts_with('{'))
+    throw FormatError(fmt::format("{}: expected a safetensors header, which begins with '{{'", name));
+  const json header = json_of_text(text, name);
+  const std::size_t data_bytes = file_.size() - data_;
+  for (const auto& [key, entry] : header.items()) {
+    if (key != "__metadata__") {
+      tensors_.push_back(tensor_info(entry, Entry{name, key}, data_bytes));
+      continue;
+    }
+    if (!entry.is_object()) throw FormatError(fmt::format("{}: __metadata__ must be an object of texts", name));
+    for (const auto& [label, text_value] : entry.items()) {
+      if (!text_value.is_string())
+        throw FormatError(fmt::format("{}: __metadata__ '{}' must be text", name, printable(label)));
+      metadata_.emplace(label, text_value.get<std::string>());
+    }
+  }
+
+  std::ranges::sort(tensors_, {}, [](const TensorInfo& t) { return std::tie(t.begin, t.end, t.name); });
+  std::size_t filled = 0;
+  for (const TensorInfo& tensor : tensors_) {
+    if (tensor.begin != filled)
+      Entry{name, tensor.name}.refuse(
+          fmt::format("its bytes begin at {}, {} {}", tensor.begin,
+                      tensor.begin < filled ? "inside the tensor that ends at" : "leaving a gap after", filled));
+    filled = tensor.end;
+    places_.emplace(tensor.name, places_.size());
+  }
+  if (filled != data_bytes)
+    throw FormatError(fmt::format("{}: the tensors fill {} bytes, the file has {}", name, filled, data_bytes));
+}
+
+const TensorInfo* SafetensorsFile::find(const std::string& name) const {
+  const auto found = places_.find(name);
+  return found == places_.end() ? nullptr : &tensors_[found->second];
+}
+
+std::span<const std::byte> SafetensorsFile::bytes(const TensorInfo& tensor) const {
+  return file_.bytes().subspan(data_ + tensor.begin, tensor.end - tensor.begin);
+}
+
+}  // namespace headwave

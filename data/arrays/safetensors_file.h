@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "../../core/numbers/matrix.h"
+#include "../files/mapped_file.h"
+#include "stored_numbers.h"
+
+namespace headwave {
+
+/// One tensor of a safetensors file, as its header describes it.
+struct TensorInfo {
+  std::string name;
+  std::string dtype;         ///< as written: "F32", "F16", "BF16", "I64", "BOOL", ...
+  std::vector<Index> shape;  ///< empty: a single number
+  std::size_t begin = 0;     ///< first byte, counted from the end of the header
+  std::size_t end = 0;       ///< one past the last byte
+
+  [[nodiscard]] Index size() const;  ///< number of entries
+};
+
+/// "(3, 4)", as messages and listings write shapes.
+std::string shape_text(std::span<const Index> shape);
+
+/// A safetensors file, mapped into memory: opening it reads the header only.
+///
+/// Everything the format promises is checked: the header's length against the file and 100 MB, its JSON (see
+/// json_file.h), known types, shape x type = bytes without overflow, and byte ranges that fill the data without overlap
+/// or gap.
+///
+/// Source: the safetensors format description, https://github.com/huggingface/safetensors.
+class SafetensorsFile {
+ public:
+  /// @throws IoError if the file cannot be read; FormatError naming the file and the tensor if anything above fails
+  explicit SafetensorsFile(const std::filesystem::path& path);
+
+  [[nodiscard]] const std::filesystem::path& path() const { return file_.path(); }
+  [[nodiscard]] const std::vector<TensorInfo>& tensors() const { return tensors_; }  ///< in the order of their bytes
+  [[nodiscard]] const std::map<std::string, std::string>& metadata() const { return metadata_; }
+  /// The tensor of that name, or nullptr.
+  [[nodiscard]] const TensorInfo* find(const std::string& name) const;
+  /// A tensor's bytes in the mapping; good while this object lives. They may lie at any address, odd ones too.
+  [[nodiscard]] std::span<const std::byte> bytes(const TensorInfo& tensor) const;
+
+ private:
+  void read_header();
+  MappedFile file_;
+  std::size_t data_ = 0;  // first byte after the header
+  std::vector<TensorInfo> tensors_;
+  std::map<std::string, std::string> metadata_;
+  std::map<std::string, std::size_t> places_;  // of names in tensors_
+};
+
+/// A float32 array to be stored.
+struct NamedTensor {
+  std::string name;
+  std::vector<Index> shape;
+  const float* values = nullptr;  ///< row-major, as many as the shape says
+};
+
+/// Writes float32 tensors as a safetensors file, in the order given; the file appears whole or not at all.
+/// @param metadata  free text stored beside the tensors; {"format", "pt"} lets Hugging Face load the file
+/// @throws ShapeError if a name occurs twice, is "__metadata__" or a size is negative; IoError if the disk refuses
+void write_safetensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
+                       const std::map<std::string, std::string>& metadata = {});
+
+}  // namespace headwave

@@ -1,0 +1,153 @@
+#include "stored_numbers.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include <Eigen/Core>
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+
+namespace headwave {
+
+static_assert(std::endian::native == std::endian::little,
+              "mapped weights are read in place: little-endian machines only");
+
+namespace {
+
+struct Half {
+  std::uint16_t bits;
+  operator float() const { return static_cast<float>(Eigen::numext::bit_cast<Eigen::half>(bits)); }
+};
+
+struct BrainFloat {
+  std::uint16_t bits;
+  operator float() const { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U); }
+};
+
+struct Boolean {
+  std::uint8_t bits;
+  operator std::uint8_t() const { return bits != 0 ? 1 : 0; }
+};
+
+template <class Stored, class Visit>
+void visit_numbers(std::span<const std::byte> bytes, ByteOrder order, Visit visit) {
+  if (bytes.size() % sizeof(Stored) != 0)
+    throw ShapeError(fmt::format("{} bytes do not divide into numbers of {} bytes", bytes.size(), sizeof(Stored)));
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof(Stored)) {
+    std::array<std::byte, sizeof(Stored)> raw;
+    std::memcpy(raw.data(), bytes.data() + at, sizeof(Stored));  // the file promises no alignment
+    if (order == ByteOrder::big) std::reverse(raw.begin(), raw.end());
+    visit(std::bit_cast<Stored>(raw));
+  }
+}
+
+template <class Visit>
+void visit_numbers(std::span<const std::byte> bytes, NumberType type, ByteOrder order, Visit visit) {
+  switch (type) {
+    case NumberType::f16:
+      return visit_numbers<Half>(bytes, order, visit);
+    case NumberType::bf16:
+      return visit_numbers<BrainFloat>(bytes, order, visit);
+    case NumberType::f32:
+      return visit_numbers<float>(bytes, order, visit);
+    case NumberType::f64:
+      return visit_numbers<double>(bytes, order, visit);
+    case NumberType::i8:
+      return visit_numbers<std::int8_t>(bytes, order, visit);
+    case NumberType::i16:
+      return visit_numbers<std::int16_t>(bytes, order, visit);
+    case NumberType::i32:
+      return visit_numbers<std::int32_t>(bytes, order, visit);
+    case NumberType::i64:
+      return visit_numbers<std::int64_t>(bytes, order, visit);
+    case NumberType::u8:
+      return visit_numbers<std::uint8_t>(bytes, order, visit);
+    case NumberType::u16:
+      return visit_numbers<std::uint16_t>(bytes, order, visit);
+    case NumberType::u32:
+      return visit_numbers<std::uint32_t>(bytes, order, visit);
+    case NumberType::u64:
+      return visit_numbers<std::uint64_t>(bytes, order, visit);
+    case NumberType::boolean:
+      return visit_numbers<Boolean>(bytes, order, visit);
+  }
+}
+
+bool is_real(NumberType type) {
+  return type == NumberType::f16 || type == NumberType::bf16 || type == NumberType::f32 || type == NumberType::f64;
+}
+
+// Beyond the largest float C++ leaves the conversion undefined; IEEE rounds to infinity.
+float rounded(double value) {
+  constexpr double halfway_to_2_128 = 0x1.ffffffp127;
+  if (std::abs(value) < halfway_to_2_128 || std::isnan(value)) return static_cast<float>(value);
+  return std::copysign(std::numeric_limits<float>::infinity(), value < 0 ? -1.0F : 1.0F);
+}
+
+}  // namespace
+
+std::size_t size_of(NumberType type) {
+  switch (type) {
+    case NumberType::i8:
+    case NumberType::u8:
+    case NumberType::boolean:
+      return 1;
+    case NumberType::f16:
+    case NumberType::bf16:
+    case NumberType::i16:
+    case NumberType::u16:
+      return 2;
+    case NumberType::f32:
+    case NumberType::i32:
+    case NumberType::u32:
+      return 4;
+    default:
+      return 8;
+  }
+}
+
+std::vector<float> floats_of(std::span<const std::byte> bytes, NumberType type, ByteOrder order) {
+  std::vector<float> values;
+  values.reserve(bytes.size() / size_of(type));
+  visit_numbers(bytes, type, order, [&values](auto number) {
+    if constexpr (std::is_same_v<decltype(number), double>)
+      values.push_back(rounded(number));
+    else
+      values.push_back(static_cast<float>(number));
+  });
+  return values;
+}
+
+std::vector<std::int64_t> integers_of(std::span<const std::byte> bytes, NumberType type, ByteOrder order) {
+  if (is_real(type)) throw NumericError("integers were expected, real numbers came");
+  std::vector<std::int64_t> values;
+  values.reserve(bytes.size() / size_of(type));
+  visit_numbers(bytes, type, order, [&values](auto number) {
+    if constexpr (std::is_same_v<decltype(number), std::uint64_t>) {
+      if (number > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+        throw NumericError(fmt::format("the integer {} does not fit in 64 bits with a sign", number));
+    }
+    values.push_back(static_cast<std::int64_t>(number));
+  });
+  return values;
+}
+
+std::size_t non_finite_of(std::span<const std::byte> bytes, NumberType type, ByteOrder order) {
+  if (!is_real(type)) return 0;
+  std::size_t count = 0;
+  visit_numbers(bytes, type, order, [&count](auto number) {
+    if constexpr (std::is_same_v<decltype(number), double>)
+      count += std::isfinite(number) ? 0 : 1;
+    else
+      count += std::isfinite(static_cast<float>(number)) ? 0 : 1;
+  });
+  return count;
+}
+
+}  // namespace headwave

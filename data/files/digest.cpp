@@ -1,0 +1,73 @@
+#include "digest.h"
+
+#include <array>
+#include <fstream>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <openssl/evp.h>
+
+#include "../../core/numbers/error.h"
+#include "printable.h"
+
+namespace headwave {
+
+namespace {
+
+class Sha256 {
+ public:
+  Sha256() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) {
+    good_ = context_ && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1;
+  }
+  void add(std::string_view bytes) {
+    good_ = good_ && EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1;
+  }
+  /// @param name  what messages call the bytes
+  [[nodiscard]] std::string hexadecimal(const std::string& name) const {
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned length = 0;
+    if (!good_ || EVP_DigestFinal_ex(context_.get(), digest.data(), &length) != 1)
+      throw IoError(fmt::format("{}: the SHA-256 could not be computed by libcrypto", name));
+    return fmt::format("{:02x}", fmt::join(std::span(digest).first(length), ""));
+  }
+
+ private:
+  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
+  bool good_ = false;
+};
+
+}  // namespace
+
+std::string sha256_of_file(const std::filesystem::path& path) {
+  const std::string name = printable(path.string(), 400);
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path))
+    throw IoError(fmt::format("{}: cannot be opened to compute its SHA-256", name));
+  Sha256 sha256;
+  // Piece by piece: weights that are mapped already would otherwise be in memory twice.
+  std::vector<char> piece(std::size_t{1} << 20U);
+  while (file) {
+    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    sha256.add({piece.data(), static_cast<std::size_t>(file.gcount())});
+  }
+  if (file.bad()) throw IoError(fmt::format("{}: cannot be read to the end", name));
+  return sha256.hexadecimal(name);
+}
+
+std::string sha256_of_text(std::string_view bytes) {
+  Sha256 sha256;
+  sha256.add(bytes);
+  return sha256.hexadecimal("a text");
+}
+
+std::string sha256_list(const std::vector<std::filesystem::path>& files) {
+  std::string list;
+  for (const std::filesystem::path& file : files)
+    list += fmt::format("{}{}  {}", list.empty() ? "" : "\n", sha256_of_file(file), file.filename().string());
+  return list;
+}
+
+}  // namespace headwave

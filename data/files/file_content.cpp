@@ -1,0 +1,125 @@
+#include "file_content.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "mapped_file.h"
+
+namespace headwave {
+
+namespace {
+
+// An HDF5 file may begin with a user's block of 512, 1024, 2048, ... bytes.
+bool is_hdf5(std::string_view bytes) {
+  constexpr std::string_view signature("\x89HDF\r\n\x1a\n", 8);
+  for (std::size_t at = 0; at < bytes.size(); at = at == 0 ? 512 : 2 * at)
+    if (bytes.substr(at).starts_with(signature)) return true;
+  return false;
+}
+
+bool is_safetensors(std::string_view bytes) {
+  std::uint64_t length = 0;
+  if (bytes.size() <= sizeof length) return false;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  return bytes[sizeof length] == '{' && length <= bytes.size() - sizeof length;
+}
+
+/// The name of the first member of a zip archive.
+std::string_view first_member(std::string_view bytes) {
+  constexpr std::size_t header = 30, length_at = 26;
+  std::uint16_t length = 0;
+  if (bytes.size() < header) return {};
+  std::memcpy(&length, bytes.data() + length_at, sizeof length);
+  return bytes.substr(header, length);
+}
+
+FileContent zip_content(std::string_view bytes) {
+  if (first_member(bytes).ends_with(".npy")) return FileContent::npz;
+  // PyTorch writes the pickle first, or after a few members of some bytes.
+  const bool has_pickle = bytes.substr(0, 4096).find("/data.pkl") != std::string_view::npos;
+  return has_pickle ? FileContent::pytorch : FileContent::zip;
+}
+
+// Protocols 2 to 5 begin with their number; STOP is a full stop. (Protocols 0 and 1 begin with anything.)
+bool is_pickle(std::string_view bytes) {
+  return bytes.size() > 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5 && bytes.back() == '.';
+}
+
+}  // namespace
+
+FileContent content_of(std::string_view bytes) {
+  using enum FileContent;
+  static const std::vector<std::pair<std::string_view, FileContent>> marks = {
+      {"\x93NUMPY", npy},
+      {"PK\x05\x06", zip},
+      {"GGUF", gguf},
+      {"PAR1", parquet},
+      {"\x1f\x8b", gzip},
+      {"\x89PNG\r\n", image},
+      {"\xff\xd8\xff", image},
+      {"GIF8", image},
+      {"%PDF-", pdf},
+      // What torch.save() wrote before it wrote zip archives: the number 0x1950a86a20f9469cfc6c, pickled.
+      {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", pytorch}};
+  if (bytes.empty()) return empty;
+  if (is_hdf5(bytes)) return hdf5;
+  if (is_safetensors(bytes)) return safetensors;
+  if (bytes.starts_with("PK\x03\x04")) return zip_content(bytes);
+  for (const auto& [mark, content] : marks)
+    if (bytes.starts_with(mark)) return content;
+  return is_pickle(bytes) ? pickle : other;
+}
+
+FileContent content_of_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored) ? FileContent::other : content_of(MappedFile(path).text());
+}
+
+std::string_view words_of(FileContent content) {
+  switch (content) {
+    case FileContent::other:
+      return "";
+    case FileContent::empty:
+      return "an empty file";
+    case FileContent::hdf5:
+      return "an HDF5 file";
+    case FileContent::npy:
+      return "a NumPy array (.npy)";
+    case FileContent::safetensors:
+      return "a safetensors file";
+    case FileContent::npz:
+      return "a NumPy archive (.npz)";
+    case FileContent::pytorch:
+      return "a PyTorch file";
+    case FileContent::pickle:
+      return "a Python pickle";
+    case FileContent::zip:
+      return "a zip archive";
+    case FileContent::gguf:
+      return "a GGUF file (llama.cpp)";
+    case FileContent::parquet:
+      return "a Parquet table";
+    case FileContent::gzip:
+      return "a file packed with gzip";
+    case FileContent::image:
+      return "an image";
+    case FileContent::pdf:
+      return "a PDF document";
+  }
+  return "";
+}
+
+std::string python_name(const std::filesystem::path& path) {
+  const std::string name = path.string();
+  const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
+    return c >= ' ' && c <= '~' && std::string_view("'\"\\$`!{}").find(c) == std::string_view::npos;
+  });
+  return plain && name.size() <= 300 ? fmt::format("'{}'", name) : "'FILE'";
+}
+
+}  // namespace headwave

@@ -1,0 +1,129 @@
+#include "input_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "../../core/numbers/error.h"
+#include "digest.h"
+#include "printable.h"
+#include "text_encoding.h"
+
+namespace headwave {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_of_a_stream = std::size_t{1} << 30U;
+constexpr std::size_t everything = std::string::npos;
+
+/// How many of the first bytes end with a whole character of UTF-8.
+std::size_t whole_characters(std::string_view text) {
+  std::size_t start = text.size();  // of the last character
+  while (start > 0 && text.size() - start < 4 && (static_cast<unsigned char>(text[start - 1]) & 0xC0U) == 0x80U)
+    --start;
+  if (start == 0) return text.size();
+  const auto lead = static_cast<unsigned char>(text[--start]);
+  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
+  return text.size() - start < length ? start : text.size();
+}
+
+/// The first bytes of standard input: to the end, or to the first line end after `enough`, or where no line ends to the
+/// end of some character.
+std::string_view standard_input(std::size_t enough) {
+  static std::mutex reading;
+  static std::string kept;
+  static bool ended = false;
+  const std::lock_guard lock(reading);
+  const std::size_t most = std::min(enough, most_of_a_stream);
+  std::array<char, 1U << 16U> piece{};
+  std::size_t line_end = kept.find('\n', most);
+  while (!ended && line_end == std::string::npos && kept.size() < 2 * most && kept.size() < most_of_a_stream) {
+    const ssize_t count = ::read(STDIN_FILENO, piece.data(), piece.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw IoError(fmt::format("standard input: cannot be read: {}", std::strerror(errno)));
+    ended = count == 0;
+    const std::size_t from = std::max(most, kept.size());
+    kept.append(piece.data(), static_cast<std::size_t>(count));
+    if (from < kept.size()) line_end = kept.find('\n', from);
+  }
+  if (line_end != std::string::npos) return std::string_view(kept).substr(0, line_end + 1);
+  if (ended) return kept;
+  if (enough == everything)
+    throw IoError("standard input: gives more than 1 GiB, and all of it would be needed; write it to a file");
+  return std::string_view(kept).substr(0, whole_characters(kept));
+}
+
+/// Up to the first line end after `enough` bytes.
+std::string_view needed(std::string_view text, std::size_t enough) {
+  if (text.size() <= enough) return text;
+  const std::size_t line_end = text.find('\n', enough);
+  return text.substr(0, line_end == std::string_view::npos ? text.size() : line_end + 1);
+}
+
+std::string_view without_mark(std::string_view text) {
+  return text.starts_with("\xef\xbb\xbf") ? text.substr(3) : text;
+}
+
+bool is_standard_input(const fs::path& path) {
+  return path == "-";
+}
+
+void require_file(const fs::path& path) {
+  std::error_code ignored;
+  const fs::file_type type = fs::status(path, ignored).type();
+  if (type == fs::file_type::fifo || type == fs::file_type::character || type == fs::file_type::socket)
+    throw IoError(
+        fmt::format("{}: a pipe or device, expected a file; to read a pipe, give - for the file's name and "
+                    "the text on standard input",
+                    printable(path.string(), 400)));
+}
+
+}  // namespace
+
+std::string input_name(const fs::path& path) {
+  return is_standard_input(path) ? "standard input" : path.string();
+}
+
+InputText::InputText(const fs::path& path, const InputTextOptions& options) : name_(input_name(path)) {
+  const bool is_stream = is_standard_input(path);
+  // A character has at most 4 bytes in any encoding where it has one in UTF-8.
+  const std::size_t bytes_per_byte = options.encoding.empty() ? 1 : 4;
+  const std::size_t enough = options.enough == 0 ? everything : bytes_per_byte * options.enough;
+  if (!is_stream) {
+    require_file(path);
+    file_ = std::make_unique<const MappedFile>(path);
+  }
+  // A copy: what is kept of the stream may move when more is asked for.
+  if (is_stream) stream_ = standard_input(enough);
+  const std::string_view bytes = is_stream ? std::string_view(stream_) : file_->text();
+  if (bytes.empty())
+    throw FormatError(
+        fmt::format("{}: {} is empty; expected {}", name_, is_stream ? "it" : "the file", options.expected));
+  if (options.encoding.empty()) {
+    text_ = needed(bytes, enough);
+    require_utf8(text_, {name_, options.expected, options.remedy});
+    text_ = without_mark(text_);
+  } else {
+    decode(bytes, options);
+  }
+  provenance_["source_file"] = path.string();
+  provenance_["source_sha256"] = is_stream ? sha256_of_text(bytes) + "  -" : sha256_list({path});
+}
+
+void InputText::decode(std::string_view bytes, const InputTextOptions& options) {
+  DecodedText decoded = decoded_text(bytes, options.encoding, options.enough == 0 ? everything : options.enough);
+  decoded_ = std::move(decoded.text);
+  text_ = decoded_;
+  provenance_["encoding"] = options.encoding;
+  provenance_["replaced_characters"] =
+      decoded.characters == 0 ? 0.0 : static_cast<double>(decoded.replaced) / static_cast<double>(decoded.characters);
+}
+
+}  // namespace headwave

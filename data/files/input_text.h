@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "../../core/fields/field.h"
+#include "mapped_file.h"
+
+namespace headwave {
+
+/// How much of an input is read, and how.
+struct InputTextOptions {
+  std::size_t enough = 0;     ///< bytes; what follows the next line end after so many is not looked at. 0: everything
+  std::string encoding = {};  ///< see decoded_text(); empty: UTF-8, and nothing else
+  std::string_view expected = "text in UTF-8";  ///< these two: see WantedText
+  std::string_view remedy =
+      "say which encoding it has, --encoding {} for instance, or --encoding UTF-8 to have what is not UTF-8 replaced";
+};
+
+/// A text that was named on the command line: a file, or "-" for standard input.
+///
+/// What was read of standard input is kept while the program runs: a command that opens its input twice, to compare two
+/// runs over it, finds the same. No more of it is read than is needed, and never more than 1 GiB.
+class InputText {
+ public:
+  /// @throws IoError if it cannot be read; FormatError if it is empty, or not in UTF-8 where no encoding was given
+  explicit InputText(const std::filesystem::path& path, const InputTextOptions& options = {});
+
+  /// In UTF-8, without a byte-order mark.
+  [[nodiscard]] std::string_view text() const { return text_; }
+  /// What messages call it: the path, or "standard input".
+  [[nodiscard]] const std::string& name() const { return name_; }
+  /// `source_file` and `source_sha256` (of standard input, of what was used of it); where an encoding was given also
+  /// `encoding` and `replaced_characters`.
+  [[nodiscard]] const Attributes& provenance() const { return provenance_; }
+
+ private:
+  void decode(std::string_view bytes, const InputTextOptions& options);
+
+  std::string name_;
+  std::unique_ptr<const MappedFile> file_;
+  std::string stream_, decoded_;
+  std::string_view text_;
+  Attributes provenance_;
+};
+
+/// What messages call an input: its path, or "standard input".
+std::string input_name(const std::filesystem::path& path);
+
+}  // namespace headwave

@@ -1,0 +1,13 @@
+#include "printable.h"
+
+namespace headwave {
+
+std::string printable(std::string_view text, std::size_t longest) {
+  std::string shown(text.substr(0, longest));
+  for (char& c : shown)
+    if (c < ' ' || c > '~') c = '?';
+  if (text.size() > longest) shown += "...";
+  return shown;
+}
+
+}  // namespace headwave

@@ -1,0 +1,139 @@
+#include "unicode_text.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <unicode/uchar.h>
+#include <unicode/utf8.h>
+
+#include "../../core/numbers/error.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr std::size_t longest_text = std::size_t{1} << 30U;
+
+unsigned byte_at(std::string_view text, std::size_t at) {
+  return static_cast<unsigned char>(text[at]);
+}
+
+// Hands every maximal well-formed or ill-formed stretch to `seen(begin, end, is_well_formed)`.
+template <class Seen>
+void walk_utf8(std::string_view text, Seen seen) {
+  if (text.size() > longest_text)
+    throw ShapeError(fmt::format("tokenizer: a text of {} bytes, at most {} are encoded at once: split it", text.size(),
+                                 longest_text));
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+  const auto size = static_cast<std::int32_t>(text.size());
+  std::int32_t good = 0;
+  for (std::int32_t at = 0; at < size;) {
+    const std::int32_t begin = at;
+    UChar32 c = 0;
+    U8_NEXT(bytes, at, size, c);
+    if (c >= 0) continue;
+    seen(good, begin, true);
+    seen(begin, at, false);
+    good = at;
+  }
+  seen(good, size, true);
+}
+
+}  // namespace
+
+std::string valid_utf8(std::string_view text) {
+  std::string valid;
+  valid.reserve(text.size());
+  walk_utf8(text, [&](std::int32_t begin, std::int32_t end, bool is_well_formed) {
+    if (is_well_formed)
+      valid.append(text, static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+    else
+      append_utf8(valid, 0xFFFD);
+  });
+  return valid;
+}
+
+bool is_valid_utf8(std::string_view text) {
+  bool valid = true;
+  walk_utf8(text, [&](std::int32_t, std::int32_t, bool is_well_formed) { valid = valid && is_well_formed; });
+  return valid;
+}
+
+std::size_t ill_formed_utf8(std::string_view text) {
+  constexpr std::size_t npos = std::string_view::npos;
+  for (std::size_t start = 0; start < text.size();) {
+    // Pieces end before a character's first byte; where there is none within four bytes, they end in what is ill-formed.
+    std::size_t end = std::min(text.size(), start + longest_text / 2);
+    for (int i = 0; i < 3 && end < text.size() && (byte_at(text, end) & 0xC0U) == 0x80U; ++i) --end;
+    std::size_t first = npos;
+    walk_utf8(text.substr(start, end - start), [&](std::int32_t begin, std::int32_t, bool is_well_formed) {
+      if (!is_well_formed) first = std::min(first, start + static_cast<std::size_t>(begin));
+    });
+    if (first != npos) return first;
+    start = end;
+  }
+  return npos;
+}
+
+char32_t code_point(std::string_view text, std::size_t at) {
+  const unsigned first = byte_at(text, at);
+  switch (utf8_length(text[at])) {
+    case 1:
+      return first;
+    case 2:
+      return (first & 0x1FU) << 6U | (byte_at(text, at + 1) & 0x3FU);
+    case 3:
+      return (first & 0x0FU) << 12U | (byte_at(text, at + 1) & 0x3FU) << 6U | (byte_at(text, at + 2) & 0x3FU);
+    default:
+      return (first & 0x07U) << 18U | (byte_at(text, at + 1) & 0x3FU) << 12U | (byte_at(text, at + 2) & 0x3FU) << 6U |
+             (byte_at(text, at + 3) & 0x3FU);
+  }
+}
+
+char32_t last_code_point(std::string_view text) {
+  std::size_t at = text.size() - 1;
+  while (at > 0 && (byte_at(text, at) & 0xC0U) == 0x80U) --at;
+  return code_point(text, at);
+}
+
+void append_utf8(std::string& text, char32_t c) {
+  const auto put = [&](char32_t byte) { text += static_cast<char>(static_cast<unsigned char>(byte)); };
+  if (c < 0x80) {
+    put(c);
+    return;
+  }
+  if (c < 0x800) {
+    put(0xC0U | c >> 6U);
+  } else {
+    if (c < 0x10000) {
+      put(0xE0U | c >> 12U);
+    } else {
+      put(0xF0U | c >> 18U);
+      put(0x80U | (c >> 12U & 0x3FU));
+    }
+    put(0x80U | (c >> 6U & 0x3FU));
+  }
+  put(0x80U | (c & 0x3FU));
+}
+
+bool has_category(char32_t c, std::uint32_t mask, int unicode_version) {
+  const auto point = static_cast<UChar32>(c);
+  if ((U_GET_GC_MASK(point) & mask) == 0) return false;
+  if (c < 0x80) return true;
+  UVersionInfo age;
+  u_charAge(point, age);
+  return age[0] <= unicode_version;
+}
+
+bool is_white_space(char32_t c) {
+  return u_isUWhiteSpace(static_cast<UChar32>(c)) != 0;
+}
+
+bool is_word_character(char32_t c) {
+  const auto point = static_cast<UChar32>(c);
+  constexpr std::uint32_t classes = U_GC_M_MASK | U_GC_ND_MASK | U_GC_PC_MASK;
+  return (U_GET_GC_MASK(point) & classes) != 0 || u_isUAlphabetic(point) != 0 ||
+         u_hasBinaryProperty(point, UCHAR_JOIN_CONTROL) != 0;
+}
+
+}  // namespace headwave

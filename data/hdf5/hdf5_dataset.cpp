@@ -1,0 +1,126 @@
+#include "hdf5_dataset.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "../../core/numbers/error.h"
+#include "../files/printable.h"
+#include "hdf5_chunks.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr std::size_t most_bytes = std::size_t{16} << 30U;
+// Below this no question is asked; above it, data may be this many times the bytes that stand for it. Deflate reaches
+// 1032.
+constexpr std::size_t harmless_bytes = std::size_t{64} << 20U;
+constexpr std::size_t best_compression = 2000;
+
+herr_t refuse_other_file(const char*, const char*, const char*, const char*, unsigned*, hid_t, void*) {
+  return -1;
+}
+
+// Whether `bytes` of data can come out of `stored` bytes of a file.
+bool is_plausible(std::size_t bytes, std::uintmax_t stored) {
+  return bytes <= harmless_bytes || bytes / best_compression <= stored;
+}
+
+// The library keeps a chunk's entries below 2^32, so nothing overflows here or where it is multiplied by an entry's
+// size.
+std::size_t chunk_entries(hid_t layout) {
+  std::size_t entries = 1;
+  for (const hsize_t size : hdf5_chunk_shape(layout))
+    if (__builtin_mul_overflow(entries, size, &entries) || entries > most_bytes) return most_bytes;
+  return entries;
+}
+
+}  // namespace
+
+Hdf5Handle hdf5_object(hid_t file, const std::string& path) {
+  const Hdf5Handle access(H5Pcreate(H5P_LINK_ACCESS), H5Pclose);
+  H5Pset_elink_cb(access.id(), refuse_other_file, nullptr);
+  Hdf5Handle object(H5Oopen(file, path.c_str(), access.id()), H5Oclose);
+  if (!object.valid()) throw FormatError(fmt::format("'{}' cannot be opened: {}", printable(path), hdf5_reason()));
+  return object;
+}
+
+Hdf5Dataset::Hdf5Dataset(Hdf5Handle object) : dataset_(std::move(object)) {
+  if (H5Iget_type(dataset_.id()) != H5I_DATASET) throw FormatError("expected a dataset, found a group or a type");
+  type_ = Hdf5Handle(H5Dget_type(dataset_.id()), H5Tclose);
+  space_ = Hdf5Handle(H5Dget_space(dataset_.id()), H5Sclose);
+  layout_ = Hdf5Handle(H5Dget_create_plist(dataset_.id()), H5Pclose);
+  if (!type_.valid() || !space_.valid() || !layout_.valid()) throw FormatError(hdf5_reason());
+  // A damaged type may claim to be of any size.
+  if (hdf5_is_number(type_.id()) && H5Tget_size(type_.id()) > 16)
+    throw FormatError(fmt::format("numbers of {} bytes: the file is damaged", H5Tget_size(type_.id())));
+  extent_ = hdf5_extent(space_.id());
+}
+
+std::string Hdf5Dataset::storage_text() const {
+  if (!extent_.scalar && extent_.shape.empty()) return "no entries";
+  if (H5Pget_external_count(layout_.id()) > 0) return "in other files";
+  switch (H5Pget_layout(layout_.id())) {
+    case H5D_COMPACT:
+      return "compact";
+    case H5D_CONTIGUOUS:
+      return "contiguous";
+    case H5D_VIRTUAL:
+      return "virtual, made of other datasets";
+    case H5D_CHUNKED:
+      break;
+    default:
+      return "unknown layout";
+  }
+  std::string text = fmt::format("chunks ({})", fmt::join(hdf5_chunk_shape(layout_.id()), ", "));
+  for (const std::string& filter : hdf5_filter_texts(layout_.id())) text += ", " + filter;
+  return text;
+}
+
+void Hdf5Dataset::check_readable(std::uintmax_t file_bytes, std::size_t memory_entry, Index first_row,
+                                 Index rows) const {
+  const H5D_layout_t kind = H5Pget_layout(layout_.id());
+  if (kind == H5D_VIRTUAL || H5Pget_external_count(layout_.id()) > 0)
+    throw FormatError("its numbers lie in other files, which are not followed: copy them into one file");
+  const std::size_t entry = std::max(H5Tget_size(type_.id()), memory_entry);
+  if (extent_.entries > most_bytes / entry)
+    throw FormatError(fmt::format("{} entries are more than the 16 GiB that are read at once", extent_.entries));
+  const std::size_t bytes = extent_.entries * H5Tget_size(type_.id());
+  const std::uintmax_t stored = std::min<std::uintmax_t>(H5Dget_storage_size(dataset_.id()), file_bytes);
+  // What is not chunked lies in the file byte for byte, or was never written; the library does not check that it is all
+  // there.
+  const bool never_written = kind == H5D_CONTIGUOUS && stored == 0 && bytes <= harmless_bytes;
+  if (kind == H5D_CHUNKED ? !is_plausible(bytes, stored) : bytes > stored && !never_written)
+    throw FormatError(fmt::format(
+        "{} bytes are promised, {} are stored: the file is damaged, or the data was never written", bytes, stored));
+  if (kind != H5D_CHUNKED || extent_.entries == 0) return;
+  if (!is_plausible(H5Tget_size(type_.id()) * chunk_entries(layout_.id()), file_bytes))
+    throw FormatError(fmt::format("its chunks are too large for a file of {} bytes: the file is damaged", file_bytes));
+  check_hdf5_chunks(id(), layout_.id(), extent_.shape, H5Tget_size(type_.id()), first_row, rows, file_bytes);
+}
+
+std::size_t Hdf5Dataset::entries(Index rows) const {
+  if (rows < 0) return extent_.entries;
+  const auto all_rows = static_cast<std::size_t>(extent_.shape.at(0));
+  return all_rows == 0 ? 0 : extent_.entries / all_rows * static_cast<std::size_t>(rows);
+}
+
+void Hdf5Dataset::read(hid_t memory_type, Index first_row, Index rows, void* values) const {
+  if (rows < 0) {
+    if (H5Dread(id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) throw FormatError(hdf5_reason());
+    return;
+  }
+  std::vector<hsize_t> start(extent_.shape.size(), 0);
+  std::vector<hsize_t> count(extent_.shape.begin(), extent_.shape.end());
+  start[0] = static_cast<hsize_t>(first_row);
+  count[0] = static_cast<hsize_t>(rows);
+  const Hdf5Handle chosen(H5Scopy(space()), H5Sclose);
+  const Hdf5Handle memory(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose);
+  if (H5Sselect_hyperslab(chosen.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) < 0 ||
+      H5Dread(id(), memory_type, memory.id(), chosen.id(), H5P_DEFAULT, values) < 0)
+    throw FormatError(hdf5_reason());
+}
+
+}  // namespace headwave

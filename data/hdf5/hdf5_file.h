@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../../core/fields/field.h"
+
+namespace headwave {
+
+class Hdf5Handle;
+
+/// One thing in an HDF5 file.
+struct Hdf5Node {
+  std::string path;          ///< "/layer_0/query"
+  std::string kind;          ///< "group", "dataset", "type", "link", or "unreadable"
+  std::vector<Index> shape;  ///< of a dataset; empty: a single entry
+  std::string dtype;         ///< of a dataset: "float32", "int64", "string", "bool", "compound", ...
+  std::string storage;       ///< of a dataset: "chunks (1, 12, 64), shuffle, gzip 2"; of a link: where it leads
+  Attributes attributes;
+};
+
+/// An HDF5 file, open for reading.
+///
+/// Damaged files are met with an error instead of a huge allocation: a dataset is read only if it has at most 16 GiB
+/// and the file holds enough bytes for it, also where they are compressed. Links into other files, data kept in other
+/// files and virtual datasets are listed and never followed. May be read from several threads at once; they take turns.
+class Hdf5File {
+ public:
+  /// @throws IoError if the file cannot be read; FormatError if it is not an HDF5 file or is cut short
+  explicit Hdf5File(const std::filesystem::path& path);
+  ~Hdf5File();
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+  /// Everything in the file, the root group first, in the order of creation where the file knows it. Links are not
+  /// followed, a group that can be reached twice is entered once, and what cannot be opened is listed as unreadable.
+  /// @throws FormatError if the file holds more than a million objects, or groups nest more than 64 deep
+  [[nodiscard]] std::vector<Hdf5Node> tree() const;
+
+  /// Names in a group, in the order of creation where the file knows it.
+  /// @throws FormatError if there is no such group
+  [[nodiscard]] std::vector<std::string> names(const std::string& group) const;
+
+  [[nodiscard]] bool has(const std::string& object) const;
+  /// @throws FormatError if there is no such object
+  [[nodiscard]] Hdf5Node node(const std::string& object) const;
+  /// @throws FormatError if there is no such object
+  [[nodiscard]] Attributes attributes(const std::string& object) const;
+  /// The entries of a text attribute one by one; empty where there is none.
+  /// @throws FormatError if there is no such object, or the attribute is not text
+  [[nodiscard]] std::vector<std::string> attribute_texts(const std::string& object, const std::string& attribute) const;
+  /// Names of the dimension scales attached to a dataset's axes, "" where an axis has none.
+  /// @throws FormatError if there is no such dataset
+  [[nodiscard]] std::vector<std::string> scales(const std::string& dataset) const;
+
+  /// All entries of a dataset of real numbers, row-major.
+  /// @throws FormatError if there is no such dataset, it is none of numbers, too large for its file, or cannot be read
+  [[nodiscard]] std::vector<double> doubles(const std::string& dataset) const;
+  [[nodiscard]] std::vector<float> floats(const std::string& dataset) const;  ///< as doubles(), rounded to float
+  /// Rows first_row .. first_row + rows - 1 along the first axis.
+  /// @throws FormatError as doubles(); ShapeError if there are no such rows
+  [[nodiscard]] std::vector<float> floats(const std::string& dataset, Index first_row, Index rows) const;
+  /// @throws FormatError as doubles(), or if the numbers are real or beyond int64
+  [[nodiscard]] std::vector<std::int64_t> integers(const std::string& dataset) const;
+  /// @throws FormatError as doubles(), or if the dataset is not of text
+  [[nodiscard]] std::vector<std::string> strings(const std::string& dataset) const;
+
+ private:
+  std::filesystem::path path_;
+  std::string name_;  // the path as messages show it
+  std::uintmax_t bytes_ = 0;
+  std::unique_ptr<Hdf5Handle> file_;
+};
+
+}  // namespace headwave

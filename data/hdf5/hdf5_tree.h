@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hdf5_file.h"
+#include "hdf5_handle.h"
+
+namespace headwave {
+
+/// What Hdf5File::tree() gives, of an open file.
+/// @throws FormatError if there are too many objects
+std::vector<Hdf5Node> hdf5_tree(hid_t file);
+
+/// Names of the links in an open group, in the order of creation where it is known, else by name.
+/// @throws FormatError if the library cannot list them
+std::vector<std::string> hdf5_names(hid_t group);
+
+/// An open object described.
+/// @throws FormatError if it cannot be
+Hdf5Node hdf5_node(Hdf5Handle object, const std::string& path);
+
+}  // namespace headwave

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "../../core/numbers/matrix.h"
+#include "hdf5_handle.h"
+
+namespace headwave {
+
+/// A stored type in words: "float32", "int64", "uint8", "bool", "enum", "string", "compound", ... Byte order is left
+/// out.
+std::string hdf5_type_text(hid_t type);
+
+/// Whether entries of the type are real numbers that the library converts: integers, floats, enumerations.
+bool hdf5_is_number(hid_t type);
+
+/// The type of texts in UTF-8 of variable length, as we write them.
+/// @throws IoError if the library refuses
+Hdf5Handle hdf5_text_type();
+
+/// How many entries a data space has, and along which axes.
+struct Hdf5Extent {
+  std::vector<Index> shape;  ///< empty: a single entry, or none
+  bool scalar = false;       ///< a single entry without an axis
+  std::size_t entries = 0;
+};
+
+/// @throws FormatError if the space is broken or its entries cannot be counted in 63 bits
+Hdf5Extent hdf5_extent(hid_t space);
+
+/// The texts of a string dataset or attribute, without padding.
+/// @param read  called with the memory type and a buffer; returns whether the library could fill it
+/// @throws FormatError if it could not, or if the texts would take more than `most_bytes`
+std::vector<std::string> hdf5_strings(hid_t type, hid_t space, std::size_t most_bytes,
+                                      const std::function<bool(hid_t, void*)>& read);
+
+}  // namespace headwave

@@ -1,0 +1,165 @@
+#include "model_listing.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "../../core/numbers/error.h"
+#include "../arrays/safetensors.h"
+#include "../files/json_file.h"
+#include "../models/model_directory.h"
+
+namespace headwave {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Fact {
+  const char* name;
+  std::vector<const char*> keys;  // what the families call it
+};
+
+const std::vector<Fact>& facts() {
+  static const std::vector<Fact> all = {
+      {"model_type", {"model_type"}},
+      {"layers", {"num_hidden_layers", "n_layer", "n_layers", "num_layers"}},
+      {"heads", {"num_attention_heads", "n_head", "n_heads", "num_heads"}},
+      {"kv_heads", {"num_key_value_heads", "n_kv_heads"}},
+      {"d_head", {"head_dim", "d_kv"}},
+      {"d_model", {"hidden_size", "n_embd", "d_model", "dim"}},
+      {"d_feed_forward", {"intermediate_size", "n_inner", "d_ff", "hidden_dim"}},
+      {"vocabulary", {"vocab_size"}},
+      {"positions", {"max_position_embeddings", "n_positions", "n_ctx"}},
+      {"activation", {"hidden_act", "activation_function", "hidden_activation"}},
+      {"dtype", {"torch_dtype", "dtype"}},
+  };
+  return all;
+}
+
+void add_config(Listing& listing, const fs::path& file) {
+  const nlohmann::json config = json_of_file(file, std::size_t{16} << 20U);
+  if (!config.is_object()) throw FormatError(fmt::format("{}: expected a JSON object", file.string()));
+  for (const Fact& fact : facts()) {
+    for (const char* key : fact.keys) {
+      const auto value = config.find(key);
+      if (value == config.end() || value->is_null()) continue;
+      if (value->is_string()) listing.facts[fact.name] = value->get<std::string>();
+      if (value->is_number_integer()) listing.facts[fact.name] = value->get<std::int64_t>();
+      if (value->is_number_float()) listing.facts[fact.name] = value->get<double>();
+      break;
+    }
+  }
+  for (const char* needed : {"model_type", "layers", "heads", "d_model"})
+    if (!listing.facts.contains(needed)) listing.notes.push_back(fmt::format("config.json does not say: {}", needed));
+}
+
+/// More problems or unused tensors than this are counted, not listed.
+constexpr std::size_t most_notes = 20;
+
+void add_notes(Listing& listing, const std::vector<std::string>& lines, const char* more) {
+  for (std::size_t i = 0; i < std::min(lines.size(), most_notes); ++i) listing.notes.push_back(lines[i]);
+  if (lines.size() > most_notes) listing.notes.push_back(fmt::format("{} more {}", lines.size() - most_notes, more));
+}
+
+const char* words_of(PositionKind kind) {
+  switch (kind) {
+    case PositionKind::none:
+      return "none";
+    case PositionKind::table:
+      return "table";
+    case PositionKind::sinusoids:
+      return "sinusoids";
+    case PositionKind::rotary:
+      return "rotary";
+    case PositionKind::linear_bias:
+      return "linear bias";
+    case PositionKind::buckets:
+      return "relative buckets";
+  }
+  return "none";
+}
+
+/// What the model is taken for, and what of it is missing.
+void add_model(Listing& listing, const ModelPlace& place) {
+  const ModelCheck check = model_check(place);
+  const StackMap& stack = check.map.stack;
+  const auto whole = [](Index number) { return static_cast<std::int64_t>(number); };
+  listing.facts["family"] = check.map.family;
+  listing.facts["family_because"] = check.map.reason;
+  listing.facts["layers"] = whole(stack.layers);
+  if (check.map.decoder) listing.facts["decoder_layers"] = whole(check.map.decoder->layers);
+  listing.facts["heads"] = whole(stack.block.heads);
+  listing.facts["kv_heads"] = whole(stack.block.kv_heads);
+  listing.facts["d_head"] = whole(stack.block.d_head);
+  listing.facts["d_model"] = whole(stack.d_model);
+  listing.facts["d_feed_forward"] = whole(stack.d_feed_forward);
+  listing.facts["vocabulary"] = whole(stack.vocabulary);
+  if (check.map.longest > 0) listing.facts["positions"] = whole(check.map.longest);
+  listing.facts["position_kind"] = std::string(words_of(stack.positions.kind));
+  listing.facts["attention"] = std::string(check.map.decoder    ? "self, causal, cross"
+                                           : stack.block.causal ? "causal"
+                                                                : "self");
+  listing.facts["norms"] = std::string(stack.block.norm_place == NormPlace::post ? "post-norm" : "pre-norm");
+  listing.facts["predicts"] =
+      std::string(check.map.prediction.words.empty() ? "nothing: no prediction head" : "tokens");
+  if (check.proposed)
+    listing.notes.push_back(check.map.reason + "; `headwave inspect --map` prints that map, to be given with --map");
+  add_notes(listing, check.problems, "like these");
+  std::vector<std::string> unused;
+  for (const std::string& name : check.unused) unused.push_back(fmt::format("not read: tensor '{}'", name));
+  add_notes(listing, unused, "tensors that are not read");
+}
+
+void add_weights(Listing& listing, const fs::path& folder) {
+  const Checkpoint checkpoint(folder);
+  for (const std::string& name : checkpoint.names()) {
+    const TensorInfo& tensor = checkpoint.info(name);
+    listing.entries.push_back({name, "tensor", tensor.dtype, tensor.shape, "", "", {}});
+  }
+  listing.facts["parameters"] = std::int64_t{checkpoint.parameters()};
+  std::string files;
+  for (const fs::path& file : checkpoint.files()) files += (files.empty() ? "" : ", ") + file.filename().string();
+  listing.facts["weight_files"] = files;
+}
+
+void add_tokenizer(Listing& listing, const fs::path& folder) {
+  std::string found;
+  for (const char* name :
+       {"tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "tokenizer.model", "sentencepiece.bpe.model",
+        "spiece.model", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"})
+    if (std::error_code ignored; fs::is_regular_file(folder / name, ignored))
+      found += (found.empty() ? "" : ", ") + std::string(name);
+  if (found.empty())
+    listing.notes.emplace_back("no tokenizer files: texts cannot be read, token ids can");
+  else
+    listing.facts["tokenizer_files"] = found;
+}
+
+}  // namespace
+
+Listing model_listing(const fs::path& folder) {
+  Listing listing{"model directory", folder, {}, {}, {}};
+  const fs::path config = folder / "config.json";
+  std::error_code ignored;
+  const bool has_config = fs::exists(config, ignored);
+  try {
+    add_weights(listing, folder);
+  } catch (const Error& problem) {
+    if (!has_config) throw;
+    listing.notes.emplace_back(problem.what());
+  }
+  try {
+    if (has_config) add_config(listing, config);
+    if (has_config && !listing.entries.empty()) add_model(listing, folder);
+  } catch (const Error& problem) {
+    listing.notes.emplace_back(problem.what());
+  }
+  if (!has_config) listing.notes.emplace_back("no config.json: what the tensors mean is not known");
+  add_tokenizer(listing, folder);
+  return listing;
+}
+
+}  // namespace headwave

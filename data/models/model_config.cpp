@@ -1,0 +1,170 @@
+#include "model_config.h"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "../../core/numbers/error.h"
+#include "../files/printable.h"
+
+namespace headwave {
+
+using nlohmann::json;
+
+namespace {
+
+/// No size in a real model comes near this; products of two still fit an Index.
+constexpr std::int64_t largest_size = 1 << 26;
+
+std::string shown(const json& value) {
+  return printable(value.dump(-1, ' ', false, json::error_handler_t::replace), 60);
+}
+
+}  // namespace
+
+ModelConfig::ModelConfig(const json& value, std::string place) : value_(value), place_(std::move(place)) {
+  if (!value_.is_object()) fail("expected an object of settings, found another JSON value");
+}
+
+void ModelConfig::fail(const std::string& what) const {
+  throw FormatError(fmt::format("{}: {}", place_, what));
+}
+
+bool ModelConfig::has(const char* key) const {
+  asked_->insert(prefix_ + key);
+  return value_.contains(key) && !value_.at(key).is_null();
+}
+
+bool ModelConfig::is_null(const char* key) const {
+  asked_->insert(prefix_ + key);
+  return value_.contains(key) && value_.at(key).is_null();
+}
+
+Index ModelConfig::size(const char* key, Index least) const {
+  if (!has(key)) fail(fmt::format("'{}' is missing; expected a whole number of at least {}", key, least));
+  const json& value = value_.at(key);
+  if (!value.is_number_integer()) fail(fmt::format("'{}' is {}, expected a whole number", key, shown(value)));
+  const bool fits = value.is_number_unsigned() ? value.get<std::uint64_t>() <= static_cast<std::uint64_t>(largest_size)
+                                               : value.get<std::int64_t>() <= largest_size;
+  if (!fits || value.get<std::int64_t>() < least)
+    fail(fmt::format("'{}' is {}, expected {} to {}", key, shown(value), least, largest_size));
+  return value.get<Index>();
+}
+
+Index ModelConfig::size_or(const char* key, Index otherwise, Index least) const {
+  return has(key) ? size(key, least) : otherwise;
+}
+
+double ModelConfig::positive(const char* key) const {
+  if (!has(key)) fail(fmt::format("'{}' is missing; expected a number above 0", key));
+  const json& value = value_.at(key);
+  if (!value.is_number()) fail(fmt::format("'{}' is {}, expected a number", key, shown(value)));
+  const double number = value.get<double>();
+  if (!std::isfinite(number) || number <= 0)
+    fail(fmt::format("'{}' is {}, expected a number above 0", key, shown(value)));
+  return number;
+}
+
+double ModelConfig::positive_or(const char* key, double otherwise) const {
+  return has(key) ? positive(key) : otherwise;
+}
+
+std::string ModelConfig::text_or(const char* key, const std::string& otherwise) const {
+  if (!has(key)) return otherwise;
+  if (!value_.at(key).is_string()) fail(fmt::format("'{}' is {}, expected text", key, shown(value_.at(key))));
+  return value_.at(key).get<std::string>();
+}
+
+bool ModelConfig::flag_or(const char* key, bool otherwise) const {
+  if (!has(key)) return otherwise;
+  if (!value_.at(key).is_boolean()) fail(fmt::format("'{}' is {}, expected true or false", key, shown(value_.at(key))));
+  return value_.at(key).get<bool>();
+}
+
+ModelConfig ModelConfig::object(const char* key) const {
+  if (!has(key)) fail(fmt::format("'{}' is missing; expected an object of settings", key));
+  ModelConfig inner(value_.at(key), fmt::format("{}: {}", place_, key));
+  inner.prefix_ = prefix_ + key + ".";
+  inner.asked_ = asked_;
+  asked_->insert(inner.prefix_);
+  return inner;
+}
+
+void ModelConfig::require(const char* key, bool value) const {
+  if (flag_or(key, value) != value)
+    fail(fmt::format("'{}' is {}, which changes the numbers in a way that is not known here; expected {}", key, !value,
+                     value));
+}
+
+void ModelConfig::require_text(const char* key, const std::string& value) const {
+  const std::string found = text_or(key, value);
+  if (found != value) fail(fmt::format("'{}' is '{}', expected {}", key, printable(found, 60), value));
+}
+
+Activation ModelConfig::activation(const char* key, const std::string& otherwise) const {
+  return activation_of(text_or(key, otherwise), fmt::format("{}: '{}'", place_, key));
+}
+
+std::vector<UnreadSetting> ModelConfig::unread() const {
+  std::vector<UnreadSetting> settings;
+  for (const auto& [key, value] : value_.items()) {
+    const bool empty = value.is_null() || (value.is_structured() && value.empty());
+    if (asked_->contains(prefix_ + key + ".")) {
+      const std::vector<UnreadSetting> inside = object(key.c_str()).unread();
+      settings.insert(settings.end(), inside.begin(), inside.end());
+    } else if (!empty && !asked_->contains(prefix_ + key)) {
+      settings.push_back({prefix_ + key, value == json(false)});
+    }
+  }
+  return settings;
+}
+
+ModelConfig ModelConfig::as(const std::string& family) const {
+  ModelConfig other = *this;
+  other.family_ = family;
+  other.asked_ = std::make_shared<std::set<std::string>>();
+  return other;
+}
+
+std::string ModelConfig::family() const {
+  if (!family_.empty()) return family_;
+  if (has("model_type")) return text_or("model_type", "");
+  if (has("architectures") && value_.at("architectures").is_array() && !value_.at("architectures").empty() &&
+      value_.at("architectures").front().is_string()) {
+    const auto name = value_.at("architectures").front().get<std::string>();
+    // Class names begin with the family's; the longer ones first, since "Roberta" ends XLMRoberta's.
+    constexpr std::array<std::pair<const char*, const char*>, 14> families{{{"XLMRoberta", "xlm-roberta"},
+                                                                            {"Camembert", "camembert"},
+                                                                            {"Roberta", "roberta"},
+                                                                            {"DistilBert", "distilbert"},
+                                                                            {"Bert", "bert"},
+                                                                            {"GPT2", "gpt2"},
+                                                                            {"Llama", "llama"},
+                                                                            {"Mistral", "mistral"},
+                                                                            {"Qwen2", "qwen2"},
+                                                                            {"T5", "t5"},
+                                                                            {"MT5", "mt5"},
+                                                                            {"Bloom", "bloom"},
+                                                                            {"Bart", "bart"},
+                                                                            {"Marian", "marian"}}};
+    for (const auto& [begins, family] : families)
+      if (name.starts_with(begins)) return family;
+    return name;
+  }
+  fail("neither 'model_type' nor 'architectures' says which kind of model this is");
+}
+
+Activation activation_of(const std::string& name, const std::string& place) {
+  if (name == "gelu") return Activation::gelu;
+  if (name == "gelu_new" || name == "gelu_pytorch_tanh" || name == "gelu_fast") return Activation::gelu_tanh;
+  if (name == "relu") return Activation::relu;
+  if (name == "silu" || name == "swish") return Activation::silu;
+  throw FormatError(
+      fmt::format("{} is '{}', expected gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, relu, silu or swish", place,
+                  printable(name, 60)));
+}
+
+}  // namespace headwave

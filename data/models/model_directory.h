@@ -1,0 +1,64 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../../core/fields/field.h"
+#include "../../core/model/model.h"
+#include "model_map.h"
+
+namespace headwave {
+
+/// Where a model lies: a Hugging Face folder with config.json and model.safetensors (or its shards), or a safetensors
+/// file with config.json beside it; for any other checkpoint a map says what its tensors are (model_map_file.h).
+struct ModelPlace {
+  ModelPlace(std::filesystem::path weights_path, std::filesystem::path map_path = {})  // NOLINT: a path is a place
+      : weights(std::move(weights_path)), map(std::move(map_path)) {}
+
+  std::filesystem::path weights;  ///< folder or file
+  std::filesystem::path map;      ///< TOML file; empty: config.json says what the model is
+};
+
+/// What a model is: by its map, or by the family that its config.json names (model_family.h).
+/// @throws IoError, FormatError naming the file, what was expected and what came
+ModelMap model_map(const ModelPlace& place);
+
+/// Opens a model. Weights stay in the memory-mapped file; what predicts tokens is there where the checkpoint has it.
+/// @throws IoError, FormatError naming the file and the tensor: missing, of the wrong shape, not expected, or holding
+///         NaN or infinity
+Model open_model(const ModelPlace& place);
+
+/// A model as far as a checkpoint has it: what is missing is empty in the model, and named beside it.
+struct PartialModel {
+  Model model;
+  std::vector<std::string> missing;  ///< names of tensors
+};
+/// @throws as open_model, but for tensors that are missing
+PartialModel open_partial_model(const ModelPlace& place);
+
+/// What a map finds in a checkpoint, without looking at the values: only headers are read.
+struct ModelCheck {
+  ModelMap map;
+  std::vector<std::string> problems;  ///< one line each; none: the model can be opened
+  std::vector<std::string> unused;    ///< tensors that the model does not read
+  bool proposed = false;              ///< the family is not known and the map is a proposal
+};
+/// Where config.json names a family that is not known, the known one whose names and shapes fit the checkpoint best is
+/// proposed, and `map.reason` says so: a map to look at and to give by hand, which open_model() does not take by itself.
+/// @throws as model_map, also if no known family has as much as half of its tensors here, or what the config says, or is
+///         known of its model type, would change the numbers and stands in no map (config_arithmetic.h)
+ModelCheck model_check(const ModelPlace& place);
+
+/// The position table of a model alone, without the rows before token 0's: (positions, d_model). Works for checkpoints
+/// that hold little else.
+/// @throws FormatError if the model has no position table
+Matrix32 position_table(const ModelPlace& place);
+
+/// What a result should remember of a model: its path as `model`, and as `model_sha256` the digests of what describes
+/// it and of its weights. Nothing is parsed but the weights' headers.
+/// @throws IoError, FormatError as open_model
+Attributes model_provenance(const ModelPlace& place);
+
+}  // namespace headwave

@@ -1,0 +1,89 @@
+#include "model_family.h"
+
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "../files/printable.h"
+
+namespace headwave {
+
+namespace {
+
+using Describe = ModelMap (*)(const ModelConfig&, const HasTensor&);
+
+const std::map<std::string, Describe>& families() {
+  static const std::map<std::string, Describe> all{{"bert", bert_map},
+                                                   {"roberta", bert_map},
+                                                   {"xlm-roberta", bert_map},
+                                                   {"camembert", bert_map},
+                                                   {"bart", bart_map},
+                                                   {"marian", bart_map},
+                                                   {"t5", t5_map},
+                                                   {"mt5", t5_map},
+                                                   {"gpt2", gpt2_map},
+                                                   {"bloom", bloom_map},
+                                                   {"llama", llama_map},
+                                                   {"mistral", llama_map},
+                                                   {"qwen2", llama_map},
+                                                   {"distilbert", distilbert_map}};
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::string> known_families() {
+  std::vector<std::string> names;
+  for (const auto& [name, describe] : families()) names.push_back(name);
+  return names;
+}
+
+ModelMap family_map(const ModelConfig& config, const HasTensor& has) {
+  const std::string family = config.family();
+  const auto found = families().find(family);
+  if (found == families().end()) {
+    std::string known;
+    for (const auto& [name, describe] : families()) known += (known.empty() ? "" : ", ") + name;
+    config.fail(
+        fmt::format("model type '{}' is not known; headwave reads {}, and any other through a map (--map FILE.toml)",
+                    printable(family, 60), known));
+  }
+  ModelMap map = found->second(config, has);
+  map.family = family;
+  map.reason =
+      fmt::format("config.json says {} '{}'", config.has("model_type") ? "model_type" : "architectures", family);
+  return map;
+}
+
+TensorNames weight_and_bias(const std::string& name) {
+  return {name + ".weight", name + ".bias"};
+}
+
+TensorNames weight_alone(const std::string& name) {
+  return {name + ".weight", ""};
+}
+
+std::string prefix_before(std::initializer_list<const char*> prefixes, std::initializer_list<const char*> tensors,
+                          const HasTensor& has) {
+  for (const char* prefix : prefixes)
+    for (const char* tensor : tensors)
+      if (has(std::string(prefix) + tensor)) return prefix;
+  return *prefixes.begin();
+}
+
+void set_heads(StackMap& stack, const ModelConfig& config, const char* heads, const char* d_head, Index kv_heads) {
+  BlockSpec& block = stack.block;
+  block.heads = config.size(heads);
+  block.kv_heads = kv_heads > 0 ? kv_heads : block.heads;
+  if (block.heads % block.kv_heads != 0)
+    config.fail(fmt::format("{} query heads ('{}') cannot share {} key-value heads evenly", block.heads, heads,
+                            block.kv_heads));
+  const bool own_width = d_head != nullptr && config.has(d_head);
+  if (!own_width && stack.d_model % block.heads != 0)
+    config.fail(fmt::format("'{}' is {}, which does not divide the width {}", heads, block.heads, stack.d_model));
+  block.d_head = own_width ? config.size(d_head) : stack.d_model / block.heads;
+  block.score_scale = 1.0 / std::sqrt(static_cast<double>(block.d_head));
+}
+
+}  // namespace headwave

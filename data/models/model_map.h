@@ -1,0 +1,96 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../../core/attention/rotary_term.h"
+#include "../../core/attention/sinusoids.h"
+#include "../../core/model/model.h"
+
+namespace headwave {
+
+/// Names of the tensors that hold one linear map or one norm, as they stand in the checkpoint; "{layer}" stands for the
+/// layer's number, counted from 0. An empty weight: there is no such part. An empty bias: there is none.
+struct TensorNames {
+  std::string weight;
+  std::string bias;
+
+  [[nodiscard]] bool empty() const { return weight.empty(); }
+};
+
+/// Which projections one tensor holds together: none; query, key and value one after another; key and value; or query,
+/// key and value of head 0, then of head 1, and so on.
+enum class Fusion { none, qkv, kv, qkv_by_head };
+
+/// Where one attention's projections are. What is fused has the same name in each place.
+struct AttentionNames {
+  TensorNames query, key, value, output;
+  Fusion fusion = Fusion::none;
+
+  [[nodiscard]] bool empty() const { return query.empty(); }
+};
+
+/// How a stack knows positions: not at all, by a stored table, by sinusoids, or by a term inside attention.
+enum class PositionKind { none, table, sinusoids, rotary, linear_bias, buckets };
+
+struct PositionMap {
+  PositionKind kind = PositionKind::none;
+  std::string table;    ///< table: the tensor; buckets: the biases (buckets, heads)
+  Index rows = 0;       ///< rows of the table; of buckets, how many
+  Index first_row = 0;  ///< table: the row that token 0 reads
+  SinusoidOptions sinusoids;
+  RotaryOptions rotary;
+  Index farthest = 128;  ///< buckets: distances from here on share the last one
+};
+
+/// One stack: its sizes, its options, and where its parts are.
+struct StackMap {
+  BlockSpec block;
+  Index layers = 0;
+  Index vocabulary = 0;
+  Index d_model = 0;
+  Index d_feed_forward = 0;
+  NormKind norm = NormKind::layer;
+  float norm_eps = 1e-5F;
+  bool in_out = false;  ///< linear weights are (in, out), as in GPT-2; otherwise (out, in)
+
+  std::string words;
+  float word_scale = 1;
+  PositionMap positions;
+  std::string token_types;  ///< or empty
+  Index token_type_count = 0;
+  TensorNames embedding_norm;
+
+  TensorNames self_norm;
+  AttentionNames self;
+  TensorNames cross_norm;
+  AttentionNames cross;
+  TensorNames feed_forward_norm;
+  TensorNames widen, gate, narrow;
+  TensorNames final_norm;
+};
+
+/// What turns final states into scores of words; without `words` the checkpoint predicts nothing.
+struct PredictionMap {
+  TensorNames transform;
+  Activation activation = Activation::gelu;
+  TensorNames transform_norm;
+  float state_scale = 1;
+  TensorNames words;
+};
+
+/// A model as a description: everything that is needed to read a checkpoint, and nothing of its weights. Families of
+/// Hugging Face models become one of these through their config.json (model_family.h); any other checkpoint through a
+/// small TOML file (model_map_file.h).
+struct ModelMap {
+  std::string family;  ///< "bert", "gpt2", ...
+  std::string reason;  ///< why it was taken for that: "config.json says model_type 'bert'"
+  StackMap stack;      ///< the encoder, or the decoder of a decoder-only model
+  std::optional<StackMap> decoder;
+  PredictionMap prediction;
+  Index longest = 0;                 ///< longest document the positions allow, in tokens; 0: any
+  std::vector<std::string> ignored;  ///< tensors that say nothing new: masks, position numbers; "*" stands for anything
+};
+
+}  // namespace headwave

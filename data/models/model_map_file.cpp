@@ -1,0 +1,281 @@
+#include "model_map_file.h"
+
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+#define TOML_EXCEPTIONS 1
+#include <toml++/toml.h>
+
+#include "../../core/numbers/error.h"
+#include "../files/printable.h"
+#include "model_map_keys.h"
+
+namespace headwave {
+
+namespace {
+
+/// No size in a real model comes near this; products of two still fit an Index.
+constexpr std::int64_t largest_size = 1 << 26;
+/// A map is a page; what is much longer is another kind of file.
+constexpr std::uintmax_t largest_file = 1 << 20;
+
+/// One table of a map file while it is read.
+class MapReader {
+ public:
+  MapReader(const toml::table& table, std::string place) : table_(table), place_(std::move(place)) {}
+
+  [[noreturn]] void fail(std::string_view key, const std::string& expected) const {
+    throw FormatError(fmt::format("{}: '{}' should be {}; docs/model-map.md explains the keys", place_, key, expected));
+  }
+
+  void operator()(std::string_view key, Index& value) {
+    const toml::node* node = look(key);
+    if (node == nullptr) return;
+    const auto number = node->is_integer() ? node->value<std::int64_t>() : std::nullopt;
+    if (!number || *number < 0 || *number > largest_size)
+      fail(key, fmt::format("a whole number from 0 to {}", largest_size));
+    value = static_cast<Index>(*number);
+  }
+  void operator()(std::string_view key, double& value) {
+    const toml::node* node = look(key);
+    if (node == nullptr) return;
+    const auto number = node->is_number() ? node->value<double>() : std::nullopt;
+    if (!number || !std::isfinite(*number) || *number < 0) fail(key, "a number that is not below 0");
+    value = *number;
+  }
+  void operator()(std::string_view key, float& value) {
+    auto number = static_cast<double>(value);
+    (*this)(key, number);
+    value = static_cast<float>(number);
+  }
+  void operator()(std::string_view key, bool& value) {
+    const toml::node* node = look(key);
+    if (node == nullptr) return;
+    if (!node->is_boolean()) fail(key, "true or false");
+    value = *node->value<bool>();
+  }
+  void operator()(std::string_view key, std::string& value) {
+    const toml::node* node = look(key);
+    if (node == nullptr) return;
+    if (!node->is_string()) fail(key, "the name of a tensor, as text");
+    value = *node->value<std::string>();
+  }
+  void operator()(std::string_view key, TensorNames& value) {
+    const toml::node* node = look(key);
+    if (node == nullptr) return;
+    const toml::array* both = node->as_array();
+    const bool pair = both != nullptr && both->size() == 2 && (*both)[0].is_string() && (*both)[1].is_string();
+    if (!pair && !node->is_string()) fail(key, "the name of a tensor, or [weight, bias]");
+    value = pair ? TensorNames{*(*both)[0].value<std::string>(), *(*both)[1].value<std::string>()}
+                 : TensorNames{*node->value<std::string>(), ""};
+  }
+  void operator()(std::string_view key, std::vector<std::string>& value) {
+    const toml::node* node = look(key);
+    if (node == nullptr) return;
+    if (!node->is_array()) fail(key, "a list of names of tensors");
+    for (const toml::node& name : *node->as_array()) {
+      if (!name.is_string()) fail(key, "a list of names of tensors");
+      value.push_back(*name.value<std::string>());
+    }
+  }
+  template <class Enum, std::size_t count>
+  void operator()(std::string_view key, Enum& value, const Words<Enum, count>& words) {
+    const toml::node* node = look(key);
+    if (node == nullptr) return;
+    const auto found = node->is_string() ? *node->value<std::string>() : std::string();
+    std::string known;
+    for (const auto& [word, meaning] : words) {
+      if (found == word) {
+        value = meaning;
+        return;
+      }
+      known += (known.empty() ? "" : ", ") + std::string(word);
+    }
+    fail(key, "one of " + known);
+  }
+  template <class Visit>
+  void table(std::string_view key, const Visit& visit) {
+    const toml::node* node = look(key);
+    if (node == nullptr) return;
+    if (!node->is_table()) fail(key, "a table");
+    MapReader inner(*node->as_table(), fmt::format("{}: [{}]", place_, key));
+    visit(inner);
+    inner.refuse_others();
+  }
+
+  [[nodiscard]] bool has(std::string_view key) const { return table_.contains(key); }
+
+  /// @throws FormatError if a key was not asked for: a typing error, or an option that would be ignored in silence
+  void refuse_others() const {
+    for (const auto& [key, node] : table_)
+      if (!seen_.contains(std::string(key.str())))
+        throw FormatError(fmt::format("{}: '{}' is not a key that is known here; docs/model-map.md explains the keys",
+                                      place_, printable(std::string(key.str()), 60)));
+  }
+
+ private:
+  const toml::node* look(std::string_view key) {
+    seen_.insert(std::string(key));
+    return table_.get(key);
+  }
+
+  const toml::table& table_;
+  std::string place_;
+  std::set<std::string> seen_;
+};
+
+/// One table of a map file while it is written: what is empty, false or zero is left out.
+class MapWriter {
+ public:
+  /// @param path  of the table; empty: the file itself
+  explicit MapWriter(std::string path) : path_(std::move(path)) {}
+
+  void operator()(std::string_view key, const Index& value) {
+    if (value != 0) line(key, fmt::format("{}", value));
+  }
+  void operator()(std::string_view key, const double& value) { line(key, number(fmt::format("{}", value))); }
+  void operator()(std::string_view key, const float& value) { line(key, number(fmt::format("{}", value))); }
+  void operator()(std::string_view key, const bool& value) {
+    if (value) line(key, "true");
+  }
+  void operator()(std::string_view key, const std::string& value) {
+    if (!value.empty()) line(key, quoted(value));
+  }
+  void operator()(std::string_view key, const TensorNames& value) {
+    if (value.empty()) return;
+    line(key,
+         value.bias.empty() ? quoted(value.weight) : fmt::format("[{}, {}]", quoted(value.weight), quoted(value.bias)));
+  }
+  void operator()(std::string_view key, const std::vector<std::string>& value) {
+    std::string list;
+    for (const std::string& name : value) list += (list.empty() ? "" : ", ") + quoted(name);
+    if (!list.empty()) line(key, "[" + list + "]");
+  }
+  template <class Enum, std::size_t count>
+  void operator()(std::string_view key, const Enum& value, const Words<Enum, count>& words) {
+    for (const auto& [word, meaning] : words)
+      if (meaning == value && value != Enum{}) line(key, quoted(word));
+  }
+  template <class Visit>
+  void table(std::string_view key, const Visit& visit) {
+    MapWriter inner(path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key));
+    visit(inner);
+    inner_ += inner.text();
+  }
+
+  [[nodiscard]] std::string text() const {
+    return path_.empty() ? lines_ + inner_ : fmt::format("\n[{}]\n{}{}", path_, lines_, inner_);
+  }
+
+ private:
+  /// TOML tells whole numbers from others by the point.
+  static std::string number(std::string text) {
+    return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+  }
+  static std::string quoted(const std::string& text) {
+    std::ostringstream out;
+    const toml::value<std::string> value(text);
+    out << toml::toml_formatter(value, toml::format_flags::none);
+    return out.str();
+  }
+  void line(std::string_view key, const std::string& value) { lines_ += fmt::format("{} = {}\n", key, value); }
+
+  std::string path_, lines_, inner_;
+};
+
+/// The defaults that most models have, and what cannot be left out.
+void complete(StackMap& stack, const std::string& place) {
+  const auto require = [&](bool good, const char* what) {
+    if (!good) throw FormatError(fmt::format("{}: {}; docs/model-map.md explains the keys", place, what));
+  };
+  BlockSpec& block = stack.block;
+  require(stack.layers > 0 && stack.vocabulary > 0 && stack.d_model > 0 && stack.d_feed_forward > 0 && block.heads > 0,
+          "expected 'layers', 'vocabulary', 'd_model', 'd_feed_forward' and 'heads', each at least 1");
+  if (block.kv_heads == 0) block.kv_heads = block.heads;
+  require(block.heads % block.kv_heads == 0, "'kv_heads' must divide 'heads'");
+  require(block.d_head > 0 || stack.d_model % block.heads == 0, "'heads' does not divide 'd_model'; give 'd_head'");
+  if (block.d_head == 0) block.d_head = stack.d_model / block.heads;
+  if (block.score_scale == 0) block.score_scale = 1.0 / std::sqrt(static_cast<double>(block.d_head));
+  RotaryOptions& rotary = stack.positions.rotary;
+  if (stack.positions.kind == PositionKind::rotary) {
+    if (rotary.channels == 0) rotary.channels = block.d_head;
+    require(rotary.channels % 2 == 0 && rotary.channels <= block.d_head,
+            "'channels' of rotary positions must be even and at most 'd_head'");
+    require(rotary.base > 0 && rotary.factor > 0, "'base' and 'factor' of rotary positions must be above 0");
+    require(rotary.scaling == RotaryScaling::none || rotary.scaling == RotaryScaling::linear || rotary.trained > 0,
+            "'trained' is needed for this scaling of rotary positions");
+  }
+  require(stack.positions.kind != PositionKind::table || stack.positions.rows > stack.positions.first_row,
+          "a position table needs more 'rows' than 'first_row'");
+  require(!stack.words.empty() && !stack.self.query.empty() && !stack.self.key.empty() && !stack.self.value.empty() &&
+              !stack.self.output.empty() && !stack.widen.empty() && !stack.narrow.empty(),
+          "[tensors] needs 'words', 'query', 'key', 'value', 'output', 'widen' and 'narrow'");
+}
+
+toml::table parsed(const std::filesystem::path& file) {
+  std::error_code problem;
+  const std::uintmax_t size = std::filesystem::file_size(file, problem);
+  if (problem) throw IoError(fmt::format("{}: cannot be read: {}", file.string(), problem.message()));
+  if (size > largest_file)
+    throw FormatError(fmt::format("{}: {} bytes, expected a model map of at most 1 MB", file.string(), size));
+  std::ifstream in(file, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  if (!in.good() && !in.eof()) throw IoError(fmt::format("{}: cannot be read", file.string()));
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    throw FormatError(fmt::format("{}: line {}: {}", file.string(), error.source().begin.line,
+                                  printable(std::string(error.description()), 120)));
+  }
+}
+
+}  // namespace
+
+ModelMap model_map_file(const std::filesystem::path& file) {
+  const toml::table table = parsed(file);
+  ModelMap map;
+  map.reason = fmt::format("{} says so", file.filename().string());
+  map.family = "model of a map";
+  MapReader keys(table, file.string());
+  keys("family", map.family);
+  keys("longest", map.longest);
+  if (!keys.has("stack")) keys.fail("stack", "a table: what the model is made of");
+  map.stack.block.score_scale = 0;
+  keys.table("stack", [&](MapReader& inner) { visit_stack(inner, map.stack); });
+  complete(map.stack, fmt::format("{}: [stack]", file.string()));
+  if (keys.has("decoder")) {
+    map.decoder.emplace().block.score_scale = 0;
+    keys.table("decoder", [&](MapReader& inner) { visit_stack(inner, *map.decoder); });
+    complete(*map.decoder, fmt::format("{}: [decoder]", file.string()));
+    if (map.decoder->cross.empty())
+      throw FormatError(
+          fmt::format("{}: [decoder]: expected 'cross_query' and the like: it reads an encoder", file.string()));
+  }
+  keys.table("prediction", [&](MapReader& inner) { visit_prediction(inner, map.prediction); });
+  if (map.stack.positions.kind == PositionKind::table && map.longest == 0)
+    map.longest = map.stack.positions.rows - map.stack.positions.first_row;
+  if (map.stack.positions.kind == PositionKind::sinusoids && map.longest == 0)
+    keys.fail("longest", "the longest document in tokens: sinusoids have no end of their own");
+  keys("ignored", map.ignored);
+  keys.refuse_others();
+  return map;
+}
+
+std::string model_map_text(const ModelMap& map) {
+  ModelMap copy = map;  // the visitors take what they could also fill in
+  MapWriter keys("");
+  keys("family", copy.family);
+  keys("longest", copy.longest);
+  keys("ignored", copy.ignored);
+  keys.table("stack", [&](MapWriter& inner) { visit_stack(inner, copy.stack); });
+  if (copy.decoder) keys.table("decoder", [&](MapWriter& inner) { visit_stack(inner, *copy.decoder); });
+  if (!copy.prediction.words.empty())
+    keys.table("prediction", [&](MapWriter& inner) { visit_prediction(inner, copy.prediction); });
+  return fmt::format("# {}\n{}", map.reason, keys.text());
+}
+
+}  // namespace headwave

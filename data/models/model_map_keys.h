@@ -1,0 +1,148 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "model_map.h"
+
+namespace headwave {
+
+/// The words that stand for an option's values in a map file.
+template <class Enum, std::size_t count>
+using Words = std::array<std::pair<const char*, Enum>, count>;
+
+inline constexpr Words<NormKind, 2> norm_words{{{"layer", NormKind::layer}, {"rms", NormKind::rms}}};
+inline constexpr Words<NormPlace, 2> norm_place_words{{{"post", NormPlace::post}, {"pre", NormPlace::pre}}};
+inline constexpr Words<Activation, 4> activation_words{{{"gelu", Activation::gelu},
+                                                        {"gelu_tanh", Activation::gelu_tanh},
+                                                        {"relu", Activation::relu},
+                                                        {"silu", Activation::silu}}};
+inline constexpr Words<Fusion, 4> fusion_words{
+    {{"none", Fusion::none}, {"qkv", Fusion::qkv}, {"kv", Fusion::kv}, {"qkv_by_head", Fusion::qkv_by_head}}};
+inline constexpr Words<PositionKind, 6> position_words{{{"none", PositionKind::none},
+                                                        {"table", PositionKind::table},
+                                                        {"sinusoids", PositionKind::sinusoids},
+                                                        {"rotary", PositionKind::rotary},
+                                                        {"linear_bias", PositionKind::linear_bias},
+                                                        {"buckets", PositionKind::buckets}}};
+inline constexpr Words<SinusoidLayout, 2> sinusoid_words{
+    {{"interleaved", SinusoidLayout::interleaved}, {"concatenated", SinusoidLayout::concatenated}}};
+inline constexpr Words<RotaryPairing, 2> pairing_words{
+    {{"halves", RotaryPairing::halves}, {"neighbours", RotaryPairing::neighbours}}};
+inline constexpr Words<RotaryScaling, 5> scaling_words{{{"none", RotaryScaling::none},
+                                                        {"linear", RotaryScaling::linear},
+                                                        {"dynamic", RotaryScaling::dynamic},
+                                                        {"llama3", RotaryScaling::llama3},
+                                                        {"yarn", RotaryScaling::yarn}}};
+
+/// Every key of a map file and what it stands for, said once for reading and for writing: `keys(name, member)` is
+/// called for each key, `keys.table(name, visit)` for each table inside.
+template <class Keys>
+void visit_rotary(Keys& keys, RotaryOptions& rotary) {
+  keys("channels", rotary.channels);
+  keys("base", rotary.base);
+  keys("pairing", rotary.pairing, pairing_words);
+  keys("scaling", rotary.scaling, scaling_words);
+  if (rotary.scaling == RotaryScaling::none) return;
+  keys("factor", rotary.factor);
+  keys("trained", rotary.trained);
+  if (rotary.scaling == RotaryScaling::llama3) {
+    keys("low", rotary.low);
+    keys("high", rotary.high);
+  }
+  if (rotary.scaling == RotaryScaling::yarn) {
+    keys("fast", rotary.fast);
+    keys("slow", rotary.slow);
+    keys("whole_channels", rotary.whole_channels);
+    keys("attention_factor", rotary.attention_factor);
+  }
+}
+
+template <class Keys>
+void visit_positions(Keys& keys, PositionMap& positions) {
+  keys("kind", positions.kind, position_words);
+  switch (positions.kind) {
+    case PositionKind::table:
+      keys("table", positions.table);
+      keys("rows", positions.rows);
+      keys("first_row", positions.first_row);
+      break;
+    case PositionKind::sinusoids:
+      keys("layout", positions.sinusoids.layout, sinusoid_words);
+      keys("base", positions.sinusoids.base);
+      keys("first", positions.sinusoids.first);
+      keys("last_is_base", positions.sinusoids.last_is_base);
+      break;
+    case PositionKind::rotary:
+      visit_rotary(keys, positions.rotary);
+      break;
+    case PositionKind::buckets:
+      keys("table", positions.table);
+      keys("rows", positions.rows);
+      keys("farthest", positions.farthest);
+      break;
+    case PositionKind::none:
+    case PositionKind::linear_bias:
+      break;
+  }
+}
+
+template <class Keys>
+void visit_tensors(Keys& keys, StackMap& stack) {
+  keys("words", stack.words);
+  keys("token_types", stack.token_types);
+  keys("embedding_norm", stack.embedding_norm);
+  keys("self_norm", stack.self_norm);
+  keys("query", stack.self.query);
+  keys("key", stack.self.key);
+  keys("value", stack.self.value);
+  keys("output", stack.self.output);
+  keys("fusion", stack.self.fusion, fusion_words);
+  keys("cross_norm", stack.cross_norm);
+  keys("cross_query", stack.cross.query);
+  keys("cross_key", stack.cross.key);
+  keys("cross_value", stack.cross.value);
+  keys("cross_output", stack.cross.output);
+  keys("cross_fusion", stack.cross.fusion, fusion_words);
+  keys("feed_forward_norm", stack.feed_forward_norm);
+  keys("widen", stack.widen);
+  keys("gate", stack.gate);
+  keys("narrow", stack.narrow);
+  keys("final_norm", stack.final_norm);
+}
+
+template <class Keys>
+void visit_stack(Keys& keys, StackMap& stack) {
+  keys("layers", stack.layers);
+  keys("vocabulary", stack.vocabulary);
+  keys("d_model", stack.d_model);
+  keys("d_feed_forward", stack.d_feed_forward);
+  keys("heads", stack.block.heads);
+  keys("kv_heads", stack.block.kv_heads);
+  keys("d_head", stack.block.d_head);
+  keys("score_scale", stack.block.score_scale);
+  keys("causal", stack.block.causal);
+  keys("window", stack.block.window);
+  keys("norm", stack.norm, norm_words);
+  keys("norm_eps", stack.norm_eps);
+  keys("norm_place", stack.block.norm_place, norm_place_words);
+  keys("parallel", stack.block.parallel);
+  keys("activation", stack.block.activation, activation_words);
+  keys("in_out", stack.in_out);
+  keys("word_scale", stack.word_scale);
+  keys("token_type_count", stack.token_type_count);
+  keys.table("positions", [&](Keys& inner) { visit_positions(inner, stack.positions); });
+  keys.table("tensors", [&](Keys& inner) { visit_tensors(inner, stack); });
+}
+
+template <class Keys>
+void visit_prediction(Keys& keys, PredictionMap& prediction) {
+  keys("words", prediction.words);
+  keys("transform", prediction.transform);
+  keys("transform_norm", prediction.transform_norm);
+  keys("activation", prediction.activation, activation_words);
+  keys("state_scale", prediction.state_scale);
+}
+
+}  // namespace headwave

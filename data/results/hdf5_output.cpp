@@ -1,0 +1,145 @@
+#include "hdf5_output.h"
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+#include "../files/printable.h"
+#include "../hdf5/hdf5_type.h"
+#include "result_layout.h"
+
+namespace headwave {
+
+namespace {
+
+Hdf5Handle new_properties(hid_t kind) {
+  Hdf5Handle properties(H5Pcreate(kind), H5Pclose);
+  demand_hdf5(properties.valid(), "/");
+  return properties;
+}
+
+Hdf5Handle creation_properties(hid_t kind, bool has_links) {
+  constexpr unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
+  Hdf5Handle properties = new_properties(kind);
+  demand_hdf5(H5Pset_attr_creation_order(properties.id(), order) >= 0 &&
+                  H5Pset_obj_track_times(properties.id(), false) >= 0 &&
+                  (!has_links || H5Pset_link_creation_order(properties.id(), order) >= 0),
+              "/");
+  return properties;
+}
+
+Hdf5Handle dataset_properties(const std::string& name, const std::vector<Index>& shape, std::size_t entry_bytes) {
+  Hdf5Handle creation = creation_properties(H5P_DATASET_CREATE, false);
+  const std::vector<Index> chunks = result_chunks(shape, entry_bytes);
+  if (chunks.empty()) return creation;
+  const std::vector<hsize_t> sizes(chunks.begin(), chunks.end());
+  demand_hdf5(H5Pset_chunk(creation.id(), static_cast<int>(sizes.size()), sizes.data()) >= 0 &&
+                  (entry_bytes == 1 || H5Pset_shuffle(creation.id()) >= 0) &&
+                  H5Pset_deflate(creation.id(), result_packing) >= 0 && H5Pset_fletcher32(creation.id()) >= 0,
+              name);
+  return creation;
+}
+
+Hdf5Handle data_space(const std::string& name, const std::vector<Index>& shape) {
+  const std::vector<hsize_t> sizes(shape.begin(), shape.end());
+  Hdf5Handle space(
+      sizes.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr),
+      H5Sclose);
+  demand_hdf5(space.valid(), name);
+  return space;
+}
+
+template <class Value>
+Hdf5Handle type_of() {
+  if constexpr (std::is_same_v<Value, std::string>) return hdf5_text_type();
+  if constexpr (std::is_same_v<Value, double>) return {H5Tcopy(H5T_IEEE_F64LE), H5Tclose};
+  if constexpr (std::is_same_v<Value, std::int64_t>) return {H5Tcopy(H5T_STD_I64LE), H5Tclose};
+  return {H5Tcopy(H5T_STD_U8LE), H5Tclose};
+}
+
+// As the library takes them.
+template <class Value>
+const Value* buffer_of(const std::vector<Value>& values) {
+  return values.data();
+}
+
+std::vector<const char*> buffer_of(const std::vector<std::string>& texts) {
+  std::vector<const char*> characters;
+  characters.reserve(texts.size());
+  for (const std::string& text : texts) characters.push_back(text.c_str());
+  return characters;
+}
+
+const void* pointer_to(const void* values) {
+  return values;
+}
+
+const void* pointer_to(const std::vector<const char*>& characters) {
+  return characters.data();
+}
+
+}  // namespace
+
+void demand_hdf5(bool done, const std::string& what) {
+  if (!done) throw IoError(fmt::format("'{}' cannot be written: {}", printable(what), hdf5_reason()));
+}
+
+Hdf5Handle new_hdf5_file(const std::filesystem::path& path) {
+  const Hdf5Handle creation = creation_properties(H5P_FILE_CREATE, true);
+  const Hdf5Handle access = new_properties(H5P_FILE_ACCESS);
+  demand_hdf5(H5Pset_libver_bounds(access.id(), H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0, "/");
+  Hdf5Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), access.id()), H5Fclose);
+  demand_hdf5(file.valid(), "/");
+  return file;
+}
+
+Hdf5Handle new_hdf5_group(hid_t file, const std::string& name) {
+  const Hdf5Handle creation = creation_properties(H5P_GROUP_CREATE, true);
+  Hdf5Handle group(H5Gcreate2(file, name.c_str(), H5P_DEFAULT, creation.id(), H5P_DEFAULT), H5Gclose);
+  demand_hdf5(group.valid(), name);
+  return group;
+}
+
+template <class Value>
+Hdf5Handle new_hdf5_dataset(hid_t group, const std::string& name, const std::vector<Index>& shape,
+                            const std::vector<Value>& values) {
+  const Hdf5Handle type = type_of<Value>();
+  // Texts of variable length lie in a heap: packing their addresses gains nothing.
+  const Hdf5Handle creation = std::is_same_v<Value, std::string> ? dataset_properties(name, {}, 1)
+                                                                 : dataset_properties(name, shape, sizeof(Value));
+  if constexpr (std::is_same_v<Value, double>) {
+    constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
+    demand_hdf5(H5Pset_fill_value(creation.id(), H5T_NATIVE_DOUBLE, &undefined) >= 0, name);
+  }
+  const Hdf5Handle space = data_space(name, shape);
+  Hdf5Handle dataset(H5Dcreate2(group, name.c_str(), type.id(), space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT),
+                     H5Dclose);
+  demand_hdf5(dataset.valid(), name);
+  const auto buffer = buffer_of(values);
+  demand_hdf5(
+      values.empty() || H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointer_to(buffer)) >= 0,
+      name);
+  return dataset;
+}
+
+template Hdf5Handle new_hdf5_dataset(hid_t, const std::string&, const std::vector<Index>&, const std::vector<double>&);
+template Hdf5Handle new_hdf5_dataset(hid_t, const std::string&, const std::vector<Index>&,
+                                     const std::vector<std::int64_t>&);
+template Hdf5Handle new_hdf5_dataset(hid_t, const std::string&, const std::vector<Index>&,
+                                     const std::vector<std::uint8_t>&);
+template Hdf5Handle new_hdf5_dataset(hid_t, const std::string&, const std::vector<Index>&,
+                                     const std::vector<std::string>&);
+
+void finish_hdf5(Hdf5Handle& object, const std::string& what) {
+  const H5I_type_t kind = H5Iget_type(object.id());
+  const herr_t flushed = kind == H5I_DATASET ? H5Dflush(object.id())
+                         : kind == H5I_GROUP ? H5Gflush(object.id())
+                                             : H5Fflush(object.id(), H5F_SCOPE_LOCAL);
+  demand_hdf5(flushed >= 0, what);
+  demand_hdf5(object.close(), what);
+}
+
+}  // namespace headwave

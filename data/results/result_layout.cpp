@@ -1,0 +1,136 @@
+#include "result_layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+#include "../files/printable.h"
+#include "../files/unicode_text.h"
+
+namespace headwave {
+
+namespace {
+
+// What netCDF, CF and every language with attributes for names can take.
+bool is_identifier(const std::string& name) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !name.empty() && is_letter(name.front()) && name.size() <= 200 && std::ranges::all_of(name, [&](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '.';
+  });
+}
+
+bool is_attribute_name(const std::string& name) {
+  return !name.empty() && name.size() <= 200 && name.find_first_of(std::string_view("/\0", 2)) == name.npos &&
+         is_valid_utf8(name);
+}
+
+[[noreturn]] void refuse(const std::string& name, const std::string& problem) {
+  throw ShapeError(fmt::format("write_result: '{}': {}", printable(name), problem));
+}
+
+template <class Value>
+bool same_values(const std::vector<Value>& a, const std::vector<Value>& b) {
+  return std::ranges::equal(a, b, [](const Value& x, const Value& y) {
+    if constexpr (std::is_same_v<Value, double>)
+      return x == y || (std::isnan(x) && std::isnan(y));
+    else
+      return x == y;
+  });
+}
+
+bool same_axis(const Axis& a, const Axis& b) {
+  if (a.unit != b.unit || a.values.index() != b.values.index()) return false;
+  return std::visit(
+      [&b](const auto& list) { return same_values(list, std::get<std::decay_t<decltype(list)>>(b.values)); }, a.values);
+}
+
+void check_axes(const Field& field) {
+  std::set<std::string> names;
+  for (const Axis& axis : field.axes) {
+    if (!is_identifier(axis.name))
+      refuse(field.name, fmt::format("an axis cannot be called '{}'", printable(axis.name)));
+    if (!names.insert(axis.name).second)
+      refuse(field.name, fmt::format("two of its axes are called '{}': give one another name", axis.name));
+  }
+}
+
+void check_field(const Field& field) {
+  if (field.name.find('/') == field.name.npos || !is_identifier(field.group()) || !is_identifier(field.quantity()))
+    refuse(field.name, "a Field's name must be 'group/quantity' of letters, digits, '_', '-' and '.'");
+  if (field.group() == "provenance") refuse(field.name, "the group 'provenance' is taken");
+  check_axes(field);
+  const auto count = std::visit([](const auto& list) { return static_cast<Index>(list.size()); }, field.values);
+  if (count != field.size())
+    refuse(field.name, fmt::format("its axes hold {} entries, {} values came", field.size(), count));
+  if (!field.flag_meanings.empty() && !std::holds_alternative<std::vector<std::uint8_t>>(field.values))
+    refuse(field.name, "only an array of uint8 can have flag_meanings");
+  for (const auto& [name, value] : field.attributes)
+    if (!is_attribute_name(name) || std::ranges::count(result_own_attributes, name) > 0)
+      refuse(field.name, fmt::format("an attribute cannot be called '{}'", printable(name)));
+}
+
+void add_axes(ResultGroup& group, const Field& field) {
+  for (const Axis& axis : field.axes) {
+    const auto known = std::ranges::find(group.axes, axis.name, [](const Axis* a) { return a->name; });
+    if (known == group.axes.end())
+      group.axes.push_back(&axis);
+    else if (!same_axis(**known, axis))
+      refuse(field.name,
+             fmt::format("the axis '{}' has other values or units than elsewhere in '{}': call it otherwise", axis.name,
+                         group.name));
+  }
+}
+
+}  // namespace
+
+const Field& ResultGroup::signal() const {
+  const auto is_drawable = [](const Field* field) {
+    return !field->axes.empty() && !std::holds_alternative<std::vector<std::string>>(field->values);
+  };
+  const auto found = std::ranges::find_if(fields, is_drawable);
+  return found == fields.end() ? *fields.front() : **found;
+}
+
+std::vector<ResultGroup> result_groups(const Result& result) {
+  std::vector<ResultGroup> groups;
+  std::set<std::string> names;
+  for (const Field& field : result.fields) {
+    check_field(field);
+    if (!names.insert(field.name).second) refuse(field.name, "two Fields have this name");
+    auto group = std::ranges::find(groups, field.group(), &ResultGroup::name);
+    if (group == groups.end()) group = groups.insert(groups.end(), ResultGroup{field.group(), {}, {}});
+    group->fields.push_back(&field);
+    add_axes(*group, field);
+  }
+  for (const ResultGroup& group : groups)
+    for (const Axis* axis : group.axes)
+      if (names.contains(group.name + "/" + axis->name))
+        refuse(group.name + "/" + axis->name, "a quantity cannot have the name of an axis of its group");
+  for (const auto& [name, value] : result.provenance)
+    if (!is_attribute_name(name) || name == "NX_class")
+      refuse("provenance/" + name, "cannot be the name of an attribute");
+  return groups;
+}
+
+std::vector<Index> result_chunks(const std::vector<Index>& shape, std::size_t entry_bytes) {
+  constexpr Index small_array = 4096;
+  constexpr Index one_head = 1'000'000;
+  constexpr Index several_heads = 65'536;
+  Index bytes = static_cast<Index>(entry_bytes);
+  for (const Index size : shape) bytes *= size;
+  if (bytes <= small_array) return {};
+  std::vector<Index> chunk(shape.size(), 1);
+  Index used = static_cast<Index>(entry_bytes);
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    const Index limit = axis + 2 >= shape.size() ? one_head : several_heads;
+    chunk[axis] = std::clamp<Index>(limit / used, 1, shape[axis]);
+    used *= chunk[axis];
+    if (chunk[axis] < shape[axis]) break;
+  }
+  return chunk;
+}
+
+}  // namespace headwave

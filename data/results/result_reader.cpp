@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+#include "../files/printable.h"
+#include "../hdf5/hdf5_file.h"
+#include "result_file.h"
+#include "result_layout.h"
+
+namespace headwave {
+
+namespace {
+
+class Reader {
+ public:
+  explicit Reader(const Hdf5File& file) : file_(file), name_(printable(file.path().string(), 400)) {}
+
+  /// @param wanted  names of Fields; null: all
+  Result result(const std::vector<std::string>* wanted) {
+    const Attributes root = file_.attributes("/");
+    check_version(root);
+    Result result;
+    result.title = text(root, "title");
+    for (const std::string& field : file_.attribute_texts("/", "fields"))
+      if (wanted == nullptr || std::ranges::find(*wanted, field) != wanted->end())
+        result.fields.push_back(field_of(field));
+    result.provenance = file_.attributes("/provenance");
+    result.provenance.erase("NX_class");
+    return result;
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& problem) const {
+    throw FormatError(fmt::format("{}: {}", name_, problem));
+  }
+
+  static std::string text(const Attributes& attributes, const std::string& name) {
+    const auto found = attributes.find(name);
+    const auto* value = found == attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+    return value == nullptr ? "" : *value;
+  }
+
+  static std::int64_t number(const Attributes& attributes, const std::string& name) {
+    const auto found = attributes.find(name);
+    const auto* value = found == attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+    return value == nullptr ? 0 : *value;
+  }
+
+  void check_version(const Attributes& root) const {
+    const std::int64_t version = number(root, "schema_version");
+    if (version < 1 || !text(root, "source").starts_with("headwave"))
+      refuse("not a headwave result: it has no schema_version of ours; `headwave inspect` shows what it holds");
+    if (version > result_schema_version)
+      refuse(
+          fmt::format("its schema_version {} is newer than this headwave, which reads up to {}: use a newer headwave",
+                      version, result_schema_version));
+    if (number(root, "complete") != 1) refuse("not finished: writing it was interrupted; run the job again");
+  }
+
+  Axis axis_of(const std::string& path, const std::string& name) {
+    if (const auto known = axes_.find(path); known != axes_.end()) return known->second;
+    const Hdf5Node node = file_.node(path);
+    if (node.kind != "dataset" || node.shape.size() != 1)
+      refuse(fmt::format("the axis '{}' is damaged", printable(path)));
+    Axis axis{name, text(node.attributes, "units"), text(node.attributes, "long_name"), {}};
+    if (node.dtype == "float64")
+      axis.values = file_.doubles(path);
+    else if (node.dtype == "string")
+      axis.values = file_.strings(path);
+    else
+      axis.values = file_.integers(path);
+    return axes_.emplace(path, std::move(axis)).first->second;
+  }
+
+  void read_values(Field& field, const Hdf5Node& node) const {
+    if (node.dtype == "float64") {
+      field.values = file_.doubles(node.path);
+    } else if (node.dtype == "string") {
+      field.values = file_.strings(node.path);
+    } else if (node.dtype == "uint8") {
+      const std::vector<std::int64_t> numbers = file_.integers(node.path);
+      std::vector<std::uint8_t> flags(numbers.size());
+      std::ranges::transform(numbers, flags.begin(),
+                             [](std::int64_t value) { return static_cast<std::uint8_t>(value); });
+      field.values = std::move(flags);
+    } else {
+      field.values = file_.integers(node.path);
+    }
+  }
+
+  Field field_of(const std::string& name) {
+    const Hdf5Node node = file_.node(fmt::format("/{}", name));
+    if (node.kind != "dataset") refuse(fmt::format("'{}' should be a dataset", printable(name)));
+    Field field{name, {}, text(node.attributes, "units"), text(node.attributes, "long_name"), {}, {}, {}};
+    for (const std::string& axis : file_.scales(node.path)) {
+      if (axis.empty()) refuse(fmt::format("an axis of '{}' has no dimension scale", printable(name)));
+      field.axes.push_back(axis_of(fmt::format("/{}/{}", field.group(), axis), axis));
+    }
+    for (std::size_t i = 0; i < field.axes.size(); ++i)
+      if (field.axes[i].size() != node.shape[i])
+        refuse(fmt::format("'{}' has {} entries along '{}', the axis has {}", printable(name), node.shape[i],
+                           field.axes[i].name, field.axes[i].size()));
+    read_values(field, node);
+    field.flag_meanings = file_.attribute_texts(node.path, "flag_labels");
+    field.attributes = node.attributes;
+    for (const std::string_view own : result_own_attributes) field.attributes.erase(std::string(own));
+    return field;
+  }
+
+  const Hdf5File& file_;
+  std::string name_;
+  std::map<std::string, Axis> axes_;
+};
+
+}  // namespace
+
+Result read_result(const std::filesystem::path& path) {
+  return Reader(Hdf5File(path)).result(nullptr);
+}
+
+Result read_result(const Hdf5File& file, const std::vector<std::string>& fields) {
+  return Reader(file).result(&fields);
+}
+
+}  // namespace headwave

@@ -1,0 +1,167 @@
+#include "token_pipeline.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+#include "../files/printable.h"
+#include "../files/unicode_text.h"
+
+namespace headwave {
+
+namespace {
+
+std::vector<AddedToken> looked_for(const std::vector<AddedToken>& added, bool normalized) {
+  std::vector<AddedToken> chosen;
+  std::copy_if(added.begin(), added.end(), std::back_inserter(chosen),
+               [&](const AddedToken& token) { return token.normalized == normalized; });
+  return chosen;
+}
+
+// The ids of the words of one text that were already spelled: most words of a text come again and again. Kept per text,
+// so that a tokenizer has no state that threads would share.
+class Spelling {
+ public:
+  Spelling(const TokenModel& model, std::vector<std::int32_t>& ids) : model_(model), ids_(ids) {}
+
+  void append(const std::string& word) {
+    const auto [place, is_new] = known_.try_emplace(word);
+    Stretch& stretch = place->second;
+    if (is_new) {
+      stretch.begin = ids_.size();
+      model_.append_ids(word, ids_);
+      stretch.size = ids_.size() - stretch.begin;
+      return;
+    }
+    for (std::size_t i = 0; i < stretch.size; ++i) {
+      const std::int32_t id = ids_[stretch.begin + i];
+      ids_.push_back(id);
+    }
+  }
+
+ private:
+  struct Stretch {
+    std::size_t begin = 0;
+    std::size_t size = 0;
+  };
+  const TokenModel& model_;
+  std::vector<std::int32_t>& ids_;
+  std::unordered_map<std::string, Stretch> known_;
+};
+
+class PipelineTokenizer final : public Tokenizer {
+ public:
+  PipelineTokenizer(TokenPipeline pipeline, const std::string& file)
+      : parts_(std::move(pipeline)),
+        before_(looked_for(parts_.added, false), {}, file),
+        after_(looked_for(parts_.added, true), parts_.normalizer, file),
+        size_(parts_.model->vocabulary().size()) {
+    const Index most = largest_vocabulary(static_cast<std::size_t>(size_) + parts_.added.size());
+    for (const AddedToken& token : parts_.added) {
+      if (token.id < 0 || token.id >= most)
+        throw FormatError(fmt::format("{}: added token '{}' has id {}, expected 0 to {}", file,
+                                      printable(token.content), token.id, most - 1));
+      size_ = std::max(size_, static_cast<Index>(token.id) + 1);
+    }
+    special_.resize(static_cast<std::size_t>(size_));
+    for (const AddedToken& token : parts_.added) {
+      check_place(token, file);
+      special_[static_cast<std::size_t>(token.id)] = token.special ? 1 : 0;
+    }
+  }
+
+  [[nodiscard]] std::vector<std::int32_t> encode(std::string_view utf8_text) const override {
+    const std::string text = valid_utf8(utf8_text);
+    std::vector<std::int32_t> ids;
+    Spelling spelling(*parts_.model, ids);
+    for (const TextSegment& segment : before_.segments(text)) {
+      if (segment.id >= 0) {
+        ids.push_back(segment.id);
+        continue;
+      }
+      const std::string normal = parts_.normalizer ? parts_.normalizer(segment.text) : std::string(segment.text);
+      for (const TextSegment& part : after_.segments(normal)) {
+        if (part.id >= 0)
+          ids.push_back(part.id);
+        else if (parts_.splitter)
+          for (const std::string& word : parts_.splitter(part.text)) spelling.append(word);
+        else
+          parts_.model->append_ids(part.text, ids);
+      }
+    }
+    return ids;
+  }
+
+  [[nodiscard]] std::string token_text(std::int32_t id) const override {
+    const std::string raw = piece(id);
+    return added_.contains(id) || !parts_.readable ? raw : parts_.readable(raw);
+  }
+
+  [[nodiscard]] std::string piece(std::int32_t id) const override {
+    if (id < 0 || id >= size_)
+      throw ShapeError(fmt::format("tokenizer: token id {} is not in the vocabulary of {}", id, size_));
+    const auto found = added_.find(id);
+    return found != added_.end()                    ? found->second
+           : id < parts_.model->vocabulary().size() ? parts_.model->vocabulary().piece(id)
+                                                    : std::string();
+  }
+
+  [[nodiscard]] Index vocabulary() const override { return size_; }
+  [[nodiscard]] bool is_special(std::int32_t id) const override {
+    return id >= 0 && id < size_ && special_[static_cast<std::size_t>(id)] != 0;
+  }
+  [[nodiscard]] SpecialTokens special_tokens() const override { return parts_.special; }
+  [[nodiscard]] std::string kind() const override { return parts_.kind; }
+  [[nodiscard]] std::vector<std::filesystem::path> files() const override { return parts_.files; }
+
+ private:
+  void check_place(const AddedToken& token, const std::string& file) {
+    const auto id = static_cast<std::int32_t>(token.id);
+    const Vocabulary& vocabulary = parts_.model->vocabulary();
+    const std::int32_t usual = vocabulary.id(token.content);
+    if (usual >= 0 && usual != id)
+      throw FormatError(fmt::format("{}: added token '{}' has id {}, and id {} in the vocabulary: make them equal",
+                                    file, printable(token.content), id, usual));
+    if (usual < 0 && vocabulary.has(id))
+      throw FormatError(fmt::format("{}: added token '{}' has id {}, which is that of '{}': each needs its own", file,
+                                    printable(token.content), id, printable(vocabulary.piece(id))));
+    if (!added_.emplace(id, token.content).second || !names_.insert(token.content).second)
+      throw FormatError(fmt::format("{}: two added tokens have the id {} or the name '{}': remove one", file, id,
+                                    printable(token.content)));
+  }
+
+  TokenPipeline parts_;
+  AddedTokenFinder before_, after_;
+  Index size_;
+  std::vector<std::uint8_t> special_;
+  std::unordered_map<std::int32_t, std::string> added_;
+  std::unordered_set<std::string> names_;
+};
+
+}  // namespace
+
+SpecialTokens specials_by_name(const Vocabulary& vocabulary) {
+  const auto either = [&](const char* of_bert, const char* of_roberta) {
+    const std::int32_t id = vocabulary.id(of_bert);
+    return id >= 0 ? id : vocabulary.id(of_roberta);
+  };
+  SpecialTokens special;
+  special.opens = either("[CLS]", "<s>");
+  special.closes = either("[SEP]", "</s>");
+  special.pad = either("[PAD]", "<pad>");
+  special.unknown = either("[UNK]", "<unk>");
+  special.mask = either("[MASK]", "<mask>");
+  return special;
+}
+
+std::unique_ptr<Tokenizer> tokenizer_of(TokenPipeline pipeline, const std::string& file) {
+  return std::make_unique<PipelineTokenizer>(std::move(pipeline), file);
+}
+
+}  // namespace headwave

@@ -1,0 +1,31 @@
+#include "tokenizer.h"
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+#include "../files/printable.h"
+#include "tokenizer_json.h"
+#include "vocabulary_files.h"
+
+namespace headwave {
+
+std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_directory) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(model_directory, ignored))
+    throw IoError(fmt::format("{}: expected the folder of a model, and there is none by that name",
+                              printable(model_directory.string(), 400)));
+  const auto has = [&](const char* name) { return std::filesystem::exists(model_directory / name, ignored); };
+
+  if (has("tokenizer.json")) return json_tokenizer(model_directory / "tokenizer.json");
+  if (has("vocab.txt")) return word_piece_tokenizer(model_directory / "vocab.txt");
+  if (has("vocab.json") && has("merges.txt"))
+    return byte_level_tokenizer(model_directory / "vocab.json", model_directory / "merges.txt");
+  if (has("encoder.json") && has("vocab.bpe"))
+    return byte_level_tokenizer(model_directory / "encoder.json", model_directory / "vocab.bpe");
+  throw FormatError(
+      fmt::format("{}: no tokenizer in this folder: expected tokenizer.json, vocab.txt, vocab.json with merges.txt, or "
+                  "encoder.json with vocab.bpe; add one of them, or give token ids with --ids FILE",
+                  printable(model_directory.string(), 400)));
+}
+
+}  // namespace headwave

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "tokenizer.h"
+
+namespace headwave {
+
+/// The tokenizer that a tokenizer.json describes. Known are
+///
+///   model           WordPiece, BPE (without dropout), WordLevel; where the type is absent, as in old files, BPE
+///                   is known by its merges and WordPiece by max_input_chars_per_word
+///   normalizer      BertNormalizer, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Prepend, Replace (a string),
+///                   Sequence
+///   pre_tokenizer   BertPreTokenizer, ByteLevel, Whitespace, Sequence
+///   post_processor  TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel, Sequence: which tokens open and
+///                   close a document, one of each at most
+///   decoder         ByteLevel, WordPiece, Replace (a string), ByteFallback, Fuse, Strip, Sequence: how pieces are
+///                   shown
+///
+/// Truncation and padding are not read: documents are cut and packed elsewhere.
+///
+/// @throws IoError if the file cannot be read; FormatError if it is broken, or asks for anything else by type
+std::unique_ptr<Tokenizer> json_tokenizer(const std::filesystem::path& path);
+
+}  // namespace headwave

@@ -1,0 +1,42 @@
+#include "vocabulary.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+#include "../files/printable.h"
+
+namespace headwave {
+
+Index largest_vocabulary(std::size_t entries) {
+  return static_cast<Index>(std::min<std::size_t>(2 * entries + 1024, std::size_t{1} << 30U));
+}
+
+Vocabulary::Vocabulary(std::vector<VocabularyEntry> entries, const std::string& file) {
+  if (entries.empty()) throw FormatError(fmt::format("{}: the vocabulary is empty: give one with tokens in it", file));
+  const Index most = largest_vocabulary(entries.size());
+  std::int64_t largest = 0;
+  for (const VocabularyEntry& entry : entries) {
+    if (entry.id < 0 || entry.id >= most)
+      throw FormatError(fmt::format("{}: the token '{}' has id {}, expected 0 to {} in a vocabulary of {} tokens", file,
+                                    printable(entry.piece), entry.id, most - 1, entries.size()));
+    largest = std::max(largest, entry.id);
+  }
+  pieces_.resize(static_cast<std::size_t>(largest) + 1);
+  given_.resize(pieces_.size());
+  for (VocabularyEntry& entry : entries) {
+    const auto at = static_cast<std::size_t>(entry.id);
+    if (given_[at] != 0)
+      throw FormatError(fmt::format("{}: the tokens '{}' and '{}' have the same id {}: each needs its own", file,
+                                    printable(pieces_[at]), printable(entry.piece), entry.id));
+    given_[at] = 1;
+    pieces_[at] = std::move(entry.piece);
+  }
+  ids_.reserve(entries.size());
+  for (const VocabularyEntry& entry : entries)
+    ids_.insert_or_assign(pieces_[static_cast<std::size_t>(entry.id)], static_cast<std::int32_t>(entry.id));
+}
+
+}  // namespace headwave

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "../../core/numbers/matrix.h"
+
+namespace headwave {
+
+/// One entry of a vocabulary file, as it stands there.
+struct VocabularyEntry {
+  std::string piece;
+  std::int64_t id = 0;
+};
+
+/// The largest id, plus one, that so many entries may have. Files leave a few ids out; one that leaves out most is
+/// broken, and must not make us allocate what it names.
+Index largest_vocabulary(std::size_t entries);
+
+/// Pieces of text and their ids, both ways.
+class Vocabulary {
+ public:
+  /// @param entries  any order; where a piece occurs twice, the later one is found, as BERT's own reader does
+  /// @param file     what messages call the file
+  /// @throws FormatError if an id is negative, given twice, or far beyond the number of entries; if there are no
+  /// entries
+  Vocabulary(std::vector<VocabularyEntry> entries, const std::string& file);
+  Vocabulary(Vocabulary&&) = default;
+  Vocabulary& operator=(Vocabulary&&) = default;
+  Vocabulary(const Vocabulary&) = delete;
+  Vocabulary& operator=(const Vocabulary&) = delete;
+  ~Vocabulary() = default;
+
+  /// The id of a piece; -1 if it is none.
+  [[nodiscard]] std::int32_t id(std::string_view piece) const {
+    const auto found = ids_.find(piece);
+    return found == ids_.end() ? -1 : found->second;
+  }
+  /// The piece of an id in 0 .. size() - 1; empty where the id was left out.
+  [[nodiscard]] const std::string& piece(std::int32_t id) const { return pieces_[static_cast<std::size_t>(id)]; }
+  /// Whether some piece has this id.
+  [[nodiscard]] bool has(std::int64_t id) const {
+    return id >= 0 && id < size() && given_[static_cast<std::size_t>(id)] != 0;
+  }
+  /// One more than the largest id.
+  [[nodiscard]] Index size() const { return static_cast<Index>(pieces_.size()); }
+
+ private:
+  std::vector<std::string> pieces_;
+  std::vector<std::uint8_t> given_;
+  std::unordered_map<std::string_view, std::int32_t> ids_;  // looks into pieces_, which never changes
+};
+
+}  // namespace headwave

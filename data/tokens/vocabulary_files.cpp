@@ -1,0 +1,189 @@
+#include "vocabulary_files.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "../../core/numbers/error.h"
+#include "../files/json_file.h"
+#include "../files/json_object.h"
+#include "../files/mapped_file.h"
+#include "../files/printable.h"
+#include "../files/unicode_text.h"
+#include "bert_text.h"
+#include "byte_alphabet.h"
+#include "byte_pair_encoding.h"
+#include "token_pipeline.h"
+#include "tokenizer_settings.h"
+#include "word_piece.h"
+
+namespace headwave {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t largest_file = std::size_t{64} << 20U;
+
+std::vector<std::string> lines_of(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  const std::string name = printable(path.string(), 400);
+  if (file.size() > largest_file)
+    throw FormatError(
+        fmt::format("{}: {} bytes, at most {} are read: is this a vocabulary?", name, file.size(), largest_file));
+  if (!is_valid_utf8(file.text())) throw FormatError(fmt::format("{}: not UTF-8: convert it", name));
+  std::vector<std::string> lines;
+  for (std::string_view rest = file.text(); !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view line = rest.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.emplace_back(line);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return lines;
+}
+
+void add_special(std::vector<AddedToken>& tokens, const Vocabulary& vocabulary, const std::string& name, bool lstrip) {
+  const std::int32_t id = vocabulary.id(name);
+  const bool known = std::any_of(tokens.begin(), tokens.end(), [&](const AddedToken& other) { return other.id == id; });
+  if (id < 0 || known) return;
+  AddedToken token;
+  token.content = name;
+  token.id = id;
+  token.special = true;
+  token.lstrip = lstrip;
+  tokens.push_back(std::move(token));
+}
+
+Normalizer japanese_normalizer(bool lowercase) {
+  std::vector<Normalizer> steps{normal_form(NormalForm::nfkc)};
+  if (lowercase) steps.push_back(lower_case());
+  return in_sequence(std::move(steps));
+}
+
+// The tokens at hand win where a name is given twice.
+void add_others(std::vector<AddedToken>& tokens, const std::vector<AddedToken>& others) {
+  const std::size_t known = tokens.size();
+  for (const AddedToken& other : others) {
+    const auto end = tokens.begin() + static_cast<std::ptrdiff_t>(known);
+    if (std::none_of(tokens.begin(), end, [&](const AddedToken& token) { return token.content == other.content; }))
+      tokens.push_back(other);
+  }
+}
+
+// CLIP, XLM and CTRL keep other kinds of BPE under the same names of files.
+void check_alphabet(const Vocabulary& vocabulary, const std::string& file) {
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    const char one = static_cast<char>(static_cast<unsigned char>(byte));
+    if (vocabulary.id(spelled_in_byte_alphabet({&one, 1})) < 0)
+      throw FormatError(
+          fmt::format("{}: byte 0x{:02X} has no token, so this is not byte-level BPE as in GPT-2: give the "
+                      "model's tokenizer.json instead",
+                      file, byte));
+  }
+  if (vocabulary.id("e</w>") >= 0)
+    throw FormatError(
+        fmt::format("{}: pieces end in '</w>', so this is not byte-level BPE as in GPT-2: give the model's "
+                    "tokenizer.json instead",
+                    file));
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& vocab_txt) {
+  const std::string name = printable(vocab_txt.string(), 400);
+  const TokenizerSettings settings = settings_beside(vocab_txt);
+  std::vector<VocabularyEntry> entries;
+  for (std::string& line : lines_of(vocab_txt))
+    entries.push_back({std::move(line), static_cast<std::int64_t>(entries.size())});
+  Vocabulary vocabulary(std::move(entries), name);
+
+  TokenPipeline pipeline;
+  BertTextOptions text;
+  text.handle_chinese_chars = settings.split_chinese;
+  text.strip_accents = settings.strip_accents;
+  text.lowercase = settings.lowercase;
+  const std::string unknown = settings.name_of("unk_token", "[UNK]");
+  const auto special = [&](const char* key, const char* usual) {
+    const std::string token = settings.name_of(key, usual);
+    add_special(pipeline.added, vocabulary, token, false);
+    return vocabulary.id(token);
+  };
+  pipeline.special.pad = special("pad_token", "[PAD]");
+  pipeline.special.unknown = special("unk_token", "[UNK]");
+  pipeline.special.opens = special("cls_token", "[CLS]");
+  pipeline.special.closes = special("sep_token", "[SEP]");
+  pipeline.special.mask = special("mask_token", "[MASK]");
+  add_others(pipeline.added, settings.added);
+  const std::string file = vocab_txt.filename().string();
+  switch (settings.japanese) {
+    case JapaneseSpelling::none:
+      pipeline.normalizer = bert_normalizer(text);
+      pipeline.splitter = bert_words();
+      pipeline.model = word_piece(std::move(vocabulary), {.unknown = unknown}, name);
+      pipeline.kind = fmt::format("WordPiece ({})", file);
+      break;
+    case JapaneseSpelling::pieces:
+      pipeline.normalizer = japanese_normalizer(settings.lowercase);
+      pipeline.splitter = given_words();
+      pipeline.model = word_piece(std::move(vocabulary), {.unknown = unknown}, name);
+      pipeline.kind = fmt::format("WordPiece of the words between blanks ({})", file);
+      break;
+    case JapaneseSpelling::characters:
+      pipeline.normalizer = japanese_normalizer(settings.lowercase);
+      pipeline.splitter = single_characters();
+      pipeline.model = whole_words(std::move(vocabulary), unknown, name);
+      pipeline.kind = fmt::format("characters ({})", file);
+      break;
+  }
+  pipeline.files = {vocab_txt};
+  pipeline.files.insert(pipeline.files.end(), settings.files.begin(), settings.files.end());
+  return tokenizer_of(std::move(pipeline), name);
+}
+
+std::unique_ptr<Tokenizer> byte_level_tokenizer(const std::filesystem::path& vocabulary_path,
+                                                const std::filesystem::path& merges_path) {
+  const std::string name = printable(vocabulary_path.string(), 400);
+  const TokenizerSettings settings = settings_beside(vocabulary_path);
+  const json root = json_of_file(vocabulary_path, largest_file);
+  const JsonObject pieces(root, name);
+  std::vector<VocabularyEntry> entries;
+  for (const auto& [piece, id] : pieces.value().items())
+    entries.push_back({piece, integer_of(id, fmt::format("{}: '{}'", name, printable(piece)))});
+  Vocabulary vocabulary(std::move(entries), name);
+  check_alphabet(vocabulary, name);
+
+  std::vector<Merge> merges;
+  std::size_t number = 0;
+  for (const std::string& line : lines_of(merges_path)) {
+    ++number;
+    if (line.empty() || line.starts_with("#version")) continue;
+    merges.push_back(merge_of_line(line, fmt::format("{}: line {}", printable(merges_path.string(), 400), number)));
+  }
+
+  TokenPipeline pipeline;
+  pipeline.special = specials_by_name(vocabulary);
+  for (const char* token : {"<s>", "<pad>", "</s>", "<unk>", "<|endoftext|>"})
+    add_special(pipeline.added, vocabulary, token, false);
+  add_special(pipeline.added, vocabulary, "<mask>", true);
+  add_others(pipeline.added, settings.added);
+  pipeline.splitter = byte_level_words({.add_prefix_space = settings.add_prefix_space});
+  pipeline.readable = [](std::string_view piece) {
+    const auto bytes = bytes_spelled(piece);
+    return bytes ? readable_bytes(*bytes) : std::string(piece);
+  };
+  pipeline.model = byte_pair_encoding(std::move(vocabulary), merges, {}, name);
+  pipeline.kind =
+      fmt::format("byte-level BPE ({}, {})", vocabulary_path.filename().string(), merges_path.filename().string());
+  pipeline.files = {vocabulary_path, merges_path};
+  pipeline.files.insert(pipeline.files.end(), settings.files.begin(), settings.files.end());
+  return tokenizer_of(std::move(pipeline), name);
+}
+
+}  // namespace headwave

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "tokenizer.h"
+
+namespace headwave {
+
+/// BERT's tokenizer from a vocab.txt: one piece a line, its id the line's number from 0. From a tokenizer_config.json
+/// beside it come do_lower_case (true where absent), strip_accents (as do_lower_case), tokenize_chinese_chars (true),
+/// the names of the special tokens and added_tokens_decoder; from an added_tokens.json more added tokens.
+/// A piece that stands twice has the id of its last line, as in BERT's own reader.
+///
+/// @throws IoError if it cannot be read; FormatError if it is not UTF-8, has no unknown token, or the files beside it
+/// are broken
+std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& vocab_txt);
+
+/// The byte-level BPE of GPT-2 or RoBERTa from its two files: ids by piece as JSON, and one merge a line after a line
+/// "#version". Where the vocabulary has `<s>` and `</s>` they open and close documents, as in RoBERTa; else nothing
+/// does. From a tokenizer_config.json beside them comes add_prefix_space (false where absent) and added_tokens_decoder;
+/// from an added_tokens.json more added tokens.
+///
+/// @throws IoError if they cannot be read; FormatError if they are broken, or pieces are not spelled in the byte
+/// alphabet
+std::unique_ptr<Tokenizer> byte_level_tokenizer(const std::filesystem::path& vocabulary,
+                                                const std::filesystem::path& merges);
+
+}  // namespace headwave

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "job_input.h"
+
+namespace headwave {
+
+struct InterventionOptions {
+  std::uint64_t seed = 1;  ///< of shuffled words
+  Index shuffles = 1;      ///< orders of every document, over which a job averages
+};
+
+/// Interventions as text, so that a command line, a job file and a result's provenance say the same:
+///
+///     words-only                      every position the same
+///     positions-only                  every word the same
+///     shuffled-words                  words in another order
+///     without-heads=L0H1,L2H3         heads pruned; without-heads=cross:L0H1 in an encoder-decoder
+///     without-band=40:60              cycles per T taken out of the position table
+///     re-aim=L2H3,L4H1:+2             keys of heads re-aimed by so many tokens
+///
+/// Changes the input's model or source, in the order given, and notes them in its provenance as `interventions`.
+/// @throws FormatError if a text is none of these; ShapeError as the interventions do
+void intervene(JobInput& input, const std::vector<std::string>& interventions, const InterventionOptions& options = {});
+
+}  // namespace headwave

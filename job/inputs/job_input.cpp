@@ -1,0 +1,140 @@
+#include "job_input.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../data/files/digest.h"
+#include "../../data/files/input_text.h"
+#include "../../data/tokens/tokenizer.h"
+
+namespace headwave {
+
+namespace {
+
+/// What the model can read.
+PackingOptions packing_for(const Model& model, PackingOptions packing) {
+  packing.positions = model.longest;
+  packing.vocabulary =
+      std::max(model.stack.embedding.words.rows(), model.decoder ? model.decoder->embedding.words.rows() : Index{0});
+  return packing;
+}
+
+/// Said before the text is read and tokenized, which can take a while.
+void require_positions(const Model& model, const ModelPlace& place, Index length) {
+  const Index positions = model.longest;
+  if (positions > 0 && length > positions)
+    throw ShapeError(fmt::format(
+        "{}: a length of {} tokens was asked for, but the model has {} positions; ask for --length {} or less",
+        place.weights.string(), length, positions, positions));
+}
+
+/// An encoder-decoder reads pairs, other models one sequence.
+void require_sequences(const Model& model, const std::string& input, bool pairs) {
+  if (model.decoder && !pairs)
+    throw ShapeError(
+        fmt::format("{}: the model is an encoder-decoder ({}), which reads a text and writes another; give "
+                    "both as token ids: --ids FILE with [{{\"source\": [...], \"target\": [...]}}, ...]",
+                    input, model.family));
+  if (!model.decoder && pairs)
+    throw ShapeError(
+        fmt::format("{}: pairs of source and target, but a {} reads one sequence; give a list of lists of "
+                    "token ids",
+                    input, model.family));
+}
+
+/// States from elsewhere know nothing of the model's positions until an analysis asks for them.
+void require_positions_of_states(const Model& model, const Source& source, const std::filesystem::path& states) {
+  const Index positions = model.stack.embedding.positions.rows();
+  for (Index i = 0; i < source.count() && positions > 0; ++i)
+    if (source.length(i) > positions)
+      throw ShapeError(
+          fmt::format("{}: document {} has {} tokens, but the model of --model has {} positions; are the "
+                      "states from this model?",
+                      states.string(), i, source.length(i), positions));
+}
+
+void require_vocabulary(const Model& model, const Tokenizer& tokenizer, const ModelPlace& place) {
+  const Index words = model.stack.embedding.words.rows();
+  if (tokenizer.vocabulary() > words)
+    throw FormatError(fmt::format("{}: the tokenizer knows {} tokens, the model {}; they do not belong together",
+                                  place.weights.string(), tokenizer.vocabulary(), words));
+}
+
+std::filesystem::path folder_of(const ModelPlace& place) {
+  return std::filesystem::is_directory(place.weights) ? place.weights : place.weights.parent_path();
+}
+
+/// The tokenizer beside a model, noted in the provenance; nothing where there is none.
+std::shared_ptr<const Tokenizer> tokenizer_beside(const ModelPlace& place, Attributes& provenance) {
+  for (const char* name : {"tokenizer.json", "vocab.txt", "vocab.json", "encoder.json"})
+    if (std::filesystem::exists(folder_of(place) / name)) {
+      std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(folder_of(place));
+      provenance["tokenizer"] = tokenizer->kind();
+      provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
+      return tokenizer;
+    }
+  return nullptr;
+}
+
+}  // namespace
+
+JobInput text_input(const ModelPlace& place, const std::filesystem::path& text, const PackingOptions& packing) {
+  Model model = open_model(place);
+  require_sequences(model, input_name(text), false);
+  if (packing.length) require_positions(model, place, *packing.length);
+  std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(folder_of(place));
+  require_vocabulary(model, *tokenizer, place);
+  Attributes provenance = model_provenance(place);
+  provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
+  const std::int32_t mask = tokenizer->special_tokens().mask;
+  std::unique_ptr<Source> source = text_documents(text, std::move(tokenizer), packing_for(model, packing));
+  return {std::move(model), std::move(source), std::move(provenance), mask};
+}
+
+JobInput ids_input(const ModelPlace& place, const std::filesystem::path& ids, const PackingOptions& packing) {
+  Model model = open_model(place);
+  Attributes provenance = model_provenance(place);
+  std::shared_ptr<const Tokenizer> tokenizer = tokenizer_beside(place, provenance);
+  const std::int32_t mask = tokenizer ? tokenizer->special_tokens().mask : -1;
+  std::unique_ptr<Source> source = id_documents(ids, std::move(tokenizer), packing_for(model, packing));
+  require_sequences(model, input_name(ids), !source->document(0).target.ids.empty());
+  return {std::move(model), std::move(source), std::move(provenance), mask};
+}
+
+JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bool special_token) {
+  Model model = open_model(place);
+  require_sequences(model, "--random-tokens", false);
+  Attributes provenance = model_provenance(place);
+  const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_beside(place, provenance);
+  std::vector<std::int32_t> ids;
+  for (Index id = 0; id < model.stack.embedding.words.rows(); ++id) {
+    const auto word = static_cast<std::int32_t>(id);
+    const bool known = !tokenizer || (id < tokenizer->vocabulary() && !tokenizer->piece(word).empty());
+    if (known && !(tokenizer && tokenizer->is_special(word))) ids.push_back(word);
+  }
+  options.opening = special_token && tokenizer ? tokenizer->special_tokens().opens : -1;
+  std::unique_ptr<Source> source = repeated_tokens(std::move(ids), options);
+  if (const Index positions = model.longest; positions > 0 && source->length(0) > positions)
+    throw ShapeError(fmt::format(
+        "--random-tokens {}: documents of {} tokens, but the model has {} positions; ask for {} "
+        "or fewer",
+        options.period, source->length(0), positions, (positions - (options.opening >= 0 ? 1 : 0)) / options.repeats));
+  const std::int32_t mask = tokenizer ? tokenizer->special_tokens().mask : -1;
+  return {std::move(model), std::move(source), std::move(provenance), mask};
+}
+
+JobInput states_input(const std::filesystem::path& states, const StoredStatesOptions& options) {
+  StoredInput stored = stored_states(states, options);
+  return {std::move(stored.model), std::move(stored.source), {}, -1};
+}
+
+JobInput states_input(const std::filesystem::path& states, const ModelPlace& place,
+                      const StoredStatesOptions& options) {
+  StoredInput stored = stored_states(states, open_model(place), options);
+  require_positions_of_states(stored.model, *stored.source, states);
+  return {std::move(stored.model), std::move(stored.source), model_provenance(place), -1};
+}
+
+}  // namespace headwave

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "../../core/model/model.h"
+#include "../../core/model/repeated_tokens.h"
+#include "../../core/model/source.h"
+#include "../../data/models/model_directory.h"
+#include "../../data/sources/stored_states.h"
+#include "../../data/sources/text_documents.h"
+
+namespace headwave {
+
+/// A model and the documents to run through it.
+struct JobInput {
+  Model model;
+  std::unique_ptr<Source> source;
+  Attributes provenance;   ///< of the model; the source knows its own
+  std::int32_t mask = -1;  ///< id of the token that stands for a word to be guessed; -1: there is none
+};
+
+/// Text through the model's own tokenizer.
+/// @throws Error as open_model, open_tokenizer and text_documents; ShapeError if documents are longer than the model's
+///         positions, or the model is an encoder-decoder, which reads pairs
+JobInput text_input(const ModelPlace& place, const std::filesystem::path& text, const PackingOptions& packing = {});
+
+/// Token ids that are ready; the model's tokenizer, where it has one, only gives their text.
+/// @throws Error as open_model and id_documents; ShapeError if pairs came for a model that reads one sequence, or the
+///         other way round
+JobInput ids_input(const ModelPlace& place, const std::filesystem::path& ids, const PackingOptions& packing = {});
+
+/// Repeated random tokens, drawn from the vocabulary without the special tokens, where a tokenizer says which those
+/// are.
+/// @param special_token  put the tokenizer's opening token before them, where it has one
+/// @throws Error as open_model and repeated_tokens; ShapeError if documents are longer than the model's positions
+JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bool special_token);
+
+/// Stored hidden states, or stored queries and keys, with weights or queries and keys beside them.
+/// @throws Error as stored_states
+JobInput states_input(const std::filesystem::path& states, const StoredStatesOptions& options = {});
+
+/// The same with a model whose weights make queries and keys from the states.
+/// @throws Error as open_model and stored_states; ShapeError if the states do not have the model's width, or more
+///         tokens than its position table
+JobInput states_input(const std::filesystem::path& states, const ModelPlace& place,
+                      const StoredStatesOptions& options = {});
+
+}  // namespace headwave

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "job.h"
+
+namespace headwave {
+
+/// What a job would take, found out by running a little of it.
+struct JobEstimate {
+  Index documents = 0;
+  Index shortest = 0, longest = 0;  ///< tokens of a document
+  Index layers = 0, heads = 0;
+  Index probed = 0;                 ///< documents that were run to find out
+  std::vector<std::string> fields;  ///< names of what the result would hold
+  double seconds = 0.0;             ///< wall time without figures
+  std::int64_t memory_bytes = 0;    ///< largest resident memory, the mapped weights with it
+  std::int64_t result_bytes = 0;    ///< of the result file; its parts are packed about as well as the probe's
+};
+
+/// Runs the first documents, a few for each thread, and reckons the job from them:
+///
+///     attention time = that of the first two + that of the others * cost of all others / cost of the probe's   (1)
+///     time of another stage = probe's * cost in the job / cost in the probe                                    (2)
+///     memory = largest so far + 4 near traces and 2 cross-spectra of all documents                             (3)
+///
+/// where costs are those of job_stages.h. What the null of the phases takes in the first two documents is apart in (1).
+/// Nothing is written.
+///
+/// @throws Error as run_job()
+JobEstimate estimate_job(const Model& model, const Source& source, const JobOptions& options = {});
+
+}  // namespace headwave

@@ -1,0 +1,69 @@
+#include "model_atlas.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace headwave {
+
+namespace {
+
+/// In the words of the options.
+void require_options(const Model& model, const ModelPlace& place, const ModelAtlasOptions& options) {
+  const Index positions = model.stack.embedding.positions.rows(), length = options.atlas.length;
+  if (positions > 0 && (length > positions || length == 1))
+    throw ShapeError(fmt::format("{}: --length {}, but the model has {} positions; ask for 2 to {}, or 0 for all",
+                                 place.weights.string(), length, positions, positions));
+  for (const HeadName& name : options.paper_heads)
+    if (name.layer >= model.stack.layers() || name.head >= model.stack.block.heads)
+      throw ShapeError(fmt::format("--paper-rotation: there is no {}; the model has {} layers of {} heads",
+                                   head_name(name.layer, name.head), model.stack.layers(), model.stack.block.heads));
+}
+
+std::vector<Field> fields_of(const Stack& stack, const ModelAtlasOptions& options) {
+  std::vector<Field> fields = describe(position_atlas(stack, options.atlas));
+  for (Field& field : position_term_fields(stack, options.atlas.reach)) fields.push_back(std::move(field));
+  if (options.paper_heads.empty()) return fields;
+  PaperPhasesOptions paper = options.paper;
+  paper.length = options.atlas.length;
+  paper.seed = options.atlas.null.seed;
+  paper.threads = options.atlas.threads > 0 ? options.atlas.threads
+                                            : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  for (Field& field : describe(paper_phases(stack, options.paper_heads, paper))) fields.push_back(std::move(field));
+  return fields;
+}
+
+}  // namespace
+
+std::vector<KindResult> model_atlas(const ModelPlace& place, const ModelAtlasOptions& options) {
+  const PartialModel partial = open_partial_model(place);
+  const Model& model = partial.model;
+  require_options(model, place, options);
+  std::vector<KindResult> results;
+  for (const AttentionKind kind : model.kinds()) {
+    if (kind == AttentionKind::cross) continue;
+    const Stack& stack = model.stack_of(kind);
+    Result result;
+    result.title = fmt::format("headwave: atlas of {} with {} layers x {} heads, {} attention, from its weights alone",
+                               model.family, stack.layers(), stack.block.heads, name_of(kind));
+    result.fields = fields_of(stack, options);
+    result.provenance = model_provenance(place);
+    if (!partial.missing.empty())
+      result.provenance["missing"] =
+          fmt::format("{} tensors, the first {}", partial.missing.size(), partial.missing.front());
+    result.provenance["model_family"] = model.family;
+    result.provenance["attention"] = std::string(name_of(kind));
+    if (stack.position_term) result.provenance["position_term"] = std::string(stack.position_term->name());
+    result.provenance["score_scale"] = stack.block.score_scale;
+    result.provenance["reach"] = static_cast<std::int64_t>(options.atlas.reach);
+    result.provenance["level"] = options.atlas.null.level;
+    result.provenance["draws"] = static_cast<std::int64_t>(options.atlas.null.draws);
+    result.provenance["seed"] = static_cast<std::int64_t>(options.atlas.null.seed);
+    results.push_back({kind, std::move(result)});
+  }
+  return results;
+}
+
+}  // namespace headwave

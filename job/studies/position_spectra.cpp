@@ -1,0 +1,56 @@
+#include "position_spectra.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../data/models/model_directory.h"
+
+namespace headwave {
+
+namespace {
+
+Attributes provenance_of(const std::filesystem::path& model, Index length, const PositionSpectrumOptions& options) {
+  Attributes provenance = model_provenance(model);
+  provenance["source"] = std::string("position table");
+  provenance["length"] = static_cast<std::int64_t>(length);
+  provenance["window"] = std::string(name_of(options.spectrum.window));
+  provenance["detrend"] = std::string(options.spectrum.detrend ? "linear" : options.spectrum.demean ? "mean" : "none");
+  provenance["peaks"] = static_cast<std::int64_t>(options.peaks);
+  provenance["minimum_prominence"] = options.minimum_prominence;
+  return provenance;
+}
+
+ModelSpectrum spectrum_of(const std::filesystem::path& model, const PositionSpectraOptions& options) {
+  Matrix positions = position_table(model).cast<double>();
+  const Index length = options.length > 0 ? options.length : positions.rows();
+  if (length > positions.rows())
+    throw ShapeError(fmt::format("{}: {} positions, a length of {} was asked for; ask for fewer", model.string(),
+                                 positions.rows(), length));
+  if (length < 2)
+    throw ShapeError(
+        fmt::format("{}: a spectrum needs two positions or more, {} is to be looked at", model.string(), length));
+  positions.conservativeResize(length, Eigen::NoChange);
+  ModelSpectrum found{model_name(model), position_spectrum(positions, {}, options.spectrum), {}};
+  found.result = {fmt::format("headwave: spectrum of the positions of {}", found.name), describe(found.spectrum),
+                  provenance_of(model, length, options.spectrum)};
+  return found;
+}
+
+}  // namespace
+
+std::vector<ModelSpectrum> position_spectra(const std::vector<std::filesystem::path>& models,
+                                            const PositionSpectraOptions& options) {
+  std::vector<ModelSpectrum> spectra;
+  for (const std::filesystem::path& model : models) spectra.push_back(spectrum_of(model, options));
+  return spectra;
+}
+
+std::string model_name(const std::filesystem::path& model) {
+  std::filesystem::path whole = std::filesystem::absolute(model).lexically_normal();
+  if (whole.filename().empty()) whole = whole.parent_path();
+  const std::filesystem::path folder = std::filesystem::is_directory(whole) ? whole : whole.parent_path();
+  return folder.has_filename() ? folder.filename().string() : "model";
+}
+
+}  // namespace headwave

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "../../analysis/positions/position_spectrum.h"
+#include "../../core/fields/field.h"
+
+namespace headwave {
+
+struct PositionSpectraOptions {
+  Index length = 0;  ///< T, only the first so many positions; 0: all that the table has
+  PositionSpectrumOptions spectrum;
+};
+
+/// The spectrum of one model's position table.
+struct ModelSpectrum {
+  std::string name;  ///< the folder's
+  PositionSpectrum spectrum;
+  Result result;  ///< its Fields, with the model's digests and the options as provenance
+};
+
+/// Spectra of the position tables of several models, to be compared.
+///
+/// @param models  model directories, or safetensors files with config.json beside them; little but positions need be
+///                there
+/// @throws ShapeError if a table has fewer positions than asked for, or fewer than two are looked at; otherwise as
+///         position_table() and position_spectrum()
+std::vector<ModelSpectrum> position_spectra(const std::vector<std::filesystem::path>& models,
+                                            const PositionSpectraOptions& options = {});
+
+/// What a model is called beside others: the name of its folder.
+std::string model_name(const std::filesystem::path& model);
+
+}  // namespace headwave

@@ -1,0 +1,179 @@
+#include "re_aiming.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../analysis/attention/measured_offset.h"
+#include "../../core/model/intervention.h"
+#include "../run/document_pass.h"
+#include "../run/stage_report.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
+constexpr auto all = static_cast<std::size_t>(Pairs::all);
+
+/// Where every head of a model looks.
+struct Looks {
+  OffsetTraces traces;
+  MeasuredOffsets measured;
+
+  /// t* in tokens, 0 for a head that looks at itself, NaN for one without an offset.
+  [[nodiscard]] double offset(Index row) const {
+    if (measured.status[all][static_cast<std::size_t>(row)] == OffsetStatus::self) return 0;
+    return measured.offset[all][row];
+  }
+  /// Mean weight at an offset; NaN beyond the documents.
+  [[nodiscard]] double weight(Index row, double offset) const {
+    const Index at = static_cast<Index>(std::lround(offset)) + traces.length - 1;
+    if (std::isnan(offset) || at < 0 || at >= traces.weight[all].cols()) return not_defined;
+    return traces.weight[all](row, at);
+  }
+};
+
+Looks looks_of(const Model& model, const Source& source, const ReAimingOptions& options, int threads) {
+  JobOptions job;
+  job.only = {"measured_offset"};
+  job.reach = options.reach;
+  StageReport nobody({}, {});
+  Looks looks{DocumentPass(model, source, job, threads).run(nobody).front().traces, {}};
+  looks.measured = measured_offsets(looks.traces, {options.level});
+  return looks;
+}
+
+/// The model up to a layer: what comes after it changes nothing there.
+Model up_to(const Model& model, Index layer) {
+  Model front = model;
+  front.stack.blocks.resize(static_cast<std::size_t>(layer) + 1);
+  return front;
+}
+
+/// The heads with the largest weight at an offset of their own.
+std::vector<HeadName> clearest(const Looks& looks, Index most) {
+  std::vector<std::pair<double, HeadName>> ranked;
+  const HeadGrid& grid = looks.measured.grid;
+  for (Index row = 0; row < grid.rows(); ++row)
+    if (!std::isnan(looks.measured.offset[all][row]))
+      ranked.push_back({looks.measured.weight[all][row],
+                        {grid.layers[static_cast<std::size_t>(row / grid.heads)], row % grid.heads}});
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  ranked.resize(std::min(ranked.size(), static_cast<std::size_t>(most)));
+  std::vector<HeadName> names;
+  for (const auto& [weight, name] : ranked) names.push_back(name);
+  std::sort(names.begin(), names.end(), [](const HeadName& a, const HeadName& b) {
+    return std::pair(a.layer, a.head) < std::pair(b.layer, b.head);
+  });
+  return names;
+}
+
+void set_summary(ReAiming& result, Index head) {
+  const auto zero = std::find(result.shifts.begin(), result.shifts.end(), 0) - result.shifts.begin();
+  double followed = 0, tried = 0, product = 0, square = 0;
+  for (Index s = 0; s < static_cast<Index>(result.shifts.size()); ++s) {
+    const auto u = static_cast<double>(result.shifts[static_cast<std::size_t>(s)]);
+    if (u == 0) continue;
+    const double moved = result.offset(head, s) - result.offset(head, zero);
+    tried += 1;
+    if (moved == -u) followed += 1;
+    if (std::isnan(moved)) continue;
+    product += u * moved;
+    square += u * u;
+  }
+  if (tried > 0 && !std::isnan(result.offset(head, zero))) result.follows[head] = followed / tried;
+  if (square > 0) result.slope[head] = product / square;
+}
+
+}  // namespace
+
+ReAiming re_aiming(const Model& model, const Source& source, const ReAimingOptions& options,
+                   const ProgressCallback& progress) {
+  if (model.decoder)
+    throw ShapeError(
+        fmt::format("a {} is an encoder-decoder, with three kinds of attention; re-aiming is "
+                    "for models with one",
+                    model.family));
+  if (model.stack.embedding.positions.empty())
+    throw ShapeError(fmt::format("a {} has no position table; there is no wave to re-aim", model.family));
+  for (const HeadName& name : options.heads)
+    if (name.layer >= model.stack.layers() || name.head >= model.stack.block.heads)
+      throw ShapeError(fmt::format("--heads: there is no {}; the model has {} layers of {} heads",
+                                   head_name(name.layer, name.head), model.stack.layers(), model.stack.block.heads));
+  const int threads =
+      options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const Looks plain = looks_of(model, source, options, threads);
+
+  ReAiming result;
+  result.heads = options.heads.empty() ? clearest(plain, options.most_heads) : options.heads;
+  result.shifts = options.shifts;
+  result.shifts.push_back(0);
+  std::sort(result.shifts.begin(), result.shifts.end());
+  result.shifts.erase(std::unique(result.shifts.begin(), result.shifts.end()), result.shifts.end());
+  const auto heads = static_cast<Index>(result.heads.size()), shifts = static_cast<Index>(result.shifts.size());
+  result.offset = result.weight = result.followed = Matrix::Constant(heads, shifts, not_defined);
+  result.follows = result.slope = Vector::Constant(heads, not_defined);
+
+  std::map<Index, std::vector<Index>> by_layer;  // places in result.heads
+  for (Index h = 0; h < heads; ++h) by_layer[result.heads[static_cast<std::size_t>(h)].layer].push_back(h);
+  const Index runs = static_cast<Index>(by_layer.size()) * shifts;
+  Index done = 0;
+  if (progress) progress({"re-aiming", 0, runs});
+  for (const auto& [layer, places] : by_layer) {
+    std::vector<HeadName> names;
+    for (const Index h : places) names.push_back(result.heads[static_cast<std::size_t>(h)]);
+    for (Index s = 0; s < shifts; ++s) {
+      const Index u = result.shifts[static_cast<std::size_t>(s)];
+      const Looks looks = u == 0 ? plain : looks_of(up_to(re_aimed(model, names, u), layer), source, options, threads);
+      for (const Index h : places) {
+        const HeadName name = result.heads[static_cast<std::size_t>(h)];
+        const Index row = looks.measured.grid.first_row(layer) + name.head;
+        const Index plain_row = plain.measured.grid.first_row(layer) + name.head;
+        const double target = plain.offset(plain_row);
+        result.offset(h, s) = looks.offset(row);
+        result.weight(h, s) = looks.measured.weight[all][row];
+        result.followed(h, s) = looks.weight(row, target - static_cast<double>(u)) / plain.weight(plain_row, target);
+      }
+      if (progress) progress({"re-aiming", ++done, runs});
+    }
+  }
+  for (Index h = 0; h < heads; ++h) set_summary(result, h);
+  return result;
+}
+
+std::vector<Field> describe(const ReAiming& re_aiming) {
+  std::vector<std::string> names;
+  for (const HeadName& head : re_aiming.heads) names.push_back(head_name(head.layer, head.head));
+  const Axis heads{"re_aimed_head", "1", "head whose keys are re-aimed", names};
+  const Axis shifts{"shift", "token", "u: keys stand for the position u tokens later",
+                    std::vector<std::int64_t>(re_aiming.shifts.begin(), re_aiming.shifts.end())};
+  const auto list = [](const auto& numbers) {
+    return std::vector<double>(numbers.data(), numbers.data() + numbers.size());
+  };
+  std::vector<Field> fields{
+      make_field("re_aiming/offset", {heads, shifts}, "token", "measured offset in the re-aimed model; 0: at itself",
+                 list(re_aiming.offset)),
+      make_field("re_aiming/weight", {heads, shifts}, "1", "mean attention weight at that offset",
+                 list(re_aiming.weight)),
+      make_field("re_aiming/followed", {heads, shifts}, "1",
+                 "mean weight u tokens further on, over the weight at the offset of the model as it is",
+                 list(re_aiming.followed)),
+      make_field("re_aiming/follows", {heads}, "1", "share of the shifts that move the offset by exactly -u",
+                 list(re_aiming.follows)),
+      make_field("re_aiming/slope", {heads}, "1", "moved offset per token of shift, -1: position is all that is read",
+                 list(re_aiming.slope))};
+  fields[0].attributes["undefined"] = std::string("the maximum does not rise above its null");
+  fields[1].attributes["undefined"] = fields[2].attributes["undefined"] =
+      std::string("no offset, or it lies beyond the documents");
+  fields[3].attributes["undefined"] = fields[4].attributes["undefined"] =
+      std::string("the head has no offset to be moved");
+  return fields;
+}
+
+}  // namespace headwave

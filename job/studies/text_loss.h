@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "../../core/model/prediction.h"
+#include "../inputs/job_input.h"
+#include "../run/job.h"
+
+namespace headwave {
+
+struct TextLossOptions {
+  double masked_share =
+      0.15;                ///< of a document's ordinary tokens that a masked model has to guess; its training's share
+  std::uint64_t seed = 1;  ///< of which tokens those are
+  int threads = 0;         ///< 0: one per core; changes no digit
+};
+
+/// How well a model predicts the documents of a source: every next token of a causal model, the masked tokens of a
+/// masked one. Which tokens are masked depends on the seed and the document's number alone, so two models, or one with
+/// and without an intervention, are asked the same.
+///
+/// @param mask  id of the mask token, for a masked model
+/// @returns one loss per document
+/// @throws ShapeError if the model predicts nothing, is an encoder-decoder, or needs a mask token that is not there
+std::vector<PredictionLoss> text_losses(const Model& model, const Source& source, std::int32_t mask,
+                                        const TextLossOptions& options = {}, const ProgressCallback& progress = {});
+
+/// All documents together.
+PredictionLoss total(const std::vector<PredictionLoss>& losses);
+
+/// How much larger the second mean loss is, in nats per token, and how uncertain that is over documents.
+struct LossDifference {
+  double mean = 0;
+  double standard_error = 0;  ///< of the mean over documents, each weighted by its tokens; NaN of fewer than two
+};
+/// @throws ShapeError if the two are not of the same documents
+LossDifference loss_difference(const std::vector<PredictionLoss>& before, const std::vector<PredictionLoss>& after);
+
+}  // namespace headwave

@@ -1,0 +1,96 @@
+#include "data_table.h"
+
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "visible_text.h"
+
+namespace headwave {
+
+namespace {
+
+std::string number(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Inf" : "-Inf";
+  return fmt::format("{}", value);
+}
+
+std::string kept_text(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string gnuplot_text(const std::string& text) {
+  std::string out;
+  for (const char c : visible_text(text)) {
+    if (c == '"')
+      out += "\\042";
+    else if (c == '\\')
+      out += "\\\\";
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string lines(const DataTable& table, std::string (*text_of)(const std::string&)) {
+  std::string out;
+  for (const auto& row : table.rows()) {
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      if (c != 0) out += '\t';
+      if (const auto* value = std::get_if<double>(&row[c]))
+        out += number(*value);
+      else if (const auto* count = std::get_if<Index>(&row[c]))
+        out += fmt::format("{}", *count);
+      else
+        out += text_of(std::get<std::string>(row[c]));
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace
+
+DataTable::DataTable(std::vector<std::string> columns) : columns_(std::move(columns)) {}
+
+void DataTable::add_row(std::vector<Cell> cells) {
+  if (cells.size() != columns_.size())
+    throw ShapeError(fmt::format("DataTable: {} columns, but a row of {} cells came", columns_.size(), cells.size()));
+  rows_.push_back(std::move(cells));
+}
+
+void DataTable::append(const DataTable& other) {
+  if (other.columns_ != columns_) throw ShapeError("DataTable: only a table with the same columns can be appended");
+  rows_.insert(rows_.end(), other.rows_.begin(), other.rows_.end());
+}
+
+std::string tab_separated(const DataTable& table) {
+  return fmt::format("{}\n", fmt::join(table.columns(), "\t")) + lines(table, kept_text);
+}
+
+std::string gnuplot_data(const DataTable& table) {
+  return lines(table, gnuplot_text);
+}
+
+}  // namespace headwave

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "../../core/numbers/matrix.h"
+
+namespace headwave {
+
+using Cell = std::variant<double, Index, std::string>;
+
+/// Numbers and texts in named columns: what one panel of a figure draws, and what is written beside the figure.
+class DataTable {
+ public:
+  explicit DataTable(std::vector<std::string> columns);
+
+  /// @param cells  one per column
+  /// @throws ShapeError if their number is another
+  void add_row(std::vector<Cell> cells);
+
+  /// Appends the rows of a table with the same columns.
+  /// @throws ShapeError if the columns differ
+  void append(const DataTable& other);
+
+  [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
+  [[nodiscard]] const std::vector<std::vector<Cell>>& rows() const { return rows_; }
+
+ private:
+  std::vector<std::string> columns_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+/// Tab-separated values for people and programs: a line of column names, then the rows. Doubles are written so that
+/// they read back to the same bits, undefined ones as NaN; tab, line end and backslash in texts as \t, \n, \r and \\.
+std::string tab_separated(const DataTable& table);
+
+/// The same rows as gnuplot reads them, without the names. gnuplot ends a text at a double quote and takes backslashes
+/// for escapes, so both are written as escapes here; texts are made visible_text() first.
+std::string gnuplot_data(const DataTable& table);
+
+}  // namespace headwave

@@ -1,0 +1,164 @@
+#include "gnuplot.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "../../data/files/replaced_file.h"
+#include "program.h"
+#include "visible_text.h"
+#include "whole_figure.h"
+
+namespace headwave {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double text_size = 8.0;  // points
+
+/// The terminals count sizes in their own ways: the cairo ones take a point for 1/96 inch, the SVG one for a user unit,
+/// of which we give it 72 to the inch. The factors make the three look alike.
+std::string terminal(const std::string& format, double width, double height) {
+  if (format == "pdf")
+    return fmt::format(
+        "set terminal pdfcairo noenhanced color size {:.4f}in,{:.4f}in font \"sans-serif,{}\" fontscale 0.75 "
+        "linewidth 1 butt dashlength 0.6",
+        width, height, text_size);
+  if (format == "svg")
+    return fmt::format(
+        "set terminal svg noenhanced size {:.0f},{:.0f} font \"sans-serif,{}\" linewidth 0.5 butt dashlength 0.6 "
+        "background \"#ffffff\"",
+        width * 72, height * 72, text_size);
+  if (format == "png") {
+    // 200 dots per inch, fewer where cairo's largest picture (32767 dots) or sheer size would be the limit.
+    const double dots = std::min(200.0, 8000.0 / std::max(width, height));
+    return fmt::format(
+        "set terminal pngcairo noenhanced color size {:.0f},{:.0f} font \"sans-serif,{}\" fontscale {:.4f} linewidth "
+        "{:.4f} pointscale {:.4f} butt dashlength 0.6 background \"#ffffff\"",
+        width * dots, height * dots, text_size, dots / 96, dots / 144, dots / 72);
+  }
+  throw ShapeError(fmt::format("figure format '{}': expected pdf, svg or png", shortened(visible_text(format), 20)));
+}
+
+/// What gnuplot made of a format: it writes an SVG, which cannot tell that a part is missing, to us and not to a disk.
+std::string made_figure(const ProgramEnd& end, const fs::path& scratch, const std::string& format) {
+  if (format == "svg") return end.output;
+  const fs::path path = scratch / ("figure." + format);
+  if (!fs::exists(path)) return "";
+  std::ifstream file(path, std::ios::binary);
+  std::string content{std::istreambuf_iterator<char>(file), {}};
+  if (!file.is_open() || file.bad()) throw IoError(fmt::format("{}: cannot be read", visible_text(path.string())));
+  return content;
+}
+
+void replace_first(std::string& text, const std::string& old, const std::string& by) {
+  if (const auto at = text.find(old); at != std::string::npos) text.replace(at, old.size(), by);
+}
+
+/// gnuplot gives an SVG its size in pixels and the title "Gnuplot"; on paper it should be as large as the PDF. Browsers
+/// smooth the few pixels of an embedded heat map unless told not to.
+std::string finished_svg(std::string svg, const std::string& name, double width, double height) {
+  replace_first(svg, fmt::format("width=\"{:.0f}\" height=\"{:.0f}\"", width * 72, height * 72),
+                fmt::format("width=\"{:.3f}in\" height=\"{:.3f}in\"", width, height));
+  replace_first(svg, "<title>Gnuplot</title>", "<title>" + html_text(name) + "</title>");
+  const std::string bold = "font-family=\"sans-serif:Bold\"";
+  for (std::size_t at = svg.find(bold); at != std::string::npos; at = svg.find(bold, at))
+    svg.replace(at, bold.size(), "font-family=\"sans-serif\" font-weight=\"bold\"");
+  const std::string image = "<image ";
+  const std::string style = "style='image-rendering:optimizeSpeed;image-rendering:pixelated' ";
+  for (std::size_t at = svg.find(image); at != std::string::npos; at = svg.find(image, at + style.size()))
+    svg.insert(at + image.size(), style);
+  return svg;
+}
+
+[[noreturn]] void refuse_without_gnuplot() {
+  throw IoError("gnuplot is not installed, figures need it: install the Debian package gnuplot-nox, or leave them out");
+}
+
+ProgramEnd run_gnuplot(const fs::path& folder, const std::string& name) {
+  // -d: neither the user's nor the system's start-up file may change how a figure looks.
+  ProgramEnd end = run_program({"gnuplot", "-d", "figure.gp"}, folder);
+  if (!end.found) refuse_without_gnuplot();
+  // It goes on without a data file that it cannot read, and only warns.
+  const bool skipped = end.errors.find("Cannot find or open file") != std::string::npos;
+  if (end.exit_code == 0 && !skipped) return end;
+  // What went wrong stands on the last line, below the command that was too much for it.
+  const std::string said = end.errors.substr(0, end.errors.find_last_not_of(" \n") + 1);
+  const std::string last = visible_text(said.substr(said.find_last_of('\n') + 1));
+  throw IoError(
+      fmt::format("figure {}: gnuplot ended with code {} and said: {}", name, end.exit_code, shortened(last, 400)));
+}
+
+}  // namespace
+
+GnuplotFigure::GnuplotFigure(double width, double height) : width_(width), height_(height) {}
+
+void GnuplotFigure::keep(const DataTable& numbers) {
+  if (kept_)
+    kept_->append(numbers);
+  else
+    kept_ = numbers;
+}
+
+std::string GnuplotFigure::add_data(const DataTable& data) {
+  files_.push_back(gnuplot_data(data));
+  return fmt::format("data{}.tsv", files_.size() - 1);
+}
+
+std::string GnuplotFigure::add_numbers(const DataTable& numbers) {
+  keep(numbers);
+  return add_data(numbers);
+}
+
+std::vector<fs::path> GnuplotFigure::write(const fs::path& folder, const std::string& name,
+                                           const std::vector<std::string>& formats, bool keep_data) const {
+  // Data files hold texts with spaces and '#' in them.
+  const std::string reading =
+      "reset\nset encoding utf8\nset datafile separator \"\\t\"\nset datafile commentschars \"\"\n";
+  std::string script;
+  for (const std::string& format : formats)
+    script += reading + terminal(format, width_, height_) +
+              fmt::format("\nset output{}\nload \"drawing.gp\"\n",
+                          format == "svg" ? "" : fmt::format(" \"figure.{}\"", format));
+  script += "set output\n";
+
+  const ScratchFolder scratch;
+  for (std::size_t i = 0; i < files_.size(); ++i)
+    write_scratch_text(scratch.path() / fmt::format("data{}.tsv", i), files_[i]);
+  write_scratch_text(scratch.path() / "drawing.gp", script_);
+  write_scratch_text(scratch.path() / "figure.gp", script);
+  const ProgramEnd end = formats.empty() ? ProgramEnd{} : run_gnuplot(scratch.path(), name);
+
+  make_folder(folder);
+  std::vector<fs::path> written;
+  for (const std::string& format : formats) {
+    std::string made = made_figure(end, scratch.path(), format);
+    if (made.empty())
+      throw IoError(fmt::format("figure {}: gnuplot made no {}; is its cairo terminal missing?", name, format));
+    if (!is_whole_figure(made, format))
+      throw IoError(fmt::format("figure {}: gnuplot made an incomplete {} in {}: is the disk full?", name, format,
+                                visible_text(scratch.path().parent_path().string())));
+    if (format == "svg") made = finished_svg(std::move(made), name, width_, height_);
+    written.push_back(folder / (name + "." + format));
+    write_text(written.back(), made);
+  }
+  if (keep_data && kept_) {
+    written.push_back(folder / (name + ".tsv"));
+    write_text(written.back(), tab_separated(*kept_));
+  }
+  return written;
+}
+
+bool gnuplot_found() {
+  const ScratchFolder scratch;
+  return run_program({"gnuplot", "--version"}, scratch.path()).found;
+}
+
+void require_gnuplot() {
+  if (!gnuplot_found()) refuse_without_gnuplot();
+}
+
+}  // namespace headwave

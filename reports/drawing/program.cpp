@@ -1,0 +1,124 @@
+#include "program.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../core/numbers/error.h"
+
+extern char** environ;
+
+namespace headwave {
+
+namespace {
+
+/// Where a child's stdin, stdout and stderr go, and where it runs.
+class SpawnActions {
+ public:
+  SpawnActions(const std::filesystem::path& folder, int output, const char* errors) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str());
+    posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions_, output, 1);
+    posix_spawn_file_actions_addopen(&actions_, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  }
+  SpawnActions(const SpawnActions&) = delete;
+  SpawnActions& operator=(const SpawnActions&) = delete;
+  ~SpawnActions() { posix_spawn_file_actions_destroy(&actions_); }
+  [[nodiscard]] const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+};
+
+/// What a child says on its stdout.
+class Pipe {
+ public:
+  Pipe() {
+    if (pipe2(ends_.data(), O_CLOEXEC) != 0) throw IoError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  ~Pipe() {
+    ::close(ends_[0]);
+    close_input();
+  }
+  [[nodiscard]] int input() const { return ends_[1]; }
+  void close_input() {
+    if (ends_[1] >= 0) ::close(std::exchange(ends_[1], -1));
+  }
+
+  /// All of it, once the child has closed its end.
+  std::string content() {
+    close_input();
+    std::string text;
+    std::array<char, 65536> part{};
+    for (;;) {
+      const ssize_t size = ::read(ends_[0], part.data(), part.size());
+      if (size < 0 && errno == EINTR) continue;
+      if (size < 0) throw IoError(fmt::format("cannot read from a pipe: {}", std::strerror(errno)));
+      if (size == 0) return text;
+      text.append(part.data(), static_cast<std::size_t>(size));
+    }
+  }
+
+ private:
+  std::array<int, 2> ends_ = {-1, -1};
+};
+
+std::string beginning_of(const std::filesystem::path& path) {
+  std::string text(std::size_t{64} * 1024, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+}  // namespace
+
+ProgramEnd run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder) {
+  constexpr const char* errors_file = "errors.txt";
+  Pipe pipe;
+  const SpawnActions actions(folder, pipe.input(), errors_file);
+  std::vector<char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+
+  pid_t child = 0;
+  const int failure = posix_spawnp(&child, argv.front(), actions.get(), nullptr, argv.data(), environ);
+  if (failure == ENOENT) return {false, 127, {}, {}};
+  if (failure != 0) throw IoError(fmt::format("{}: cannot be started: {}", arguments.front(), std::strerror(failure)));
+
+  std::string output = pipe.content();
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR)
+      throw IoError(fmt::format("{}: cannot wait for it: {}", arguments.front(), std::strerror(errno)));
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return {true, code, std::move(output), beginning_of(folder / errors_file)};
+}
+
+ScratchFolder::ScratchFolder() {
+  std::error_code no_place;
+  const auto base = std::filesystem::temp_directory_path(no_place);
+  std::string pattern = (base / "headwave-XXXXXX").string();
+  if (no_place || mkdtemp(pattern.data()) == nullptr)
+    throw IoError("cannot make a temporary folder: set TMPDIR to a folder that can be written");
+  path_ = pattern;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+}  // namespace headwave

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "../../core/fields/field.h"
+
+namespace headwave {
+
+class GnuplotFigure;
+
+/// What to draw, and how to keep it.
+struct FigureOptions {
+  std::vector<std::string> heads;  ///< "L2H3", what figures of single heads show: maps, waves, covariances; empty: a
+                                   ///< few of those in the result, the ones with the clearest offset first
+  std::string pairs = "all";  ///< which query-key pairs offset profiles count: also "without_special", "without_sink"
+  Index tokens = 15;          ///< how many of a text's first tokens an attention map shows, 256 at most
+  std::vector<std::string> formats = {"pdf", "svg", "png"};
+  bool keep_data = true;  ///< write the plotted numbers beside each figure, as tab-separated values
+};
+
+/// One sort of figure and the Fields it is made of.
+struct FigureKind {
+  std::string name;                 ///< also of its files: "attention_map"
+  std::vector<std::string> fields;  ///< it is drawn where all of these are in the result
+  std::vector<std::string> extras;  ///< and shows these too where they are
+  std::string caption;              ///< what is seen, its units and normalisation; plain text
+  GnuplotFigure (*draw)(const Result&, const FigureOptions&) = nullptr;
+};
+
+/// Every sort there is, in the order of the paper's argument.
+const std::vector<FigureKind>& figure_kinds();
+
+/// Told which figure is about to be drawn: its name, its number from 1, and how many there are.
+using FigureCallback = std::function<void(const std::string& name, std::size_t number, std::size_t count)>;
+
+/// The sorts whose Fields are all among these names.
+std::vector<const FigureKind*> drawable_kinds(const std::vector<std::string>& fields);
+
+/// Draws every sort of figure whose Fields are in the result.
+///
+/// Drawing is gnuplot's work, which is started as a child process once per figure.
+/// @param folder  where name.pdf, name.svg, name.png and name.tsv go; made if it is not there
+/// @param begins  may be empty
+/// @returns the files written, figure by figure
+/// @throws ShapeError if a head is asked for that is not in the result, or a Field has another shape than described;
+///         FormatError if a head's name is none; IoError if gnuplot is missing or a file cannot be written
+std::vector<std::filesystem::path> draw_figures(const Result& result, const std::filesystem::path& folder,
+                                                const FigureOptions& options = {}, const FigureCallback& begins = {});
+
+}  // namespace headwave

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../drawing/gnuplot.h"
+#include "figures.h"
+
+namespace headwave {
+
+/// One line with its band: a mean over columns and the quartiles around it.
+struct SpectrumCurve {
+  std::vector<double> mean;   ///< (frequencies) amplitude
+  std::vector<double> lower;  ///< (frequencies) lower quartile; empty: no band
+  std::vector<double> upper;
+};
+
+/// What one panel shows.
+struct LabelledSpectrum {
+  std::string label;              ///< the model's name, say: anybody's writing; may be empty
+  std::vector<double> frequency;  ///< (frequencies) cycles per T tokens, ascending
+  double length = 0.0;            ///< T in tokens: the period at frequency f is T / f
+  SpectrumCurve positions;
+  SpectrumCurve words;  ///< mean empty: not shown
+};
+
+/// Amplitude spectra side by side, one panel each, two to a row: frequency below, period in tokens above, logarithmic
+/// amplitude. Frequency 0 is left out.
+/// @param spectra  at least one
+/// @throws ShapeError if there is none, or the lengths of a spectrum's vectors differ
+GnuplotFigure spectra_figure(const std::vector<LabelledSpectrum>& spectra);
+
+/// The spectrum of a Result's position embedding, and of its words where the Result has one.
+/// @throws ShapeError if the Fields have other axes than described
+GnuplotFigure position_spectrum_figure(const Result& result, const FigureOptions& options);
+
+}  // namespace headwave

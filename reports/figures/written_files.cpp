@@ -1,0 +1,99 @@
+#include "written_files.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+
+#include "../../core/attention/document.h"
+#include "../../core/numbers/error.h"
+#include "../../data/hdf5/hdf5_file.h"
+#include "../../data/results/result_file.h"
+#include "figures.h"
+
+namespace headwave {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<const char*, 4> figure_endings = {".pdf", ".svg", ".png", ".tsv"};
+
+/// Where a result came from; nothing if the file is none.
+std::optional<Attributes> provenance_of(const fs::path& file) {
+  try {
+    return read_result(Hdf5File(file), {}).provenance;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+void add_if_there(std::vector<fs::path>& files, const fs::path& file) {
+  std::error_code ignored;
+  if (fs::is_regular_file(fs::symlink_status(file, ignored))) files.push_back(file);
+}
+
+void add_figures(std::vector<fs::path>& files, const fs::path& folder, const std::string& name) {
+  for (const char* ending : figure_endings) add_if_there(files, folder / (name + ending));
+}
+
+void add_result(std::vector<fs::path>& files, const fs::path& folder) {
+  files.push_back(folder / "results.h5");
+  add_if_there(files, folder / "summary.html");
+  for (const FigureKind& kind : figure_kinds()) add_figures(files, folder / "figures", kind.name);
+}
+
+/// Folders of the kinds that one command wrote: a single one may be a result of its own that happens to have the name.
+std::vector<fs::path> encoder_decoder(const fs::path& folder) {
+  std::map<std::string, std::vector<fs::path>> by_command;
+  for (const fs::path& inner : kind_folders(folder)) {
+    const auto provenance = provenance_of(inner / "results.h5");
+    if (!provenance || !provenance->contains("attention") || !provenance->contains("command")) continue;
+    const auto* command = std::get_if<std::string>(&provenance->at("command"));
+    if (command != nullptr && provenance->at("attention") == Attribute(inner.filename().string()))
+      by_command[*command].push_back(inner);
+  }
+  for (const auto& [command, folders] : by_command)
+    if (folders.size() > 1) return folders;
+  return {};
+}
+
+/// "3-bert.h5"
+bool is_numbered(const std::string& name) {
+  const std::size_t digits = name.find_first_not_of("0123456789");
+  return digits > 0 && digits != name.npos && name[digits] == '-' && name.ends_with(".h5");
+}
+
+}  // namespace
+
+std::vector<fs::path> kind_folders(const fs::path& folder) {
+  std::vector<fs::path> folders;
+  for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal, AttentionKind::cross})
+    if (std::error_code ignored; fs::exists(folder / name_of(kind) / "results.h5", ignored))
+      folders.push_back(folder / name_of(kind));
+  return folders;
+}
+
+std::vector<fs::path> written_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  if (provenance_of(folder / "results.h5")) add_result(files, folder);
+  for (const fs::path& inner : encoder_decoder(folder)) add_result(files, inner);
+  return files;
+}
+
+std::vector<fs::path> written_spectra(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(folder, none)) {
+    if (!is_numbered(entry.path().filename().string())) continue;
+    const auto provenance = provenance_of(entry.path());
+    const auto source = provenance ? provenance->find("source") : Attributes::const_iterator();
+    if (provenance && source != provenance->end() && source->second == Attribute(std::string("position table")))
+      files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  if (!files.empty()) add_figures(files, folder, "spectra");
+  return files;
+}
+
+}  // namespace headwave

@@ -1,0 +1,157 @@
+#include "head_findings.h"
+
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+#include "../drawing/field_values.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr double silent = std::numeric_limits<double>::quiet_NaN();
+constexpr const char* offset_name = "measured_offset/offset";
+constexpr const char* status_name = "measured_offset/status";
+constexpr const char* weight_name = "measured_offset/weight";
+constexpr const char* threshold_name = "measured_offset/threshold";
+constexpr const char* share_name = "head_cluster/share";
+constexpr const char* predicted_name = "position_atlas/offset";
+constexpr const char* toeplitz_name = "position_atlas/toeplitz_r2";
+constexpr const char* chance_name = "measured_offset/chance";
+constexpr const char* atlas_status_name = "position_atlas/status";
+constexpr const char* atlas_weight_name = "position_atlas/weight";
+constexpr const char* atlas_chance_name = "position_atlas/chance";
+constexpr const char* other_name = "position_atlas/other_r2";
+constexpr const char* other_null_name = "position_atlas/other_null_quantile";
+constexpr const char* q_name = "position_atlas/q_value";
+constexpr const char* phases_name = "phase_delay/offset";
+constexpr const char* phases_status_name = "phase_delay/status";
+constexpr const char* scores_name = "delay_spectrum/offset";
+constexpr const char* scores_status_name = "delay_spectrum/status";
+constexpr const char* heads_name = "offset_agreement/heads";
+constexpr const char* met_name = "offset_agreement/met";
+constexpr const char* kind_name = "planted/kind";
+constexpr const char* truth_name = "planted/offset";
+
+void require_heads(const char* name, std::size_t heads, std::size_t came) {
+  if (came != heads) throw ShapeError(fmt::format("{}: expected {} heads, found {}", name, heads, came));
+}
+
+std::vector<double> numbers_or_silent(const Result& result, const char* name, const std::string& pairs,
+                                      std::size_t heads) {
+  if (result.find(name) == nullptr) return std::vector<double>(heads, silent);
+  std::vector<double> numbers = head_doubles(result, name, pairs);
+  require_heads(name, heads, numbers.size());
+  return numbers;
+}
+
+/// What a Field of flags says of each head; texts stay empty where the result is silent.
+std::vector<std::string> statuses_of(const Result& result, const char* name, const std::string& pairs,
+                                     std::size_t heads) {
+  if (result.find(name) == nullptr) return std::vector<std::string>(heads);
+  const auto& meanings = result.at(name).flag_meanings;
+  const std::vector<std::uint8_t> flags = head_flags(result, name, pairs);
+  require_heads(name, heads, flags.size());
+  std::vector<std::string> statuses;
+  for (const std::uint8_t flag : flags)
+    statuses.push_back(flag < meanings.size() ? meanings[flag] : fmt::format("status {}", flag));
+  return statuses;
+}
+
+void add_clusters(std::vector<HeadFinding>& findings, const Result& result) {
+  if (result.find(share_name) == nullptr) return;
+  const auto& shares = doubles_of(result, share_name, {"layer", "head", "cluster"});
+  const auto clusters = whole_coordinates(result.at(share_name), "cluster");
+  if (clusters.empty() || shares.size() != findings.size() * clusters.size())
+    throw ShapeError(fmt::format("{}: expected {} heads, found {} shares of {} clusters", share_name, findings.size(),
+                                 shares.size(), clusters.size()));
+  for (std::size_t i = 0; i < findings.size(); ++i)
+    for (std::size_t c = 0; c < clusters.size(); ++c)
+      if (const double share = shares[i * clusters.size() + c];
+          share > 0 && (!findings[i].cluster || share > findings[i].share)) {
+        findings[i].cluster = clusters[c];
+        findings[i].share = share;
+      }
+}
+
+bool found(double planted, const HeadFinding& head) {
+  if (std::isnan(planted)) return std::isnan(head.offset);
+  if (!std::isnan(head.offset)) return std::abs(planted - head.offset) <= 0.5;
+  return planted == 0 && head.status == "self";
+}
+
+void add_predicted(std::vector<HeadFinding>& findings, const Result& result) {
+  const auto add = [&](const char* name, const char* name_of_status, PredictedFinding HeadFinding::*member) {
+    const auto numbers = numbers_or_silent(result, name, "all", findings.size());
+    const auto statuses = statuses_of(result, name_of_status, "all", findings.size());
+    for (std::size_t i = 0; i < findings.size(); ++i) findings[i].*member = {numbers[i], statuses[i]};
+  };
+  add(predicted_name, atlas_status_name, &HeadFinding::by_weights);
+  add(phases_name, phases_status_name, &HeadFinding::by_phases);
+  add(scores_name, scores_status_name, &HeadFinding::by_scores);
+}
+
+void add_planted(std::vector<HeadFinding>& findings, const Result& result) {
+  if (result.find(kind_name) == nullptr || result.find(truth_name) == nullptr) return;
+  const auto& kinds = strings_of(result, kind_name, {"layer", "head"});
+  const auto& offsets = doubles_of(result, truth_name, {"layer", "head"});
+  require_heads(kind_name, findings.size(), kinds.size());
+  require_heads(truth_name, findings.size(), offsets.size());
+  for (std::size_t i = 0; i < findings.size(); ++i)
+    findings[i].planted = PlantedFinding{kinds[i], offsets[i], found(offsets[i], findings[i])};
+}
+
+}  // namespace
+
+std::vector<HeadFinding> head_findings(const Result& result, const std::string& pairs) {
+  const Field* field = result.find(offset_name) != nullptr ? result.find(offset_name) : result.find(predicted_name);
+  if (field == nullptr) return {};
+  const auto heads = static_cast<std::size_t>(field->axis("layer").size() * field->axis("head").size());
+  std::vector<HeadFinding> findings(heads);
+  std::size_t at = 0;
+  for (const Index layer : whole_coordinates(*field, "layer"))
+    for (const Index head : whole_coordinates(*field, "head")) findings[at++].name = {layer, head};
+  const auto add = [&](const char* name, double HeadFinding::*member) {
+    const std::vector<double> numbers = numbers_or_silent(result, name, pairs, heads);
+    for (std::size_t i = 0; i < heads; ++i) findings[i].*member = numbers[i];
+  };
+  add(offset_name, &HeadFinding::offset);
+  add(weight_name, &HeadFinding::weight);
+  add(threshold_name, &HeadFinding::threshold);
+  add(chance_name, &HeadFinding::chance);
+  add(atlas_weight_name, &HeadFinding::predicted_weight);
+  add(atlas_chance_name, &HeadFinding::predicted_chance);
+  add(toeplitz_name, &HeadFinding::toeplitz_r2);
+  add(other_name, &HeadFinding::other_r2);
+  add(other_null_name, &HeadFinding::other_null);
+  add(q_name, &HeadFinding::q_value);
+  const auto statuses = statuses_of(result, status_name, pairs, heads);
+  for (std::size_t i = 0; i < heads; ++i) {
+    findings[i].status = statuses[i];
+    findings[i].share = silent;
+  }
+  add_clusters(findings, result);
+  add_predicted(findings, result);
+  add_planted(findings, result);
+  return findings;
+}
+
+const std::vector<std::string>& head_finding_fields() {
+  static const std::vector<std::string> names{offset_name,       status_name,
+                                              weight_name,       threshold_name,
+                                              chance_name,       share_name,
+                                              predicted_name,    atlas_status_name,
+                                              atlas_weight_name, atlas_chance_name,
+                                              toeplitz_name,     other_name,
+                                              other_null_name,   q_name,
+                                              phases_name,       phases_status_name,
+                                              scores_name,       scores_status_name,
+                                              heads_name,        met_name,
+                                              kind_name,         truth_name};
+  return names;
+}
+
+}  // namespace headwave

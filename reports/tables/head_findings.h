@@ -1,0 +1,58 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../../core/fields/field.h"
+#include "../../core/fields/head_name.h"
+
+namespace headwave {
+
+/// What was built into a head, and whether it was found.
+struct PlantedFinding {
+  std::string kind;    ///< "adjacent", "sink", ...
+  double offset = 0;   ///< tokens; NaN: planted without one
+  bool found = false;  ///< see head_findings()
+};
+
+/// An offset that is predicted for a head.
+struct PredictedFinding {
+  double offset = 0;   ///< tokens; NaN: undefined
+  std::string status;  ///< "offset", "edge", "chance", "weak", "nothing"
+};
+
+/// What a result says of one head. Where the result is silent numbers are NaN and texts empty.
+struct HeadFinding {
+  HeadName name;
+  double offset = 0;             ///< tokens; NaN: undefined
+  std::string status;            ///< "offset", "self", "flat", "edge"
+  double weight = 0;             ///< largest mean attention weight
+  double threshold = 0;          ///< what it had to exceed
+  double chance = 0;             ///< what shuffled positions would give there
+  std::optional<Index> cluster;  ///< the one that holds most of the head's documents
+  double share = 0;              ///< share of its documents there; NaN without a cluster
+  PredictedFinding by_weights;   ///< what positions alone predict
+  PredictedFinding by_phases;    ///< what the rotation's phases predict, parts of a token too
+  PredictedFinding by_scores;    ///< what queries and keys predict, parts of a token too
+  double predicted_weight = 0;   ///< of attention at what positions alone predict, 1: all of it
+  double predicted_chance = 0;   ///< what a flat kernel would give there
+  double toeplitz_r2 = 0;        ///< share of the scores between positions that depends on the offset alone
+  double other_r2 = 0;           ///< the same without what a position shares with itself: what is held against chance
+  double other_null = 0;         ///< what all but few of its draws stay below
+  double q_value = 0;            ///< what decides: other_r2 against chance, all heads together
+  std::optional<PlantedFinding> planted;
+};
+
+/// What was found about each head, layer by layer; none where the result has neither measured nor predicted offsets.
+///
+/// A planted offset is found where the measured one is at most half a token away; a head planted without an offset
+/// where there is none; one planted at 0 where the status is `self`, since a maximum at 0 is called that.
+/// @param pairs  which query-key pairs count: "all", "without_special", "without_sink"
+/// @throws ShapeError if the Fields have other axes than described
+std::vector<HeadFinding> head_findings(const Result& result, const std::string& pairs = "all");
+
+/// Names of the Fields that head_findings() looks at, so that no more need be read.
+const std::vector<std::string>& head_finding_fields();
+
+}  // namespace headwave

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../../core/fields/field.h"
+#include "../drawing/terminal_table.h"
+
+namespace headwave {
+
+/// What was found about each head, one row per head: its name, the measured offset and the mean attention weight there in
+/// multiples of chance, what is predicted for it, the weight itself and the null threshold it had to exceed; where the
+/// result has them the dominant cluster with its share of the texts, and the planted truth with a word on whether it was
+/// found. Of an atlas alone the prediction, its weight and what decided about it, heads with the largest weight first.
+///
+/// When a planted head counts as found is head_findings()'s to say.
+/// @param pairs  which query-key pairs count: "all", "without_special", "without_sink"
+/// @returns no columns at all where the result has neither measured nor predicted offsets
+/// @throws ShapeError if the Fields have other axes than described
+std::vector<TableColumn> head_columns(const Result& result, const std::string& pairs = "all");
+
+/// How many heads each prediction meets, beside what always saying the same offset would reach.
+/// @returns no columns where the result does not say
+/// @throws ShapeError if the Fields have other axes than described
+std::vector<TableColumn> agreement_columns(const Result& result);
+
+/// head_columns() as text for a terminal, and below agreement_columns().
+/// @param color  see terminal_table()
+/// @throws ShapeError if the result has no measured offsets, or Fields have other axes than described
+std::string head_table(const Result& result, bool color = false, const std::string& pairs = "all");
+
+}  // namespace headwave

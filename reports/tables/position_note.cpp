@@ -1,0 +1,43 @@
+#include "position_note.h"
+
+#include <fmt/format.h>
+
+#include "head_table.h"
+
+namespace headwave {
+
+namespace {
+
+std::string text_at(const Attributes& attributes, const char* name) {
+  const auto found = attributes.find(name);
+  const auto* text = found == attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return text == nullptr ? std::string() : *text;
+}
+
+/// What the model knows of positions without a table.
+std::string positions_instead(const std::string& position_term) {
+  if (position_term.empty()) return "nothing tells it positions";
+  if (position_term == "linear bias") return "its positions are a linear bias of the scores";
+  return "its positions are " + position_term;
+}
+
+}  // namespace
+
+std::string position_note(const Result& result) {
+  const Field* predicted = result.find("position_atlas/offset");
+  if (predicted == nullptr || text_at(predicted->attributes, "undefined") != "no position table") return {};
+  const bool measured = result.find("measured_offset/offset") != nullptr;
+  const std::string term = text_at(result.provenance, "position_term");
+  const bool has_kernel = result.find("position_term/kernel") != nullptr;
+  return fmt::format("{}: undefined, the model has no position table ({}){}",
+                     measured ? "by weights" : "offsets by position alone", positions_instead(term),
+                     has_kernel ? "; position_term/kernel in results.h5 holds what these prefer by themselves" : "");
+}
+
+std::string noted_head_table(const Result& result) {
+  const std::string note = position_note(result);
+  const bool only_names = head_columns(result).size() == 1;
+  return (only_names && !note.empty() ? std::string() : head_table(result)) + (note.empty() ? note : note + "\n");
+}
+
+}  // namespace headwave

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "../../core/fields/field.h"
+
+namespace headwave {
+
+/// A line for under the table of heads, where a result looked for the offset that positions alone predict and the model
+/// has no position table: that there is none, and what its positions are instead. Empty elsewhere.
+std::string position_note(const Result& result);
+
+/// head_table() with that line under it; the line alone where the table would hold nothing but names.
+/// @throws ShapeError as head_table
+std::string noted_head_table(const Result& result);
+
+}  // namespace headwave
