@@ -100,6 +100,7 @@ int main(int argc, char** argv) {
   add_loss(program, chosen);
   add_predict(program, chosen);
   add_inspect(program, chosen);
+  add_analyses(program, chosen);
   add_help(program, chosen);
 
   try {

@@ -22,6 +22,29 @@ std::vector<std::string> labels_of(const TokenSequence& tokens, const Document& 
   return labels;
 }
 
+class AttentionMapAnalysis : public DocumentAnalysis<AttentionMaps> {
+ public:
+  using DocumentAnalysis::DocumentAnalysis;
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
+    if (i != 0) return nullptr;
+    return look_of(
+        std::make_unique<AttentionMapProbe>(heads_of(site().grid), options().map_tokens, document, site().kind),
+        &AttentionMapProbe::maps);
+  }
+  [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override { return describe(maps_); }
+
+ private:
+  void merge(AttentionMaps&& found) override { maps_ = std::move(found); }
+  AttentionMaps maps_;
+};
+
+AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& options) {
+  AnalysisCost cost;
+  const double shown = std::min(static_cast<double>(options.map_tokens), sizes.longest);
+  cost.entries = sizes.rows * shown * shown;
+  return cost;
+}
+
 }  // namespace
 
 AttentionMapProbe::AttentionMapProbe(std::vector<HeadName> heads, Index tokens, const Document& document,
@@ -62,6 +85,16 @@ std::vector<Field> describe(const AttentionMaps& maps) {
   weight.attributes["document"] = maps.document;
   return {std::move(weight), Field{"attention_map/token", {query}, "1", "text of the query", maps.tokens, {}, {}},
           Field{"attention_map/key_token", {key}, "1", "text of the key", maps.key_tokens, {}, {}}};
+}
+
+const AnalysisKind& attention_map_analysis() {
+  static const AnalysisKind kind{.name = "attention_map",
+                                 .finds = "attention of the first tokens",
+                                 .step = Step::landing,
+                                 .needs = {Need::attention},
+                                 .make = make_of<AttentionMapAnalysis>,
+                                 .cost = cost};
+  return kind;
 }
 
 }  // namespace headwave

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <tuple>
 #include <vector>
 
 #include "../../core/attention/probe.h"
 #include "../../core/fields/field.h"
 #include "../../core/fields/head_name.h"
 #include "../../core/numbers/matrix.h"
+#include "../pass/analysis_kind.h"
 
 namespace headwave {
 
@@ -17,6 +19,10 @@ struct AttentionMaps {
       tokens;  ///< (n') text of the queries; ids where no text is known, positions where no ids are
   std::vector<std::string> key_tokens;  ///< (n) text of the keys; the same but in cross-attention
   std::string document;                 ///< name of the document
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.heads, self.weights, self.tokens, self.key_tokens, self.document);
+  }
 };
 
 /// Keeps the first weights of chosen heads while they pass by. Rows do not sum to 1 where attention goes beyond
@@ -40,5 +46,8 @@ class AttentionMapProbe : public Probe {
 
 /// Fields attention_map/...
 std::vector<Field> describe(const AttentionMaps& maps);
+
+/// In a job: attention_map/..., of its first document.
+const AnalysisKind& attention_map_analysis();
 
 }  // namespace headwave

@@ -12,6 +12,7 @@
 #include "../statistics/cluster_quality.h"
 #include "../statistics/k_means.h"
 #include "../statistics/quantile.h"
+#include "measured_offset.h"
 
 namespace headwave {
 
@@ -167,6 +168,21 @@ void set_clusters(HeadClusters& result, const KMeans& found) {
   result.converged = found.converged;
 }
 
+class HeadClusterAnalysis : public Analysis {
+ public:
+  using Analysis::Analysis;
+  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+    const auto& traces = finished.get<OffsetTraces>();
+    const ComparableTraces vectors = comparable_traces(traces, std::min(options().window, traces.reach));
+    return describe(head_clusters({vectors.values, traces.grid.layers, traces.grid.heads, vectors.normalisation},
+                                  job_cluster_options(input(), options().clusters)));
+  }
+};
+
+AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& options) {
+  return cluster_cost(sizes, sizes.documents, options.window, options.clusters, options);
+}
+
 }  // namespace
 
 HeadClusters head_clusters(const HeadVectors& vectors, const HeadClusterOptions& options) {
@@ -191,6 +207,36 @@ HeadClusters head_clusters(const HeadVectors& vectors, const HeadClusterOptions&
   result.chosen = result.sweep[static_cast<std::size_t>(chosen)];
   set_clusters(result, tried[static_cast<std::size_t>(chosen)]);
   return result;
+}
+
+HeadClusterOptions job_cluster_options(const AnalysisInput& input, Index clusters) {
+  HeadClusterOptions options;
+  options.clusters = clusters;
+  options.sweep_last = input.options.sweep;
+  options.seed = input.options.seed;
+  options.threads = input.threads;
+  return options;
+}
+
+AnalysisCost cluster_cost(const AnalysisSizes& sizes, double documents, Index window, Index clusters,
+                          const JobOptions& options) {
+  AnalysisCost cost;
+  const double vectors = sizes.rows * documents;
+  const auto last = static_cast<double>(std::max(options.sweep, options.clusters));
+  cost.after = 6e-8 * static_cast<double>(2 * window + 1) * 0.5 * last * last * std::pow(vectors, 1.15);
+  cost.entries = vectors + static_cast<double>(clusters) * (sizes.rows + static_cast<double>(2 * window + 1));
+  return cost;
+}
+
+const AnalysisKind& head_cluster_analysis() {
+  static const AnalysisKind kind{.name = "head_cluster",
+                                 .finds = "clusters of offset traces",
+                                 .step = Step::landing,
+                                 .needs = {Need::attention},
+                                 .reads = {measured_offset_analysis},
+                                 .make = make_of<HeadClusterAnalysis>,
+                                 .cost = cost};
+  return kind;
 }
 
 }  // namespace headwave

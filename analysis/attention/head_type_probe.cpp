@@ -25,6 +25,26 @@ std::span<const Index> part_of(const std::vector<Index>& list, Index first, Inde
   return {from, std::max(from, std::lower_bound(list.begin(), list.end(), end))};
 }
 
+class HeadTypeAnalysis : public DocumentAnalysis<DocumentHeadTypes> {
+ public:
+  explicit HeadTypeAnalysis(const AnalysisInput& input)
+      : DocumentAnalysis(input), sum_(input.site.grid, input.site.kind) {}
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index /*i*/) const override {
+    return look_of(std::make_unique<HeadTypeProbe>(site().grid, document, site().kind), &HeadTypeProbe::types);
+  }
+  [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override { return describe(sum_.types()); }
+
+ private:
+  void merge(DocumentHeadTypes&& found) override { sum_.add(found); }
+  HeadTypeSum sum_;
+};
+
+AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& /*options*/) {
+  AnalysisCost cost;
+  cost.document = 1.8e-9 * document.tokens * document.tokens * sizes.rows;
+  return cost;
+}
+
 }  // namespace
 
 HeadTypeProbe::HeadTypeProbe(HeadGrid grid, const Document& document, AttentionKind kind,
@@ -196,6 +216,16 @@ DocumentHeadTypes HeadTypeProbe::types() const {
     result.position_disagreement[layer] = -(2 * below + norms.trace()) / static_cast<double>(grid_.heads * grid_.heads);
   }
   return result;
+}
+
+const AnalysisKind& head_types_analysis() {
+  static const AnalysisKind kind{.name = "head_types",
+                                 .finds = "what heads do: previous, duplicate, induction, sink, entropy",
+                                 .step = Step::landing,
+                                 .needs = {Need::attention},
+                                 .make = make_of<HeadTypeAnalysis>,
+                                 .cost = cost};
+  return kind;
 }
 
 }  // namespace headwave

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../../core/attention/probe.h"
+#include "../pass/analysis_kind.h"
 #include "head_types.h"
 
 namespace headwave {
@@ -69,5 +70,8 @@ class HeadTypeProbe : public Probe {
   Eigen::ArrayXd wide_;                         ///< (keys)  work space
   Matrix squares_;                              ///< (heads, keys)  work space
 };
+
+/// In a job: head_types/...
+const AnalysisKind& head_types_analysis();
 
 }  // namespace headwave

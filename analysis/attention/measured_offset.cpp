@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "../../core/numbers/offset_peak.h"
+#include "offset_trace_probe.h"
 
 namespace headwave {
 
@@ -18,6 +19,35 @@ double normal_quantile(double tail) {
     (0.5 * std::erfc(middle / std::numbers::sqrt2) > tail ? low : high) = middle;
   }
   return (low + high) / 2;
+}
+
+class MeasuredOffsetAnalysis : public DocumentAnalysis<DocumentTraces> {
+ public:
+  explicit MeasuredOffsetAnalysis(const AnalysisInput& input)
+      : DocumentAnalysis(input), sum_(input.site.grid, input.documents, input.longest, input.options.reach) {}
+
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index /*i*/) const override {
+    return look_of(std::make_unique<OffsetTraceProbe>(site().grid, document, options().reach, site().kind),
+                   &OffsetTraceProbe::traces);
+  }
+  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+    const OffsetTraces& traces = finished.keep(sum_.traces());
+    std::vector<Field> fields = describe(traces);
+    append(fields, describe(finished.keep(measured_offsets(traces, {options().level}))));
+    return fields;
+  }
+
+ private:
+  void merge(DocumentTraces&& found) override { sum_.add(found); }
+  OffsetTraceSum sum_;
+};
+
+AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& options) {
+  AnalysisCost cost;
+  const double near = 2 * static_cast<double>(options.reach) + 1;
+  cost.entries = 6 * sizes.rows * (2 * sizes.longest - 1) + (9 + sizes.documents) * sizes.rows * near +
+                 8 * sizes.longest + 8 * near;
+  return cost;
 }
 
 }  // namespace
@@ -83,6 +113,17 @@ std::vector<Field> describe(const MeasuredOffsets& measured) {
       make_field("measured_offset/threshold", axes, "1", "weight that a head without a preference stays below",
                  std::move(threshold)),
       std::move(chances)};
+}
+
+const AnalysisKind& measured_offset_analysis() {
+  static const AnalysisKind kind{.name = "measured_offset",
+                                 .finds = "where attention lands",
+                                 .step = Step::landing,
+                                 .needs = {Need::attention},
+                                 .always = true,
+                                 .make = make_of<MeasuredOffsetAnalysis>,
+                                 .cost = cost};
+  return kind;
 }
 
 }  // namespace headwave

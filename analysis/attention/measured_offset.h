@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "../pass/analysis_kind.h"
 #include "offset_trace.h"
 
 namespace headwave {
@@ -49,5 +50,8 @@ MeasuredOffsets measured_offsets(const OffsetTraces& traces, const MeasuredOffse
 
 /// Fields measured_offset/...
 std::vector<Field> describe(const MeasuredOffsets& measured);
+
+/// In a job: offset_trace/... and measured_offset/..., OffsetTraces and MeasuredOffsets for those who read them.
+const AnalysisKind& measured_offset_analysis();
 
 }  // namespace headwave

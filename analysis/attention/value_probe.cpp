@@ -55,6 +55,27 @@ Matrix gram_of_head(const Linear& output, Index head, Index width) {
   return rows * rows.transpose();
 }
 
+class ValueUseAnalysis : public DocumentAnalysis<DocumentValueUse> {
+ public:
+  explicit ValueUseAnalysis(const AnalysisInput& input)
+      : DocumentAnalysis(input), sum_(input.site.grid, input.site.kind, input.options.reach) {}
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index /*i*/) const override {
+    return look_of(std::make_unique<ValueProbe>(site().grid, document, site().kind, options().reach), &ValueProbe::use);
+  }
+  [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override { return describe(sum_.use()); }
+
+ private:
+  void merge(DocumentValueUse&& found) override { sum_.add(found); }
+  ValueUseSum sum_;
+};
+
+AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
+  AnalysisCost cost;
+  cost.document = 0.9e-9 * document.tokens * document.tokens * sizes.rows;
+  cost.entries = 2 * sizes.rows * (2 * static_cast<double>(options.reach) + 1);
+  return cost;
+}
+
 }  // namespace
 
 ValueProbe::ValueProbe(HeadGrid grid, const Document& document, AttentionKind kind, Index reach)
@@ -174,6 +195,16 @@ DocumentValueUse ValueProbe::use() const {
   use.norm_special = knows_special_ ? Vector(on_special_.cwiseQuotient(handing_))
                                     : Vector(Vector::Constant(grid_.rows(), not_defined));
   return use;
+}
+
+const AnalysisKind& value_use_analysis() {
+  static const AnalysisKind kind{.name = "value_use",
+                                 .finds = "attention weighted by what it moves, and how alike heads of a layer are",
+                                 .step = Step::landing,
+                                 .needs = {Need::attention, Need::values},
+                                 .make = make_of<ValueUseAnalysis>,
+                                 .cost = cost};
+  return kind;
 }
 
 }  // namespace headwave

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "../../core/attention/probe.h"
+#include "../pass/analysis_kind.h"
 #include "value_use.h"
 
 namespace headwave {
@@ -59,5 +60,8 @@ class ValueProbe : public Probe {
   Vector norm_first_, on_special_;  ///< (rows)
   Eigen::ArrayXd wide_;             ///< (keys)  work space
 };
+
+/// In a job: value_use/...
+const AnalysisKind& value_use_analysis();
 
 }  // namespace headwave

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/model/layer_positions.h"
 #include "../../core/numbers/thin_svd.h"
 
 namespace headwave {
@@ -27,6 +28,27 @@ void fix_signs(Matrix& directions, Matrix& coordinates) {
     directions.col(k) = -directions.col(k);
     coordinates.col(k) = -coordinates.col(k);
   }
+}
+
+class PositionComponentsAnalysis : public Analysis {
+ public:
+  using Analysis::Analysis;
+  [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
+    return describe(position_components(position_rows(stack(), input().longest)));
+  }
+};
+
+std::unique_ptr<Analysis> make(const AnalysisInput& input) {
+  const bool unknown = !input.first.stored.empty() && input.stack().embedding.positions.rows() == 0;
+  if (input.site.kind == AttentionKind::cross || unknown) return nullptr;
+  return std::make_unique<PositionComponentsAnalysis>(input);
+}
+
+AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& /*options*/) {
+  AnalysisCost cost;
+  if (!sizes.cross) cost.after = 6.5e-10 * sizes.longest * sizes.d_model * sizes.d_model;
+  cost.parallel = false;
+  return cost;
 }
 
 }  // namespace
@@ -94,6 +116,16 @@ std::vector<Field> describe(const PositionComponents& components) {
   return {field("share", "share of the positions' variance along a principal component", components.share),
           field("cumulative_share", "share of the positions' variance along this and all larger components",
                 components.cumulative_share)};
+}
+
+const AnalysisKind& position_components_analysis() {
+  static const AnalysisKind kind{.name = "position_components",
+                                 .finds = "principal components of the position table (PCA)",
+                                 .step = Step::positions,
+                                 .needs = {Need::positions},
+                                 .make = make,
+                                 .cost = cost};
+  return kind;
 }
 
 }  // namespace headwave

@@ -5,6 +5,7 @@
 
 #include "../../core/fields/field.h"
 #include "../../core/numbers/matrix.h"
+#include "../pass/analysis_kind.h"
 
 namespace headwave {
 
@@ -44,5 +45,8 @@ PositionComponents position_components(MatrixView positions, const PositionCompo
 
 /// Fields position_components/share and cumulative_share; single NaNs with the reason where there are no components.
 std::vector<Field> describe(const PositionComponents& components);
+
+/// In a job: position_components/...
+const AnalysisKind& position_components_analysis();
 
 }  // namespace headwave

@@ -10,6 +10,7 @@
 #include <Eigen/SVD>
 #include <fmt/format.h>
 
+#include "../../core/model/layer_positions.h"
 #include "../../core/numbers/random.h"
 #include "position_components.h"
 
@@ -138,6 +139,25 @@ Matrix shuffled_rows(const Matrix& y, Random random) {
   return result;
 }
 
+class PositionCorrelationAnalysis : public Analysis {
+ public:
+  using Analysis::Analysis;
+  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+    PositionCorrelationOptions correlation;
+    correlation.seed = options().seed;
+    return describe(position_correlation(finished.get<JobMoments>().layers, site().grid.layers,
+                                         position_rows(stack(), site().length), correlation));
+  }
+};
+
+AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& /*options*/) {
+  AnalysisCost cost;
+  cost.after = 2.5e-10 * sizes.longest * sizes.d_model * sizes.d_model * sizes.layers;
+  cost.parallel = false;
+  cost.entries = 200 * sizes.layers;
+  return cost;
+}
+
 }  // namespace
 
 PositionCorrelation position_correlation(const std::vector<StateMoments>& layers,
@@ -236,6 +256,18 @@ std::vector<Field> describe(const PositionCorrelation& correlations) {
                               {correlations.variables.begin(), correlations.variables.end()}));
   note(fields.back());
   return fields;
+}
+
+const AnalysisKind& position_correlation_analysis() {
+  static const AnalysisKind kind{.name = "position_correlation",
+                                 .finds = "canonical correlations (CCA) of hidden states and positions, by layer",
+                                 .step = Step::positions,
+                                 .needs = {Need::positions, Need::weights, Need::states, Need::equal_length},
+                                 .reads = {state_moments_analysis},
+                                 .chain = true,
+                                 .make = make_of<PositionCorrelationAnalysis>,
+                                 .cost = cost};
+  return kind;
 }
 
 }  // namespace headwave

@@ -6,6 +6,7 @@
 
 #include "../../core/fields/field.h"
 #include "../../core/numbers/matrix.h"
+#include "../pass/analysis_kind.h"
 #include "state_moments.h"
 
 namespace headwave {
@@ -70,5 +71,8 @@ PositionCorrelation position_correlation(const std::vector<StateMoments>& layers
 /// Fields position_correlation/correlation, chance_mean, chance_largest and variables; of the first a single NaN with
 /// the reason where there are no correlations.
 std::vector<Field> describe(const PositionCorrelation& correlations);
+
+/// In a job: position_correlation/...
+const AnalysisKind& position_correlation_analysis();
 
 }  // namespace headwave

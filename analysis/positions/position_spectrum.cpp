@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/model/model_pass.h"
 #include "../statistics/quantile.h"
 
 namespace headwave {
@@ -122,6 +123,31 @@ void add_choices(std::vector<Field>& fields, const PositionSpectrum& spectrum) {
   }
 }
 
+/// Of the rows that the documents' tokens read, beside the first document's words; of the whole table where there are
+/// none.
+class PositionSpectrumAnalysis : public Analysis {
+ public:
+  using Analysis::Analysis;
+  [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
+    const Matrix positions = stack().embedding.positions.cast<double>();
+    if (input().first.ids.empty() || positions.size() == 0) return describe(position_spectrum(positions));
+    const Matrix words = word_sequence(input().model, input().first, site().kind).cast<double>();
+    return describe(position_spectrum(positions.topRows(words.rows()), words));
+  }
+};
+
+std::unique_ptr<Analysis> make(const AnalysisInput& input) {
+  return input.site.kind == AttentionKind::cross ? nullptr : std::make_unique<PositionSpectrumAnalysis>(input);
+}
+
+AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& /*options*/) {
+  AnalysisCost cost;
+  if (!sizes.cross) cost.after = 5e-8 * sizes.longest * sizes.d_model;
+  cost.parallel = false;
+  cost.entries = (0.5 * std::max(sizes.table, sizes.longest) + 1) * (sizes.d_model + 8) + 2 * sizes.d_model;
+  return cost;
+}
+
 }  // namespace
 
 PositionSpectrum position_spectrum(MatrixView positions, MatrixView words, const PositionSpectrumOptions& options) {
@@ -182,6 +208,16 @@ std::vector<Field> describe(const PositionSpectrum& spectrum) {
       field_of("amplitude", {frequency, column}, "1", "amplitude spectrum of each column", spectrum.amplitude));
   add_choices(fields, spectrum);
   return fields;
+}
+
+const AnalysisKind& position_spectrum_analysis() {
+  static const AnalysisKind kind{.name = "position_spectrum",
+                                 .finds = "frequencies of the position table",
+                                 .step = Step::positions,
+                                 .needs = {Need::positions},
+                                 .make = make,
+                                 .cost = cost};
+  return kind;
 }
 
 }  // namespace headwave

@@ -6,6 +6,7 @@
 #include "../../core/fields/field.h"
 #include "../../core/numbers/fft.h"
 #include "../../core/numbers/matrix.h"
+#include "../pass/analysis_kind.h"
 
 namespace headwave {
 
@@ -59,5 +60,8 @@ PositionSpectrum position_spectrum(MatrixView positions, MatrixView words = {},
 
 /// Fields position_spectrum/..., the mean first; only that, as NaN with the reason, where there is no spectrum.
 std::vector<Field> describe(const PositionSpectrum& spectrum);
+
+/// In a job: position_spectrum/...: rows of the table that the documents read, beside the first one's words.
+const AnalysisKind& position_spectrum_analysis();
 
 }  // namespace headwave

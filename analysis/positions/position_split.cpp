@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/model/head_weights.h"
 #include "../../core/numbers/fft.h"
 #include "../../core/numbers/threads.h"
 #include "position_components.h"
@@ -138,6 +139,29 @@ Axis part_axis(std::string name, std::string long_name, bool with_mean) {
   return {std::move(name), "1", std::move(long_name), std::move(parts)};
 }
 
+class PositionSplitAnalysis : public Analysis {
+ public:
+  using Analysis::Analysis;
+  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+    SplitHeads heads;
+    heads.heads = stack().block.heads;
+    heads.score_scale = stack().block.score_scale;
+    heads.weights = [&](Index layer, Index head) {
+      return head_weights(stack().blocks[static_cast<std::size_t>(layer)].self, stack().block, head);
+    };
+    PositionSplitOptions split;
+    split.threads = input().threads;
+    return describe(position_split(finished.get<JobMoments>().layers, site().grid.layers, heads, split));
+  }
+};
+
+AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& /*options*/) {
+  AnalysisCost cost;
+  cost.after = 8.4e-10 * sizes.longest * sizes.d_model * sizes.d_model * sizes.layers;
+  cost.entries = sizes.layers * sizes.frequencies();
+  return cost;
+}
+
 }  // namespace
 
 PositionSplit position_split(const std::vector<StateMoments>& layers, const std::vector<Index>& layer_numbers,
@@ -236,6 +260,18 @@ std::vector<Field> describe(const PositionSplit& split) {
       "query and key drawn independently from all texts; key parts mean and "
       "context do not change along a row, the softmax does not see them");
   return fields;
+}
+
+const AnalysisKind& position_split_analysis() {
+  static const AnalysisKind kind{.name = "position_split",
+                                 .finds = "hidden states as position, context and rest, by layer",
+                                 .step = Step::positions,
+                                 .needs = {Need::weights, Need::states, Need::equal_length},
+                                 .reads = {state_moments_analysis},
+                                 .chain = true,
+                                 .make = make_of<PositionSplitAnalysis>,
+                                 .cost = cost};
+  return kind;
 }
 
 }  // namespace headwave

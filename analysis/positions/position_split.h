@@ -8,6 +8,7 @@
 #include "../../core/fields/head_grid.h"
 #include "../../core/model/head_weights.h"
 #include "../../core/numbers/matrix.h"
+#include "../pass/analysis_kind.h"
 #include "state_moments.h"
 
 namespace headwave {
@@ -91,5 +92,8 @@ PositionSplit position_split(const std::vector<StateMoments>& layers, const std:
 
 /// Fields position_split/..., variance_share first; only that, as NaN with the reason, where there is no split.
 std::vector<Field> describe(const PositionSplit& split);
+
+/// In a job: position_split/...
+const AnalysisKind& position_split_analysis();
 
 }  // namespace headwave

@@ -1,8 +1,65 @@
 #include "state_moments.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 
+#include "../../core/attention/probe.h"
+
 namespace headwave {
+
+namespace {
+
+/// Keeps moments of the states that enter each layer.
+class MomentsProbe : public Probe {
+ public:
+  explicit MomentsProbe(const Site& site) : site_(site), found_(site.grid.layers.size()) {}
+  using Probe::see;
+  void see(const LayerInput& input) override {
+    const auto& layers = site_.grid.layers;
+    const auto place = std::find(layers.begin(), layers.end(), input.layer);
+    if (input.kind != site_.kind || place == layers.end() || input.states.rows() != site_.length) return;
+    found_[static_cast<std::size_t>(place - layers.begin())] = document_moments(input.states);
+  }
+  void see(const Tile& /*tile*/) override {}
+  [[nodiscard]] std::vector<DocumentMoments> taken() { return std::move(found_); }
+
+ private:
+  const Site& site_;
+  std::vector<DocumentMoments> found_;
+};
+
+class StateMomentsAnalysis : public DocumentAnalysis<std::vector<DocumentMoments>> {
+ public:
+  using DocumentAnalysis::DocumentAnalysis;
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
+    if (site().numbers[static_cast<std::size_t>(i)] < 0) return nullptr;
+    return look_of(std::make_unique<MomentsProbe>(site()), &MomentsProbe::taken);
+  }
+  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+    finished.keep(JobMoments{std::move(moments_)});
+    return {};
+  }
+
+ private:
+  void merge(std::vector<DocumentMoments>&& found) override {
+    for (std::size_t layer = 0; layer < found.size(); ++layer) {
+      if (moments_.size() <= layer)
+        moments_.emplace_back(found[layer].states_by_position.rows(), found[layer].mean.size());
+      moments_[layer].add(found[layer]);
+    }
+  }
+  std::vector<StateMoments> moments_;  // by layer of the grid
+};
+
+AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& /*options*/) {
+  AnalysisCost cost;
+  if (document.number >= 0) cost.document = 2.9e-11 * sizes.length * sizes.d_model * sizes.d_model * sizes.layers;
+  return cost;
+}
+
+}  // namespace
 
 DocumentMoments document_moments(MatrixView32 states) {
   if (states.empty())
@@ -52,6 +109,18 @@ void check_layers(const std::vector<StateMoments>& layers, const std::vector<Ind
       throw ShapeError(fmt::format("{}: a layer has {} documents of states ({}, {}), the first layer {} of ({}, {})",
                                    analysis, layer.documents(), layer.length(), layer.d_model(), first.documents(),
                                    first.length(), first.d_model()));
+}
+
+const AnalysisKind& state_moments_analysis() {
+  static const AnalysisKind kind{.name = "state_moments",
+                                 .finds = "moments of hidden states, by position and over all",
+                                 .step = Step::positions,
+                                 .needs = {Need::weights, Need::states, Need::equal_length},
+                                 .chain = true,
+                                 .listed = false,
+                                 .make = make_of<StateMomentsAnalysis>,
+                                 .cost = cost};
+  return kind;
 }
 
 }  // namespace headwave

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "../../core/numbers/matrix.h"
+#include "../pass/analysis_kind.h"
 
 namespace headwave {
 
@@ -12,6 +14,10 @@ struct DocumentMoments {
   Matrix states_by_position;  ///< (T, d_model)        the states themselves, widened to double
   Matrix second;              ///< (d_model, d_model)  sum over positions of x_t^T x_t, not centred
   Vector mean;                ///< (d_model)           mean over positions
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.states_by_position, self.second, self.mean);
+  }
 };
 
 /// The moments of one document, in double from the first sum on.
@@ -65,5 +71,13 @@ class StateMoments {
 /// @throws ShapeError if it is otherwise
 void check_layers(const std::vector<StateMoments>& layers, const std::vector<Index>& layer_numbers,
                   std::string_view analysis);
+
+/// Of a job, by layer of the grid.
+struct JobMoments {
+  std::vector<StateMoments> layers;
+};
+
+/// In a job: JobMoments, for those who compare hidden states with positions; no Fields.
+const AnalysisKind& state_moments_analysis();
 
 }  // namespace headwave

@@ -3,6 +3,9 @@
 #include <cmath>
 #include <limits>
 
+#include "../waves/phase_delay.h"
+#include "../waves/score_delay.h"
+
 namespace headwave {
 
 namespace {
@@ -53,6 +56,20 @@ void count_met(OffsetAgreement& result, const Vector& weight, const std::array<b
     }
   }
 }
+
+class OffsetAgreementAnalysis : public Analysis {
+ public:
+  using Analysis::Analysis;
+  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+    const auto* atlas = finished.find<PositionAtlas>();
+    const auto* phases = finished.find<PhaseDelay>();
+    const auto* scores = finished.find<ScoreDelay>();
+    if (atlas == nullptr && phases == nullptr && scores == nullptr) return {};
+    return describe(offset_agreement(finished.get<MeasuredOffsets>(), atlas,
+                                     phases == nullptr ? nullptr : &phases->spectrum,
+                                     scores == nullptr ? nullptr : &scores->spectrum));
+  }
+};
 
 }  // namespace
 
@@ -137,6 +154,18 @@ std::vector<Field> describe(const OffsetAgreement& agreement) {
       std::string("no offset is predicted (the prediction's own status says why), or none computed");
   fields[2].attributes["tolerance"] = agreement.options.tolerance;
   return fields;
+}
+
+const AnalysisKind& offset_agreement_analysis() {
+  static const AnalysisKind kind{
+      .name = "offset_agreement",
+      .finds = "predicted beside measured offsets",
+      .step = Step::prediction,
+      .needs = {Need::attention},
+      .reads = {measured_offset_analysis},
+      .reads_one_of = {position_atlas_analysis, phase_rotation_analysis, delay_spectrum_analysis},
+      .make = make_of<OffsetAgreementAnalysis>};
+  return kind;
 }
 
 }  // namespace headwave

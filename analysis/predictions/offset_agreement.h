@@ -7,6 +7,7 @@
 
 #include "../../core/fields/field.h"
 #include "../attention/measured_offset.h"
+#include "../pass/analysis_kind.h"
 #include "../waves/delay_spectrum.h"
 #include "position_atlas.h"
 
@@ -68,5 +69,8 @@ OffsetAgreement offset_agreement(const MeasuredOffsets& measured, const Position
 /// Fields offset_agreement/measured, /predicted (layer, head, source), /verdict (layer, head, source), /heads (counted)
 /// and /met (counted, route).
 std::vector<Field> describe(const OffsetAgreement& agreement);
+
+/// In a job: offset_agreement/...
+const AnalysisKind& offset_agreement_analysis();
 
 }  // namespace headwave

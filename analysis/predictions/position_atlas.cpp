@@ -49,6 +49,38 @@ PredictedStatus status_of(const PositionAtlas& atlas, Index row) {
                                                                            : PredictedStatus::offset;
 }
 
+/// What positions alone predict over as many tokens as the longest document has.
+class PositionAtlasAnalysis : public Analysis {
+ public:
+  using Analysis::Analysis;
+  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+    PositionAtlasOptions atlas;
+    atlas.length = std::min(input().longest, stack().embedding.positions.rows());
+    atlas.reach = options().reach;
+    atlas.null.draws = options().atlas_draws;
+    atlas.null.level = options().false_share;
+    atlas.null.seed = options().seed;
+    atlas.threads = input().threads;
+    std::vector<Field> fields = describe(finished.keep(position_atlas(stack(), atlas)));
+    append(fields, position_term_fields(stack(), options().reach));
+    return fields;
+  }
+};
+
+std::unique_ptr<Analysis> make(const AnalysisInput& input) {
+  if (input.site.kind == AttentionKind::cross || !input.first.stored.empty()) return nullptr;
+  return std::make_unique<PositionAtlasAnalysis>(input);
+}
+
+AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& options) {
+  AnalysisCost cost;
+  if (!sizes.cross)
+    cost.after = sizes.rows * sizes.d_head * static_cast<double>(options.atlas_draws) *
+                 (1.4e-8 * sizes.longest + 3.2e-9 * sizes.d_head * sizes.d_head);
+  cost.entries = 3 * sizes.rows * (2 * static_cast<double>(options.reach) + 1);
+  return cost;
+}
+
 }  // namespace
 
 PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& options) {
@@ -171,6 +203,16 @@ std::vector<Field> position_term_fields(const Stack& stack, Index reach) {
       std::move(values));
   field.attributes["term"] = std::string(stack.position_term->name());
   return {std::move(field)};
+}
+
+const AnalysisKind& position_atlas_analysis() {
+  static const AnalysisKind kind{.name = "position_atlas",
+                                 .finds = "what positions alone predict, from the weights",
+                                 .step = Step::prediction,
+                                 .needs = {Need::positions, Need::weights},
+                                 .make = make,
+                                 .cost = cost};
+  return kind;
 }
 
 }  // namespace headwave

@@ -6,6 +6,7 @@
 #include "../../core/fields/field.h"
 #include "../../core/fields/head_grid.h"
 #include "../../core/model/model.h"
+#include "../pass/analysis_kind.h"
 #include "../statistics/predicted_status.h"
 #include "position_kernel.h"
 
@@ -62,5 +63,8 @@ std::vector<Field> describe(const PositionAtlas& atlas);
 /// The kernel of a position term by itself, position_term/kernel (head, kernel_offset); none where there is no
 /// term.
 std::vector<Field> position_term_fields(const Stack& stack, Index reach);
+
+/// In a job: position_atlas/..., position_term/..., a PositionAtlas for those who compare.
+const AnalysisKind& position_atlas_analysis();
 
 }  // namespace headwave

@@ -61,6 +61,39 @@ double key_only_share(const HeadWaves& waves, const Matrix& centred_keys) {
   return whole > 0 ? own / whole : 0.0;
 }
 
+class CrossCovarianceAnalysis : public DocumentAnalysis<DocumentCovariances> {
+ public:
+  explicit CrossCovarianceAnalysis(const AnalysisInput& input)
+      : DocumentAnalysis(input),
+        sum_(input.site.grid, input.stack().block.d_head, input.options.reach, input.site.length,
+             input.stack().block.score_scale) {}
+
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
+    const Index number = site().numbers[static_cast<std::size_t>(i)];
+    if (number < 0) return nullptr;
+    return look_of(
+        std::make_unique<CovarianceListener>(site().grid, stack().block.d_head, options().reach, number == 0),
+        &CovarianceListener::taken);
+  }
+  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+    return before_position_term(describe(finished.keep(sum_.covariances())), stack());
+  }
+
+ private:
+  void merge(DocumentCovariances&& found) override { sum_.add(std::move(found)); }
+  CrossCovarianceSum sum_;
+};
+
+AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
+  AnalysisCost cost;
+  const double columns = sizes.length * sizes.rows * sizes.d_head;
+  if (document.number >= 0) cost.document = 4.2e-8 * columns;
+  cost.after = 1e-9 * columns;
+  cost.parallel = false;
+  cost.entries = (3 * sizes.d_head + 2 + sizes.documents) * sizes.rows * (2 * static_cast<double>(options.reach) + 1);
+  return cost;
+}
+
 }  // namespace
 
 CrossCovariance cross_covariance(const HeadWaves& waves) {
@@ -204,6 +237,18 @@ std::vector<Field> describe(const CrossCovariances& covariances) {
     field.attributes["documents"] = static_cast<std::int64_t>(covariances.documents);
   }
   return fields;
+}
+
+const AnalysisKind& cross_covariance_analysis() {
+  static const AnalysisKind kind{.name = "cross_covariance",
+                                 .finds = "query and key columns lag by lag, and their weighted sum",
+                                 .step = Step::waves,
+                                 .needs = {Need::weights, Need::states, Need::equal_length},
+                                 .reads = {qk_svd_analysis},
+                                 .chain = true,
+                                 .make = make_of<CrossCovarianceAnalysis>,
+                                 .cost = cost};
+  return kind;
 }
 
 }  // namespace headwave

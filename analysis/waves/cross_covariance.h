@@ -1,9 +1,11 @@
 #pragma once
 
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "../../core/fields/field.h"
-#include "wave_head.h"
+#include "wave_probe.h"
 
 namespace headwave {
 
@@ -45,6 +47,26 @@ struct DocumentCovariances {
 
   explicit DocumentCovariances(Index rows = 0, Index components = 0, Index reach = 0);
   void add(const HeadWaves& waves, Index components, bool check);
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.reach, self.covariance, self.correlation, self.unbiased, self.weighted, self.weighted_centred,
+                    self.key_only_share, self.residual);
+  }
+};
+
+/// Gathers the covariances of every head over one document.
+class CovarianceListener : public WaveListener {
+ public:
+  /// @param check  look at the identity (4) too: it costs the scores
+  CovarianceListener(const HeadGrid& grid, Index components, Index reach, bool check)
+      : components_(components), check_(check), found_(grid.rows(), components, reach) {}
+  void see(const HeadWaves& waves) override { found_.add(waves, components_, check_); }
+  [[nodiscard]] DocumentCovariances taken() { return std::move(found_); }
+
+ private:
+  Index components_;
+  bool check_;
+  DocumentCovariances found_;
 };
 
 /// Means over documents; weighted sums also document by document.
@@ -71,5 +93,8 @@ class CrossCovarianceSum {
 
 /// Fields cross_covariance/...
 std::vector<Field> describe(const CrossCovariances& covariances);
+
+/// In a job: cross_covariance/..., CrossCovariances for those who read scores.
+const AnalysisKind& cross_covariance_analysis();
 
 }  // namespace headwave

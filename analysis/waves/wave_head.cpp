@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "../../core/model/head_weights.h"
 #include "../../core/numbers/lagged_sums.h"
 #include "../../core/numbers/threads.h"
@@ -22,6 +24,24 @@ std::vector<double> by_component(const std::vector<WaveHead>& heads, Index compo
     for (Index c = 0; c < components; ++c) values.push_back(c < vector.size() ? vector[c] : not_defined);
   }
   return values;
+}
+
+class QkSvdAnalysis : public Analysis {
+ public:
+  using Analysis::Analysis;
+  void prepare(Finished& finished) override {
+    finished.keep(WaveHeads{wave_heads(stack(), site().grid, input().threads)});
+  }
+  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+    return before_position_term(describe(finished.get<WaveHeads>().heads, site().grid), stack());
+  }
+};
+
+AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& /*options*/) {
+  AnalysisCost cost;
+  cost.before = sizes.rows * (3e-4 + 2e-9 * sizes.d_model * sizes.d_head * sizes.d_head);
+  cost.entries = 4 * sizes.rows * sizes.d_head;
+  return cost;
 }
 
 }  // namespace
@@ -94,6 +114,25 @@ std::vector<Field> describe(const std::vector<WaveHead>& heads, const HeadGrid& 
   }
   fields[2].attributes["sign"] = std::string("attention lands at t* = -T theta / (2 pi f)");
   return fields;
+}
+
+std::vector<Field> before_position_term(std::vector<Field> fields, const Stack& stack) {
+  if (stack.position_term != nullptr)
+    for (Field& field : fields)
+      field.attributes["position_term"] =
+          fmt::format("left out: queries and keys before {}", stack.position_term->name());
+  return fields;
+}
+
+const AnalysisKind& qk_svd_analysis() {
+  static const AnalysisKind kind{.name = "qk_svd",
+                                 .finds = "what heads match, from the weights: gains, rank, phases, retention",
+                                 .step = Step::waves,
+                                 .needs = {Need::weights},
+                                 .chain = true,
+                                 .make = make_of<QkSvdAnalysis>,
+                                 .cost = cost};
+  return kind;
 }
 
 }  // namespace headwave

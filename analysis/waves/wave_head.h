@@ -4,6 +4,7 @@
 
 #include "../../core/fields/head_grid.h"
 #include "../../core/model/model.h"
+#include "../pass/analysis_kind.h"
 #include "phase_rotation.h"
 #include "qk_svd.h"
 
@@ -55,5 +56,17 @@ Axis component_axis(Index components);
 
 /// Frequencies 0 .. floor(T/2), in cycles per T tokens.
 Axis frequency_axis(Index length);
+
+/// Says of Fields that a rotary or additive position term, which acts on queries, keys or scores after the chain has
+/// looked, is left out.
+std::vector<Field> before_position_term(std::vector<Field> fields, const Stack& stack);
+
+/// Of a job, for the analyses that follow the wave through the heads.
+struct WaveHeads {
+  std::vector<WaveHead> heads;  ///< rows of the grid
+};
+
+/// In a job: qk_svd/... and phase_rotation/... of the weights, and WaveHeads before the documents.
+const AnalysisKind& qk_svd_analysis();
 
 }  // namespace headwave

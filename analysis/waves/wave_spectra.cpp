@@ -1,28 +1,56 @@
 #include "wave_spectra.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "../statistics/quantile.h"
+#include "../../core/numbers/fft.h"
+#include "../../core/numbers/random.h"
 
 namespace headwave {
 
 namespace {
 
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
-
-std::vector<Matrix*> layer_matrices(DocumentWaveSpectra& spectra) {
-  return {&spectra.query,          &spectra.key,          &spectra.state,
-          &spectra.query_shuffled, &spectra.key_shuffled, &spectra.state_shuffled};
+template <class Spectra>
+auto matrices(Spectra& spectra) {
+  return std::vector{&spectra.query,          &spectra.key,          &spectra.state,
+                     &spectra.query_shuffled, &spectra.key_shuffled, &spectra.state_shuffled};
 }
 
-std::vector<const Matrix*> layer_matrices(const DocumentWaveSpectra& spectra) {
-  return {&spectra.query,          &spectra.key,          &spectra.state,
-          &spectra.query_shuffled, &spectra.key_shuffled, &spectra.state_shuffled};
+class WaveSpectraAnalysis : public DocumentAnalysis<DocumentWaveSpectra> {
+ public:
+  explicit WaveSpectraAnalysis(const AnalysisInput& input)
+      : DocumentAnalysis(input), sum_(wave_spectra(input.site.grid, input.site.length, count_of(input.stack()))) {}
+
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
+    const Index number = site().numbers[static_cast<std::size_t>(i)];
+    if (number < 0) return nullptr;
+    return look_of(std::make_unique<WaveSpectraListener>(site().grid, stack().block.d_head, site().length, sum_.count,
+                                                         options().seed, number),
+                   &WaveSpectraListener::taken);
+  }
+  [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
+    return before_position_term(describe(mean_of(std::move(sum_))), stack());
+  }
+
+ private:
+  /// As many columns as the fewest of states, queries and keys.
+  static Index count_of(const Stack& stack) {
+    const BlockSpec& block = stack.block;
+    return std::min({stack.d_model(), block.heads * block.d_head, block.kv_heads * block.d_head});
+  }
+  void merge(DocumentWaveSpectra&& found) override { add_document(sum_, found); }
+  WaveSpectra sum_;
+};
+
+AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& /*options*/) {
+  AnalysisCost cost;
+  const double columns = sizes.length * sizes.rows * sizes.d_head;
+  if (document.number >= 0) cost.document = 7.5e-8 * columns;
+  cost.entries = 6 * sizes.layers * sizes.frequencies();
+  return cost;
 }
 
 }  // namespace
@@ -46,77 +74,62 @@ Vector expected_maximum(const Matrix& amplitude, Index count) {
   return result;
 }
 
-PeakShare peak_share(Eigen::Ref<const Eigen::VectorXcd> spectrum, Index length) {
-  PeakShare peak;
-  Vector power = spectrum.cwiseAbs2();
-  power[0] = 0;
-  for (Index f = 1; f < power.size(); ++f)
-    if (2 * f != length) power[f] *= 2;
-  const double whole = power.sum();
-  if (power.size() < 2 || !(whole > std::numeric_limits<double>::epsilon() * std::norm(spectrum[0]))) return peak;
-  power.maxCoeff(&peak.frequency);
-  const Index first = std::max<Index>(1, peak.frequency - 1), last = std::min(power.size() - 1, peak.frequency + 1);
-  peak.share = power.segment(first, last - first + 1).sum() / whole;
-  return peak;
+DocumentWaveSpectra::DocumentWaveSpectra(Index layers, Index length) {
+  for (Matrix* matrix : matrices(*this)) *matrix = Matrix::Zero(layers, length / 2 + 1);
 }
 
-double periodic_threshold(Index length, const PeriodicOptions& options) {
-  if (length < 4) return 1;
-  std::vector<double> shares;
-  constexpr Index batch = 250;
-  for (Index start = 0; start < options.draws; start += batch) {
-    Random random = Random(options.seed).stream(static_cast<std::uint64_t>(start));
-    Matrix columns(length, std::min(batch, options.draws - start));
-    for (Index i = 0; i < columns.size(); ++i) columns.data()[i] = random.normal();
-    const MatrixC spectra = real_dft(columns);
-    for (Index c = 0; c < spectra.cols(); ++c) shares.push_back(peak_share(spectra.col(c), length).share);
-  }
-  return quantile(shares, options.quantile);
+WaveSpectraListener::WaveSpectraListener(const HeadGrid& grid, Index components, Index length, Index count,
+                                         std::uint64_t seed, Index number)
+    : heads_(grid.heads),
+      components_(components),
+      count_(count),
+      order_(static_cast<std::size_t>(length)),
+      found_(static_cast<Index>(grid.layers.size()), length) {
+  std::iota(order_.begin(), order_.end(), Index{0});
+  Random random = Random(seed).stream(2000000 + static_cast<std::uint64_t>(number));
+  random.shuffle(order_);
 }
 
-bool is_periodic(const PeakShare& peak, Index length, double threshold, const PeriodicOptions& options) {
-  return peak.share > threshold && peak.frequency >= options.lowest &&
-         static_cast<double>(peak.frequency) * options.shortest <= static_cast<double>(length);
+void WaveSpectraListener::begin(const WaveLayer& /*layer*/) {
+  query_ = key_ = query_shuffled_ = key_shuffled_ = Matrix::Zero(found_.query.cols(), heads_ * components_);
 }
 
-DocumentWaveSpectra::DocumentWaveSpectra(Index layers, Index rows, Index components, Index length) {
-  for (Matrix* matrix : layer_matrices(*this)) *matrix = Matrix::Zero(layers, length / 2 + 1);
-  periodic_query = periodic_key = Vector::Zero(rows);
-  share = frequency = Matrix::Constant(rows * components, 2, not_defined);
+void WaveSpectraListener::see(const HeadWaves& waves) {
+  const Index first = (waves.row % heads_) * components_, k = waves.rank();
+  query_.middleCols(first, k) = waves.query_spectrum.cwiseAbs();
+  key_.middleCols(first, k) = waves.key_spectrum.cwiseAbs();
+  query_shuffled_.middleCols(first, k) = amplitude_spectrum(Matrix(waves.query(order_, Eigen::all)));
+  key_shuffled_.middleCols(first, k) = amplitude_spectrum(Matrix(waves.key(order_, Eigen::all)));
 }
 
-WaveSpectraSum::WaveSpectraSum(HeadGrid grid, Index components, Index length, Index count,
-                               const PeriodicOptions& options)
-    : sum_{std::move(grid), components,           length, 0, count, periodic_threshold(length, options),
-           options,         DocumentWaveSpectra()} {
-  const Index rows = sum_.grid.rows();
-  sum_.mean = DocumentWaveSpectra(static_cast<Index>(sum_.grid.layers.size()), rows, components, length);
-  sum_.mean.share.setZero();
+void WaveSpectraListener::end(const WaveLayer& layer) {
+  const auto largest = [&](const Matrix& amplitude) { return expected_maximum(amplitude, count_).transpose().eval(); };
+  found_.query.row(layer.place) = largest(query_);
+  found_.key.row(layer.place) = largest(key_);
+  found_.state.row(layer.place) = largest(amplitude_spectrum(layer.states));
+  found_.query_shuffled.row(layer.place) = largest(query_shuffled_);
+  found_.key_shuffled.row(layer.place) = largest(key_shuffled_);
+  found_.state_shuffled.row(layer.place) = largest(amplitude_spectrum(Matrix(layer.states(order_, Eigen::all))));
 }
 
-void WaveSpectraSum::add(const DocumentWaveSpectra& document) {
-  const std::vector<Matrix*> sums = layer_matrices(sum_.mean);
-  const std::vector<const Matrix*> parts = layer_matrices(document);
+WaveSpectra wave_spectra(const HeadGrid& grid, Index length, Index count) {
+  return {grid, length, 0, count, DocumentWaveSpectra(static_cast<Index>(grid.layers.size()), length)};
+}
+
+void add_document(WaveSpectra& sum, const DocumentWaveSpectra& document) {
+  const auto sums = matrices(sum.mean);
+  const auto parts = matrices(document);
   for (std::size_t i = 0; i < sums.size(); ++i) *sums[i] += *parts[i];
-  sum_.mean.periodic_query += document.periodic_query;
-  sum_.mean.periodic_key += document.periodic_key;
-  sum_.mean.share += document.share;
-  if (sum_.documents == 0) sum_.mean.frequency = document.frequency;
-  ++sum_.documents;
+  ++sum.documents;
 }
 
-WaveSpectra WaveSpectraSum::spectra() const {
-  WaveSpectra result = sum_;
-  const auto documents = static_cast<double>(std::max<Index>(1, sum_.documents));
-  for (Matrix* matrix : layer_matrices(result.mean)) *matrix /= documents;
-  result.mean.periodic_query /= documents;
-  result.mean.periodic_key /= documents;
-  result.mean.share /= documents;
-  return result;
+WaveSpectra mean_of(WaveSpectra sum) {
+  for (Matrix* matrix : matrices(sum.mean)) *matrix /= static_cast<double>(std::max<Index>(1, sum.documents));
+  return sum;
 }
 
 std::vector<Field> describe(const WaveSpectra& spectra) {
-  const Axis layers = layer_axis(spectra.grid.layers), heads = head_axis(spectra.grid.heads);
+  const Axis layers = layer_axis(spectra.grid.layers);
   const std::vector<Axis> lines{layers, frequency_axis(spectra.length)};
   const auto list = [](const auto& numbers) {
     return std::vector<double>(numbers.data(), numbers.data() + numbers.size());
@@ -138,30 +151,19 @@ std::vector<Field> describe(const WaveSpectra& spectra) {
     field.attributes["columns"] = static_cast<std::int64_t>(spectra.count);
     field.attributes["count"] = std::string("expected maximum over that many columns, whatever their number");
   }
-  const std::vector<Axis> rows{layers, heads};
-  const std::vector<Axis> columns{layers,
-                                  heads,
-                                  component_axis(spectra.components),
-                                  {"side", "1", "whose columns", std::vector<std::string>{"query", "key"}}};
-  std::vector<Field> periodic{
-      make_field("periodic_columns/query", rows, "1", "periodic columns of redefined queries, mean over documents",
-                 list(spectra.mean.periodic_query)),
-      make_field("periodic_columns/key", rows, "1", "periodic columns of redefined keys, mean over documents",
-                 list(spectra.mean.periodic_key)),
-      make_field("periodic_columns/peak_share", columns, "1",
-                 "share of a column's power within a bin of its peak, mean over documents", list(spectra.mean.share)),
-      make_field("periodic_columns/peak_frequency", columns, "cycles/T", "where that peak is in the first document",
-                 list(spectra.mean.frequency))};
-  for (Field& field : periodic) {
-    field.attributes["threshold"] = spectra.threshold;
-    field.attributes["lowest_frequency"] = static_cast<std::int64_t>(spectra.periodic.lowest);
-    field.attributes["shortest_period"] = spectra.periodic.shortest;
-    field.attributes["quantile"] = spectra.periodic.quantile;
-  }
-  periodic[2].attributes["undefined"] = periodic[3].attributes["undefined"] =
-      std::string("beyond the head's numerical rank");
-  for (Field& field : periodic) fields.push_back(std::move(field));
   return fields;
+}
+
+const AnalysisKind& wave_spectra_analysis() {
+  static const AnalysisKind kind{.name = "wave_spectra",
+                                 .finds = "frequencies of redefined queries and keys and of hidden states, by layer",
+                                 .step = Step::waves,
+                                 .needs = {Need::weights, Need::states, Need::equal_length},
+                                 .reads = {qk_svd_analysis},
+                                 .chain = true,
+                                 .make = make_of<WaveSpectraAnalysis>,
+                                 .cost = cost};
+  return kind;
 }
 
 }  // namespace headwave

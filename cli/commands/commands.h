@@ -25,5 +25,6 @@ void add_loss(CLI::App& program, Command& chosen);
 void add_query(CLI::App& program, Command& chosen);
 void add_predict(CLI::App& program, Command& chosen);
 void add_inspect(CLI::App& program, Command& chosen);
+void add_analyses(CLI::App& program, Command& chosen);
 
 }  // namespace headwave::cli

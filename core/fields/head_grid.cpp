@@ -27,4 +27,11 @@ bool counts(Pairs kind, const TokenSequence& tokens, Index position) {
   return kind == Pairs::without_special || position > 0;
 }
 
+std::vector<HeadName> heads_of(const HeadGrid& grid) {
+  std::vector<HeadName> names;
+  for (const Index layer : grid.layers)
+    for (Index head = 0; head < grid.heads; ++head) names.push_back({layer, head});
+  return names;
+}
+
 }  // namespace headwave

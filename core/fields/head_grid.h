@@ -6,6 +6,7 @@
 #include "../attention/document.h"
 #include "../numbers/matrix.h"
 #include "field.h"
+#include "head_name.h"
 
 namespace headwave {
 
@@ -18,6 +19,9 @@ struct HeadGrid {
   /// @throws ShapeError if the layer is not among `layers`
   [[nodiscard]] Index first_row(Index layer) const;
 };
+
+/// Every head of a grid, in the order of its rows.
+std::vector<HeadName> heads_of(const HeadGrid& grid);
 
 /// Which query-key pairs a statistic counts: all; those without special tokens; those without special tokens and
 /// without the first token of the document, where attention without a better place to go piles up (the sink).

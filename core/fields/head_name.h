@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "../numbers/matrix.h"
 
@@ -13,6 +14,10 @@ struct HeadName {
   Index head = 0;
 
   bool operator==(const HeadName&) const = default;
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.layer, self.head);
+  }
 };
 
 /// The name a head has everywhere: head_name(7, 8) is "L7H8".

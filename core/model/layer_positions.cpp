@@ -1,5 +1,7 @@
 #include "layer_positions.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "layer.h"
@@ -47,6 +49,11 @@ Matrix32 layer_words(const Stack& stack, Index layer) {
   if (!embedding.positions.empty()) x.rowwise() += mean_row(embedding.positions, 1.0F);
   as_layer_sees(x, stack, layer);
   return x;
+}
+
+Matrix position_rows(const Stack& stack, Index length) {
+  const MatrixView32& table = stack.embedding.positions;
+  return table.topRows(std::min(length, table.rows())).cast<double>();
 }
 
 }  // namespace headwave

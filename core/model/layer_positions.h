@@ -25,4 +25,8 @@ Matrix layer_positions(const Stack& stack, Index layer, bool with_mean_word = tr
 /// @throws ShapeError if there is no such layer, or the model has no words
 Matrix32 layer_words(const Stack& stack, Index layer);
 
+/// Rows of the position table that tokens 0 .. length - 1 read, widened to double.
+/// @returns (length, d_model), or as many rows as the table has; none where the model has no table
+Matrix position_rows(const Stack& stack, Index length);
+
 }  // namespace headwave

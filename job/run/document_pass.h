@@ -1,67 +1,64 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "../../analysis/attention/attention_map.h"
-#include "../../analysis/attention/head_types.h"
-#include "../../analysis/attention/offset_trace.h"
-#include "../../analysis/attention/value_use.h"
-#include "../../analysis/positions/state_moments.h"
-#include "../../analysis/waves/wave_chain.h"
+#include "../../analysis/registry/registry.h"
 #include "../../core/model/source.h"
 #include "job.h"
 
 namespace headwave {
 
-/// One kind of attention, and the heads that do it.
-struct Site {
-  AttentionKind kind = AttentionKind::self;
-  HeadGrid grid;
-  Index length = 0;            ///< T that the wave chain is about: the most common length, of two the longer
-  std::vector<Index> numbers;  ///< (documents) which of those documents each one is, from 0; -1: of another length
-  Index documents = 0;         ///< how many there are
-  std::string no_chain;        ///< why the wave chain cannot be followed here; empty where it can
-};
-
-/// What the model pass over all documents leaves behind, of one kind of attention.
-struct Passed {
-  Site site;
-  OffsetTraces traces;
-  AttentionMaps maps;
-  std::optional<HeadTypes> types;
-  std::optional<ValueUse> values;
-  std::vector<WaveHead> heads;  ///< of the chain; empty where there is none
-  WaveChainOptions chain_options;
-  std::optional<WaveChain> chain;
-  std::vector<StateMoments> moments;  ///< by layer of the grid; empty where nobody asks
-};
+/// What one document gave: by kind of attention, then by analysis; null: nothing.
+using DocumentFindings = std::vector<std::vector<std::unique_ptr<Finding>>>;
 
 class StageReport;
 
-/// Takes every document of a source through a model once, probes of all analyses looking on. What a document gives is
+/// Takes every document of a source through a model once, the analyses of a job looking on. What a document gives is
 /// merged in the order of documents, so threads change no digit.
+///
+/// Documents and their merging are apart: findings may be written to bytes where one process looks at documents, and
+/// read where another adds them up.
 class DocumentPass {
  public:
+  /// @param model, source, options  must outlive the pass
   /// @param threads  at least 1
+  /// @throws ShapeError as chosen_analyses()
   DocumentPass(const Model& model, const Source& source, const JobOptions& options, int threads);
+  DocumentPass(const DocumentPass&) = delete;
+  DocumentPass& operator=(const DocumentPass&) = delete;
+  ~DocumentPass();
 
   [[nodiscard]] const Document& first() const { return first_; }
   [[nodiscard]] const std::vector<Site>& sites() const { return sites_; }
+  /// The analyses of the job, in their order.
+  [[nodiscard]] const std::vector<const AnalysisKind*>& kinds() const { return kinds_; }
   /// Tokens of each document.
   [[nodiscard]] const std::vector<Index>& lengths() const { return lengths_; }
 
-  /// @param report  is told of the stages "preparation" and "attention"
+  /// What is done once before the documents: makes the analyses.
+  void prepare();
+  /// Takes document i through the model. May be called from several threads.
   /// @throws Error as the source, the model pass and the analyses do
-  [[nodiscard]] std::vector<Passed> run(StageReport& report) const;
+  [[nodiscard]] DocumentFindings look(Index i) const;
+  /// Adds what a document gave; documents in order.
+  void add(DocumentFindings&& findings);
+
+  [[nodiscard]] static std::string bytes_of(const DocumentFindings& findings);
+  /// @throws FormatError if the bytes are not those of a document of the same job
+  [[nodiscard]] DocumentFindings read(std::string_view bytes) const;
+
+  /// All of it: prepares, looks at every document, and adds them up.
+  /// @param report  is told of the stages "preparation" and "attention"
+  void run(StageReport& report);
+
+  /// What the analyses of a kind of attention make of it, each a stage.
+  [[nodiscard]] std::vector<Field> fields(std::size_t site, StageReport& report);
+  /// What they kept for others, of those that fields() has been through.
+  [[nodiscard]] const Finished& finished(std::size_t site) const { return finished_[site]; }
 
  private:
-  struct Sums;
-  struct Parts;
-  [[nodiscard]] std::vector<Parts> parts_of(Index i, std::vector<Sums>& sums) const;
-
   const Model& model_;
   const Source& source_;
   const JobOptions& options_;
@@ -69,6 +66,9 @@ class DocumentPass {
   Document first_;
   std::vector<Index> lengths_;
   std::vector<Site> sites_;
+  std::vector<const AnalysisKind*> kinds_;
+  std::vector<std::vector<std::unique_ptr<Analysis>>> analyses_;  // by site, as kinds_; null: nothing there
+  std::vector<Finished> finished_;                                // by site
 };
 
 }  // namespace headwave

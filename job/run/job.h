@@ -1,43 +1,15 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "../../analysis/pass/job_options.h"
 #include "../../core/fields/field.h"
 #include "../../core/model/model.h"
 #include "../../core/model/source.h"
 
 namespace headwave {
-
-/// What a job computes, and how.
-struct JobOptions {
-  Index window = 10;          ///< heads are clustered by their traces at |t| <= window, in tokens; the published choice
-  Index reach = 64;           ///< offsets are searched at |t| <= reach, in tokens
-  double level = 0.01;        ///< chance that a head without a preference is given an offset
-  Index clusters = 6;         ///< k of k-means; the published choice
-  Index sweep_last = 12;      ///< quality of the clusters is given for k = 2 .. this
-  Index score_window = 30;    ///< heads are clustered by their scores at |t| <= this, in tokens; the published choice
-  Index score_clusters = 2;   ///< k for scores; the published choice
-  Index atlas_draws = 40;     ///< random rotations behind the null of what positions predict
-  Index draws = 20;           ///< random rotations behind the null of the delays of a text
-  Index resamples = 200;      ///< of the documents, behind the intervals of the delays
-  double false_share = 0.05;  ///< share of the heads called positional, by weights, phases or scores, that may be false
-  std::vector<std::string> only;  ///< analyses of job_analyses() to do; empty: all. Traces and offsets always are
-  Index map_tokens = 32;          ///< attention maps keep this many first tokens of the first document
-  std::uint64_t seed = 1;         ///< of k-means and bootstrap
-  int threads = 0;                ///< 0: one per core; changes no digit
-
-  [[nodiscard]] bool wants(std::string_view analysis) const;
-};
-
-/// What can be asked for with `only`, in the order of the paper's argument: names and what they find.
-struct JobAnalysis {
-  std::string name, about;
-};
-const std::vector<JobAnalysis>& job_analyses();
 
 /// Where a job stands.
 struct JobProgress {

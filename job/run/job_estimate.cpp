@@ -8,6 +8,7 @@
 
 #include <sys/resource.h>
 
+#include "../../analysis/waves/phase_delay.h"
 #include "../../core/numbers/error.h"
 #include "../../data/results/packed_size.h"
 #include "job_stages.h"
@@ -117,7 +118,7 @@ JobEstimate estimate_job(const Model& model, const Source& source, const JobOpti
   }
   const int threads =
       options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  const Index first = std::max<Index>(WaveChainOptions().phase_documents, threads);
+  const Index first = std::max<Index>(PhaseDelayOptions().null_documents, threads);
   job.probed = std::min<Index>(job.documents, first + threads);
 
   const FirstDocuments probe(source, job.probed);

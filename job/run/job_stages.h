@@ -11,12 +11,8 @@ namespace headwave {
 /// @returns (documents)  seconds of one core, of which only the ratios are to be trusted
 std::vector<double> document_costs(const Model& model, const DocumentPass& pass, const JobOptions& options);
 
-/// The stages of a job, in the order in which DocumentPass::run() and site_fields() go through them, with what each is
-/// expected to cost.
-///
-/// Costs are counts of the operations that grow fastest, times rates that were measured once, on one machine: how
-/// stages compare with each other, and how each grows with documents and lengths, holds elsewhere too; the seconds do
-/// not.
+/// The stages of a job, in the order in which DocumentPass goes through them, with what each is expected to cost: what
+/// the analyses say of themselves, and the model's own pass, counts times rates as in AnalysisCost.
 /// @param threads  at least 1
 std::vector<StageCost> job_stages(const Model& model, const DocumentPass& pass, const JobOptions& options, int threads);
 

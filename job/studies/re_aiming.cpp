@@ -44,9 +44,11 @@ Looks looks_of(const Model& model, const Source& source, const ReAimingOptions& 
   job.only = {"measured_offset"};
   job.reach = options.reach;
   StageReport nobody({}, {});
-  Looks looks{DocumentPass(model, source, job, threads).run(nobody).front().traces, {}};
-  looks.measured = measured_offsets(looks.traces, {options.level});
-  return looks;
+  job.level = options.level;
+  DocumentPass pass(model, source, job, threads);
+  pass.run(nobody);
+  (void)pass.fields(0, nobody);
+  return {pass.finished(0).get<OffsetTraces>(), pass.finished(0).get<MeasuredOffsets>()};
 }
 
 /// The model up to a layer: what comes after it changes nothing there.

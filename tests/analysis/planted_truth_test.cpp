@@ -60,16 +60,14 @@ double agreement(const Followed& head, double t, Index first_frequency = 1) {
 /// All that the chain says about a layer, over documents of its states.
 std::vector<Field> fields_of(const WaveStack& heads, const std::vector<Matrix32>& documents) {
   WaveChainOptions options;
-  options.draws = 3;
+  options.reading.draws = 3;
   options.periodic.draws = 50;
-  const Index length = documents.front().rows();
-  const WaveChainPlan plan = wave_chain_plan(heads.stack, heads.grid(), AttentionKind::self, length, options);
-  const WaveChain chain = chain_of(plan, documents);
+  const WaveChain chain = chain_of(heads.stack, heads.grid(), documents, options);
   DelaySpectrumOptions delay;
   delay.resamples = 10;
   std::vector<Field> fields;
-  for (auto& part : {describe(plan.heads, plan.grid), describe(chain.covariances), describe(chain.phase_spectra),
-                     describe(chain.spectra), describe(chain.shown, plan.grid),
+  for (auto& part : {describe(chain.heads, heads.grid()), describe(chain.covariances), describe(chain.phase_spectra),
+                     describe(chain.spectra), describe(chain.periodic), describe(chain.redefined, heads.grid()),
                      describe(delay_spectrum(chain.scores, "delay_spectrum", "queries and keys", delay)),
                      describe(delay_spectrum(chain.phases, "phase_delay", "phases", delay))})
     fields.insert(fields.end(), part.begin(), part.end());
@@ -489,16 +487,19 @@ TEST_CASE("what the chain cannot know of short, constant or empty input is NaN a
 
 TEST_CASE("the planted bank: every positional head has its delay, noise and sink heads have none") {
   const PlantedModel planted = planted_model(planted_bank());
-  WaveChainOptions options;
-  options.covariances = options.phases = options.spectra = false;
   const HeadGrid grid{{0, 1, 2, 3}, planted.model.stack.block.heads};
-  const WaveChainPlan plan = wave_chain_plan(planted.model.stack, grid, AttentionKind::self, 512, options);
-  WaveChainSum sum(plan);
-  WaveProbe probe(plan, 0);
+  const std::vector<WaveHead> heads = wave_heads(planted.model.stack, grid, 2);
+  const RandomReadingOptions reading;
+  const Matrix frames = random_frames(planted.model.stack.d_model(), planted.model.stack.block.d_head, reading);
+  ScoreDelayListener listener(grid, 512, reading.draws, frames);
+  WaveProbe probe(planted.model.stack, grid, AttentionKind::self, 512, heads, {&listener});
   const std::array<Probe*, 1> probes{&probe};
   model_pass(planted.model, planted_documents(planted, 1, 512, 1)->document(0), probes);
-  sum.add(probe.taken());
-  const DelaySpectrum found = delay_spectrum(sum.chain().scores, "delay_spectrum", "queries and keys");
+  CrossSpectra scores;
+  scores.grid = grid;
+  scores.length = 512;
+  add_document(scores, listener.taken());
+  const DelaySpectrum found = delay_spectrum(scores, "delay_spectrum", "queries and keys");
   Index row = 0;
   for (const auto& layer : planted.spec.heads)
     for (const PlantedHead& head : layer) {

@@ -10,10 +10,13 @@
 #include <variant>
 #include <vector>
 
+#include "../../analysis/waves/cross_covariance.h"
 #include "../../analysis/waves/delay_spectrum.h"
+#include "../../analysis/waves/phase_delay.h"
 #include "../../analysis/waves/phase_rotation.h"
 #include "../../analysis/waves/qk_svd.h"
-#include "../../analysis/waves/wave_chain.h"
+#include "../../analysis/waves/redefined_waves.h"
+#include "../../analysis/waves/wave_spectra.h"
 #include "../../core/numbers/random_frame.h"
 
 namespace headwave {
@@ -203,17 +206,69 @@ struct WaveStack {
   [[nodiscard]] HeadGrid grid() const { return {{0}, stack.block.heads}; }
 };
 
-/// The chain of a job over documents given by the states that enter the layer.
-inline WaveChain chain_of(const WaveChainPlan& plan, const std::vector<Matrix32>& documents) {
-  WaveChainSum sum(plan);
+/// What the listeners of the chain say of documents given by the states that enter the layer.
+struct WaveChain {
+  std::vector<WaveHead> heads;
+  CrossCovariances covariances;
+  CrossSpectra scores, phases;
+  PhaseSpectra phase_spectra;
+  WaveSpectra spectra;
+  PeriodicColumns periodic;
+  RedefinedWaves redefined;
+};
+
+struct WaveChainOptions {
+  RandomReadingOptions reading;
+  PeriodicOptions periodic;
+  bool columns = true;  ///< covariances, spectra and periodic columns too
+};
+
+inline WaveChain chain_of(const Stack& stack, const HeadGrid& grid, const std::vector<Matrix32>& documents,
+                          const WaveChainOptions& options = {}) {
+  const Index length = documents.front().rows(), d_head = stack.block.d_head, draws = options.reading.draws;
+  const Index width = std::min(d_head, stack.d_model()), reach = 64;
+  const Index count = std::min({stack.d_model(), stack.block.heads * d_head, stack.block.kv_heads * d_head});
+  const PhaseDelayOptions phasing;
+  WaveChain chain;
+  chain.heads = wave_heads(stack, grid, 1);
+  chain.scores.grid = chain.phases.grid = grid;
+  chain.scores.length = chain.phases.length = length;
+  chain.phase_spectra = phase_spectra(grid, length, phasing.bins);
+  chain.spectra = wave_spectra(grid, length, count);
+  const double threshold = options.columns ? periodic_threshold(length, options.periodic) : 1;
+  chain.periodic = periodic_columns(grid, d_head, threshold, options.periodic);
+  const Matrix frames = random_frames(stack.d_model(), width, options.reading);
+  const RandomRotations rotations(stack.d_model(), chain.heads, options.reading);
+  CrossCovarianceSum covariances(grid, d_head, reach, length, stack.block.score_scale);
   for (std::size_t number = 0; number < documents.size(); ++number) {
-    WaveProbe probe(plan, static_cast<Index>(number));
+    const auto i = static_cast<Index>(number);
+    CovarianceListener covariance(grid, d_head, reach, number == 0);
+    ScoreDelayListener scores(grid, length, draws, frames);
+    PhaseListener phases(grid, length, phasing.bins, i < phasing.null_documents ? draws : 0, rotations);
+    WaveSpectraListener spectra(grid, d_head, length, count, options.reading.seed, i);
+    PeriodicColumnsListener periodic(grid, d_head, threshold, options.periodic);
+    RedefinedWavesListener redefined(grid, length, 4);
+    std::vector<WaveListener*> listeners{&scores, &phases};
+    if (options.columns) listeners.insert(listeners.end(), {&covariance, &spectra, &periodic, &redefined});
+    WaveProbe probe(stack, grid, AttentionKind::self, length, chain.heads, listeners);
     LayerInput input;
     input.states = documents[number];
     probe.see(input);
-    sum.add(probe.taken());
+    add_document(chain.scores, scores.taken());
+    DocumentPhases phase = phases.taken();
+    add_document(chain.phases, std::move(phase.cross));
+    chain.phase_spectra.query += phase.query;
+    chain.phase_spectra.key += phase.key;
+    ++chain.phase_spectra.documents;
+    covariances.add(covariance.taken());
+    add_document(chain.spectra, spectra.taken());
+    add_document(chain.periodic, periodic.taken());
+    if (number == 0) chain.redefined = redefined.taken();
   }
-  return sum.chain();
+  chain.covariances = covariances.covariances();
+  chain.spectra = mean_of(chain.spectra);
+  chain.periodic = mean_of(chain.periodic);
+  return chain;
 }
 
 /// Fields that hold a number which is not finite and do not say why.

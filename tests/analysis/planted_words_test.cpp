@@ -197,9 +197,8 @@ TEST_CASE("a bigram head turns words in a circle: eigenvalues on the unit circle
 
   const WaveStack heads({bigram.query}, {bigram.key});
   WaveChainOptions options;
-  options.covariances = options.spectra = false;
-  const WaveChain chain =
-      chain_of(wave_chain_plan(heads.stack, heads.grid(), AttentionKind::self, longest, options), documents);
+  options.columns = false;
+  const WaveChain chain = chain_of(heads.stack, heads.grid(), documents, options);
   CHECK(std::isnan(delay_spectrum(chain.scores, "delay_spectrum", "").offset[0]));
   CHECK(std::isnan(delay_spectrum(chain.phases, "phase_delay", "").offset[0]));
 }

@@ -9,7 +9,6 @@
 #include "../../analysis/statistics/bootstrap_tail.h"
 #include "../../analysis/statistics/false_discovery.h"
 #include "../../analysis/waves/delay_spectrum.h"
-#include "../../analysis/waves/wave_chain.h"
 #include "../analysis/planted_waves.h"
 #include "../catch.h"
 
@@ -202,10 +201,9 @@ ControlCalls control_calls(Control control) {
     const ControlJob made = control_job(control, job);
     const WaveStack stack(made.query, made.key);
     WaveChainOptions options;
-    options.covariances = options.spectra = false;
-    options.seed = static_cast<std::uint64_t>(job) + 1;
-    const WaveChainPlan plan = wave_chain_plan(stack.stack, stack.grid(), AttentionKind::self, length, options);
-    const WaveChain chain = chain_of(plan, made.states);
+    options.columns = false;
+    options.reading.seed = static_cast<std::uint64_t>(job) + 1;
+    const WaveChain chain = chain_of(stack.stack, stack.grid(), made.states, options);
     DelaySpectrumOptions delay;
     delay.resamples = 0;
     delay.level = level;
@@ -213,7 +211,7 @@ ControlCalls control_calls(Control control) {
     calls.phases.add(delay_spectrum(chain.phases, "phase_delay", "", delay).offset);
 
     PositionNullOptions draws;
-    draws.seed = options.seed;
+    draws.seed = options.reading.seed;
     const PositionNull null(made.positions, head_width, draws);
     Vector share(heads_of_job), offset(heads_of_job);
     Matrix null_share(heads_of_job, draws.draws);

@@ -41,7 +41,7 @@ TEST_CASE("stories260K and gpt-nano-sort give their golden offset traces") {
   packing.documents = 1;
   JobOptions options;
   options.clusters = 3;
-  options.sweep_last = 3;
+  options.sweep = 3;
 
   const Hdf5File stories(shared_file("golden/stories260K.h5"));
   write_ids(folder / "stories.json", stories.doubles("input_ids"), 0, 256);
@@ -76,7 +76,7 @@ TEST_CASE("an encoder-decoder gives a result for each kind of attention") {
   JobInput input = ids_input(repository_file("tests/golden/families/bart"), folder / "pairs.json", packing);
   JobOptions options;
   options.clusters = 2;
-  options.sweep_last = 2;
+  options.sweep = 2;
   const std::vector<KindResult> results = run_job_by_kind(input.model, *input.source, options);
   REQUIRE(results.size() == 3);
   CHECK(results[0].kind == AttentionKind::self);
@@ -125,7 +125,7 @@ TEST_CASE("documents with padding give the same numbers as without, one by one o
   packing.documents = 3;
   JobOptions options;
   options.clusters = 2;
-  options.sweep_last = 2;
+  options.sweep = 2;
   const JobInput plain = ids_input(model, folder / "plain.json", packing);
   const JobInput padded = ids_input(model, folder / "padded.json", packing);
   const Result one = run_job(plain.model, *plain.source, options);

@@ -1,0 +1,151 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "../../core/attention/probe.h"
+#include "../../core/fields/field.h"
+#include "../../core/model/model.h"
+#include "../../core/numbers/bytes.h"
+#include "finished.h"
+#include "job_options.h"
+#include "site.h"
+
+namespace headwave {
+
+class WaveListener;  // waves/wave_probe.h
+
+/// Puts Fields behind others.
+void append(std::vector<Field>& fields, std::vector<Field>&& more);
+
+/// What an analysis works on: one kind of attention of one job. All of it outlives the analysis.
+struct AnalysisInput {
+  const Model& model;
+  const Document& first;  ///< of the documents
+  const Site& site;
+  const JobOptions& options;
+  Index documents = 0;  ///< how many there are, of any length
+  Index longest = 0;    ///< tokens of the longest
+  int threads = 1;      ///< for what is done once; change no digit
+
+  [[nodiscard]] const Stack& stack() const { return model.stack_of(site.kind); }
+};
+
+/// What one document gave to one analysis. It can be written down, and read again by the analysis, in another process
+/// or on another machine of the same kind: a job that is resumed, divided or put together needs nothing else.
+class Finding {
+ public:
+  Finding() = default;
+  Finding(const Finding&) = delete;
+  Finding& operator=(const Finding&) = delete;
+  virtual ~Finding() = default;
+  virtual void write(ByteWriter& bytes) const = 0;
+};
+
+template <class Found>
+class FindingOf : public Finding {
+ public:
+  explicit FindingOf(Found found) : value(std::move(found)) {}
+  void write(ByteWriter& bytes) const override { bytes.write(value); }
+  Found value;
+};
+
+/// Looks on while one document passes through the model.
+class Look {
+ public:
+  Look() = default;
+  Look(const Look&) = delete;
+  Look& operator=(const Look&) = delete;
+  virtual ~Look() = default;
+  /// What is to be shown hidden states, tiles of attention, values; null: nothing.
+  virtual Probe* probe() { return nullptr; }
+  /// What is to be shown redefined queries and keys; null: nothing. Only where the wave chain can be followed.
+  virtual WaveListener* waves() { return nullptr; }
+  /// What was found, once the document is through.
+  virtual std::unique_ptr<Finding> taken() = 0;
+};
+
+/// One analysis in a job, of one kind of attention: it may prepare something from the weights, look on while each
+/// document passes, add up what documents gave in their order, and makes Fields of it.
+class Analysis {
+ public:
+  explicit Analysis(const AnalysisInput& input) : input_(input) {}
+  Analysis(const Analysis&) = delete;
+  Analysis& operator=(const Analysis&) = delete;
+  virtual ~Analysis() = default;
+
+  /// Once, before the documents; analyses that this one reads have prepared themselves.
+  virtual void prepare(Finished& /*finished*/) {}
+
+  /// @param i  number of the document in the job, from 0. Called from several threads.
+  /// @returns null: this document has nothing for the analysis
+  [[nodiscard]] virtual std::unique_ptr<Look> look(const Document& /*document*/, Index /*i*/) const { return nullptr; }
+
+  /// A finding of this analysis, as Finding::write() left it.
+  /// @throws FormatError if it is none
+  [[nodiscard]] virtual std::unique_ptr<Finding> read(ByteReader& bytes) const;
+
+  /// Adds what a document gave, in the order of documents: that order decides the last digits.
+  virtual void add(Finding& /*finding*/) {}
+
+  /// What was found, once all documents are in. Results that others read are kept in `finished`.
+  [[nodiscard]] virtual std::vector<Field> finish(Finished& finished) = 0;
+
+ protected:
+  [[nodiscard]] const AnalysisInput& input() const { return input_; }
+  [[nodiscard]] const JobOptions& options() const { return input_.options; }
+  [[nodiscard]] const Site& site() const { return input_.site; }
+  [[nodiscard]] const Stack& stack() const { return input_.stack(); }
+
+ private:
+  AnalysisInput input_;
+};
+
+/// An analysis of what documents give, a `Found` each.
+template <class Found>
+class DocumentAnalysis : public Analysis {
+ public:
+  using Analysis::Analysis;
+  [[nodiscard]] std::unique_ptr<Finding> read(ByteReader& bytes) const final {
+    return std::make_unique<FindingOf<Found>>(bytes.read<Found>());
+  }
+  void add(Finding& finding) final { merge(std::move(static_cast<FindingOf<Found>&>(finding).value)); }
+
+ protected:
+  virtual void merge(Found&& found) = 0;
+};
+
+/// The look of an analysis whose Probe, or WaveListener, gives what it found by a member function.
+template <class Looker, class Take>
+class LookOf : public Look {
+ public:
+  LookOf(std::unique_ptr<Looker> looker, Take take) : looker_(std::move(looker)), take_(take) {}
+  Probe* probe() override {
+    if constexpr (std::is_base_of_v<Probe, Looker>) return looker_.get();
+    return nullptr;
+  }
+  WaveListener* waves() override {
+    if constexpr (std::is_base_of_v<Probe, Looker>)
+      return nullptr;
+    else
+      return looker_.get();
+  }
+  std::unique_ptr<Finding> taken() override {
+    using Found = std::decay_t<decltype(((*looker_).*take_)())>;
+    return std::make_unique<FindingOf<Found>>(((*looker_).*take_)());
+  }
+
+ private:
+  std::unique_ptr<Looker> looker_;
+  Take take_;
+};
+
+/// @param take  member function of the Looker that gives what it found, after the document
+template <class Looker, class Take>
+std::unique_ptr<Look> look_of(std::unique_ptr<Looker> looker, Take take) {
+  return std::make_unique<LookOf<Looker, Take>>(std::move(looker), take);
+}
+
+}  // namespace headwave

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "analysis.h"
+
+namespace headwave {
+
+/// Where an analysis stands in the paper's argument.
+enum class Step {
+  landing,     ///< where attention lands
+  positions,   ///< the wave in the positions, and in hidden states
+  waves,       ///< the wave in queries and keys
+  prediction,  ///< what the wave predicts, beside what is measured
+};
+
+/// What an analysis needs of a job. Where that is missing the analysis is left out, and the others go on.
+enum class Need {
+  weights,       ///< query and key projections
+  positions,     ///< a position table
+  states,        ///< hidden states, with the projections that read them
+  attention,     ///< attention weights
+  scores,        ///< scores before mask and softmax
+  values,        ///< values and W_O
+  equal_length,  ///< documents of one length: of others, the most common one counts
+};
+
+/// AnalysisKind::make of an analysis that has something to find at every site.
+template <class Kind>
+std::unique_ptr<Analysis> make_of(const AnalysisInput& input) {
+  return std::make_unique<Kind>(input);
+}
+
+/// In the words of `headwave analyses`.
+std::string_view text_of(Step step);
+std::string_view text_of(Need need);
+
+/// Sizes of one kind of attention in a job, as numbers to reckon with.
+struct AnalysisSizes {
+  double layers = 0, rows = 0;  ///< rows: heads of all layers
+  double d_model = 0, d_head = 0;
+  double documents = 0, longest = 0;  ///< all documents; tokens of the longest
+  double alike = 0, length = 0;       ///< documents of the most common length, and that length: of the wave chain
+  double table = 0;                   ///< rows of the position table
+  bool chain = true;                  ///< whether the wave chain can be followed
+  bool cross = false;                 ///< cross-attention: no positions in common
+
+  [[nodiscard]] double frequencies() const { return 0.5 * longest + 1; }
+};
+
+/// One document among the sizes.
+struct DocumentSizes {
+  double tokens = 0;
+  Index number = -1;  ///< among the documents of the most common length; -1: none of them
+};
+
+/// What an analysis is expected to take. Seconds are counts of the operations that grow fastest, times rates measured
+/// once on one machine: how analyses compare and how each grows holds elsewhere too; the seconds do not.
+struct AnalysisCost {
+  double before = 0;     ///< seconds of one core, once, before the documents
+  double document = 0;   ///< ... for the document
+  double after = 0;      ///< ... once, after the documents
+  bool parallel = true;  ///< whether what comes after is spread over threads
+  double entries = 0;    ///< numbers of 8 bytes in the result's large Fields, at most
+};
+
+/// What is known of an analysis without running it.
+struct AnalysisKind {
+  using Of = const AnalysisKind& (*)();
+
+  std::string_view name = {};   ///< "head_types": what it is asked for by
+  std::string_view finds = {};  ///< one line for people
+  Step step = Step::landing;
+  std::vector<Need> needs = {};
+  std::vector<Of> reads = {};         ///< analyses whose results it reads: they are done with it, before it
+  std::vector<Of> reads_one_of = {};  ///< ... of which one at least must be there
+  bool chain = false;                 ///< only where the wave chain can be followed, see Site::no_chain
+  bool always = false;                ///< done whatever is asked for
+  bool listed = true;                 ///< false: only what others read, with no Fields of its own
+  /// @returns null where there is nothing for it at this site
+  std::unique_ptr<Analysis> (*make)(const AnalysisInput&) = nullptr;
+  AnalysisCost (*cost)(const AnalysisSizes&, const DocumentSizes&,
+                       const JobOptions&) = nullptr;  ///< null: next to none
+};
+
+}  // namespace headwave

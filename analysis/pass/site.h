@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../../core/attention/document.h"
+#include "../../core/fields/head_grid.h"
+
+namespace headwave {
+
+/// One kind of attention of a job, and the heads that do it.
+struct Site {
+  AttentionKind kind = AttentionKind::self;
+  HeadGrid grid;
+  Index length = 0;            ///< T that the wave chain is about: the most common length, of two the longer
+  std::vector<Index> numbers;  ///< (documents) which of those documents each one is, from 0; -1: of another length
+  Index documents = 0;         ///< how many there are
+  std::string no_chain;        ///< why the wave chain cannot be followed here; empty where it can
+};
+
+}  // namespace headwave

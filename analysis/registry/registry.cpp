@@ -1,0 +1,89 @@
+#include "registry.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "../../core/numbers/nearest_name.h"
+
+// One line an analysis. NAME_analysis() stands in the analysis' own header.
+#define HEADWAVE_ANALYSES(analysis)                                                                                 \
+  analysis(measured_offset) analysis(head_cluster) analysis(attention_map) analysis(head_types) analysis(value_use) \
+      analysis(position_spectrum) analysis(position_components) analysis(position_atlas) analysis(state_moments)    \
+          analysis(position_correlation) analysis(position_split) analysis(qk_svd) analysis(cross_covariance)       \
+              analysis(score_cluster) analysis(wave_spectra) analysis(periodic_columns) analysis(redefined)         \
+                  analysis(phase_rotation) analysis(delay_spectrum) analysis(offset_agreement)
+
+namespace headwave {
+
+#define HEADWAVE_DECLARE(name) const AnalysisKind& name##_analysis();
+#define HEADWAVE_LIST(name) &name##_analysis(),
+
+HEADWAVE_ANALYSES(HEADWAVE_DECLARE)
+
+namespace {
+
+std::string names_of(const std::vector<AnalysisKind::Of>& kinds, const char* between) {
+  std::vector<std::string_view> names;
+  for (const AnalysisKind::Of kind : kinds) names.push_back(kind().name);
+  return fmt::format("{}", fmt::join(names, between));
+}
+
+const AnalysisKind& analysis_named(const std::string& name) {
+  std::vector<std::string> known;
+  for (const AnalysisKind* kind : listed_analyses()) {
+    if (kind->name == name) return *kind;
+    known.emplace_back(kind->name);
+  }
+  const std::string meant = did_you_mean(name, known);
+  throw ShapeError(fmt::format("there is no analysis '{}'{}", name,
+                               meant.empty() ? fmt::format("; there are {}", fmt::join(known, ", ")) : meant));
+}
+
+void add_with_what_it_reads(const AnalysisKind& kind, std::set<const AnalysisKind*>& chosen) {
+  if (!chosen.insert(&kind).second) return;
+  for (const AnalysisKind::Of read : kind.reads) add_with_what_it_reads(read(), chosen);
+}
+
+/// What compares others' results alone would compare nothing, and say nothing.
+void require_one_to_read(const std::set<const AnalysisKind*>& chosen) {
+  for (const AnalysisKind* kind : chosen) {
+    const auto& one_of = kind->reads_one_of;
+    if (one_of.empty() ||
+        std::any_of(one_of.begin(), one_of.end(), [&](AnalysisKind::Of read) { return chosen.contains(&read()); }))
+      continue;
+    throw ShapeError(fmt::format("{} ({}) reads one of {}; ask for one of them as well (--only {},{},...)", kind->name,
+                                 kind->finds, names_of(one_of, ", "), kind->name, one_of.front()().name));
+  }
+}
+
+}  // namespace
+
+const std::vector<const AnalysisKind*>& analysis_kinds() {
+  static const std::vector<const AnalysisKind*> kinds{HEADWAVE_ANALYSES(HEADWAVE_LIST)};
+  return kinds;
+}
+
+std::vector<const AnalysisKind*> listed_analyses() {
+  std::vector<const AnalysisKind*> listed;
+  for (const AnalysisKind* kind : analysis_kinds())
+    if (kind->listed) listed.push_back(kind);
+  return listed;
+}
+
+std::vector<const AnalysisKind*> chosen_analyses(const std::vector<std::string>& only) {
+  if (only.empty()) return analysis_kinds();
+  std::set<const AnalysisKind*> chosen;
+  for (const std::string& name : only) add_with_what_it_reads(analysis_named(name), chosen);
+  for (const AnalysisKind* kind : analysis_kinds())
+    if (kind->always) add_with_what_it_reads(*kind, chosen);
+  require_one_to_read(chosen);
+  std::vector<const AnalysisKind*> ordered;
+  for (const AnalysisKind* kind : analysis_kinds())
+    if (chosen.contains(kind)) ordered.push_back(kind);
+  return ordered;
+}
+
+}  // namespace headwave

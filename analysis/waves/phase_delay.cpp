@@ -1,0 +1,111 @@
+#include "phase_delay.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace headwave {
+
+namespace {
+
+class PhaseDelayAnalysis : public DocumentAnalysis<DocumentPhases> {
+ public:
+  explicit PhaseDelayAnalysis(const AnalysisInput& input)
+      : DocumentAnalysis(input), spectra_(phase_spectra(input.site.grid, input.site.length, phases_.bins)) {
+    cross_.grid = input.site.grid;
+    cross_.length = input.site.length;
+  }
+
+  void prepare(Finished& finished) override {
+    RandomReadingOptions reading;
+    reading.draws = options().draws;
+    reading.seed = options().seed;
+    reading.threads = input().threads;
+    rotations_ = RandomRotations(stack().d_model(), finished.get<WaveHeads>().heads, reading);
+  }
+
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
+    const Index number = site().numbers[static_cast<std::size_t>(i)];
+    if (number < 0) return nullptr;
+    const Index draws = number < phases_.null_documents ? options().draws : 0;
+    return look_of(std::make_unique<PhaseListener>(site().grid, site().length, phases_.bins, draws, rotations_),
+                   &PhaseListener::taken);
+  }
+
+  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+    std::vector<Field> fields = describe(spectra_);
+    const DelaySpectrum delay = job_delay(cross_, "phase_delay", "the rotation's phases on the queries", input());
+    append(fields, describe(finished.keep(PhaseDelay{delay}).spectrum));
+    return before_position_term(std::move(fields), stack());
+  }
+
+ private:
+  void merge(DocumentPhases&& found) override {
+    add_document(cross_, std::move(found.cross));
+    spectra_.query += found.query;
+    spectra_.key += found.key;
+    ++spectra_.documents;
+  }
+
+  PhaseDelayOptions phases_;
+  RandomRotations rotations_;
+  PhaseSpectra spectra_;
+  CrossSpectra cross_;
+};
+
+AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
+  AnalysisCost cost;
+  if (options.draws > 0)
+    cost.before = 2.7e-8 * static_cast<double>(std::max(options.draws, RandomReadingOptions().rotations)) *
+                  std::pow(sizes.d_head, 3);
+  if (document.number >= 0) {
+    double each = 4.5e-8;
+    if (document.number < PhaseDelayOptions().null_documents) each += 1.3e-8 * static_cast<double>(options.draws);
+    cost.document = each * sizes.length * sizes.rows * sizes.d_head;
+  }
+  cost.after = job_delay_cost(sizes, options);
+  cost.entries = (2 * static_cast<double>(PhaseDelayOptions().bins) + 4) * sizes.rows * sizes.frequencies();
+  return cost;
+}
+
+}  // namespace
+
+PhaseListener::PhaseListener(const HeadGrid& grid, Index length, Index bins, Index draws,
+                             const RandomRotations& rotations)
+    : rotations_(rotations), spectra_(phase_spectra(grid, length, bins)) {
+  cross_.cross = MatrixC::Zero(length / 2 + 1, grid.rows());
+  cross_.null.assign(static_cast<std::size_t>(draws), cross_.cross);
+}
+
+void PhaseListener::see(const HeadWaves& waves) {
+  if (waves.rank() == 0) return;
+  const PhaseRotation& rotation = waves.head->rotation;
+  const Vector& gain = waves.head->svd.gain;
+  const Matrix query = direction_spectra(waves.query_spectrum, rotation);
+  const Matrix key = direction_spectra(waves.key_spectrum, rotation);
+  add_head(spectra_, waves.row, rotation, query, key);
+  cross_.cross.col(waves.row) = phase_cross_spectrum(rotation, gain, query);
+  for (std::size_t draw = 0; draw < cross_.null.size(); ++draw) {
+    const PhaseRotation& random = rotations_.of(waves.row, waves.rank(), static_cast<Index>(draw));
+    cross_.null[draw].col(waves.row) =
+        phase_cross_spectrum(random, gain, direction_spectra(waves.query_spectrum, random));
+  }
+}
+
+DocumentPhases PhaseListener::taken() {
+  return {std::move(cross_), std::move(spectra_.query), std::move(spectra_.key)};
+}
+
+const AnalysisKind& phase_rotation_analysis() {
+  static const AnalysisKind kind{.name = "phase_rotation",
+                                 .finds = "phases between queries and keys, and the delay they predict",
+                                 .step = Step::prediction,
+                                 .needs = {Need::weights, Need::states, Need::equal_length},
+                                 .reads = {qk_svd_analysis},
+                                 .chain = true,
+                                 .make = make_of<PhaseDelayAnalysis>,
+                                 .cost = cost};
+  return kind;
+}
+
+}  // namespace headwave

@@ -1,0 +1,95 @@
+#include "redefined_waves.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace headwave {
+
+namespace {
+
+constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
+constexpr Index shown_waves = 4;  // of each head
+
+class RedefinedAnalysis : public DocumentAnalysis<RedefinedWaves> {
+ public:
+  using DocumentAnalysis::DocumentAnalysis;
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
+    if (site().numbers[static_cast<std::size_t>(i)] != 0) return nullptr;
+    return look_of(std::make_unique<RedefinedWavesListener>(site().grid, site().length, shown_waves),
+                   &RedefinedWavesListener::taken);
+  }
+  [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
+    return before_position_term(describe(waves_, site().grid), stack());
+  }
+
+ private:
+  void merge(RedefinedWaves&& found) override { waves_ = std::move(found); }
+  RedefinedWaves waves_;
+};
+
+AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& /*options*/) {
+  AnalysisCost cost;
+  cost.entries = 2 * static_cast<double>(shown_waves) * sizes.rows * sizes.longest;
+  return cost;
+}
+
+}  // namespace
+
+RedefinedWavesListener::RedefinedWavesListener(const HeadGrid& grid, Index length, Index waves,
+                                               const PeriodicOptions& options)
+    : waves_(waves), options_(options) {
+  found_.query = found_.key = Matrix::Constant(grid.rows() * waves, length, not_defined);
+  found_.component = Matrix::Constant(grid.rows(), waves, not_defined);
+}
+
+void RedefinedWavesListener::see(const HeadWaves& waves) {
+  std::vector<PeakShare> peaks;
+  for (Index j = 0; j < waves.rank(); ++j) peaks.push_back(peak_share(waves.query_spectrum.col(j), waves.length()));
+  std::vector<Index> order(peaks.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  const auto in_band = [&](Index j) {
+    return is_periodic(peaks[static_cast<std::size_t>(j)], waves.length(), 0, options_);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
+    if (in_band(a) != in_band(b)) return in_band(a);
+    return peaks[static_cast<std::size_t>(a)].share > peaks[static_cast<std::size_t>(b)].share;
+  });
+  const Index shown = std::min<Index>(waves_, static_cast<Index>(order.size()));
+  for (Index w = 0; w < shown; ++w) {
+    const Index j = order[static_cast<std::size_t>(w)], at = waves.row * waves_ + w;
+    found_.query.row(at) = waves.query.col(j).transpose();
+    found_.key.row(at) = waves.key.col(j).transpose();
+    found_.component(waves.row, w) = static_cast<double>(j + 1);
+  }
+}
+
+std::vector<Field> describe(const RedefinedWaves& shown, const HeadGrid& grid) {
+  const Index waves = shown.component.cols(), length = shown.query.cols();
+  const std::vector<Axis> axes{layer_axis(grid.layers), head_axis(grid.heads),
+                               counting_axis("wave", "1", "the most periodic columns first", 1, waves),
+                               counting_axis("position", "token", "position in the first document", 0, length - 1)};
+  const auto list = [](const Matrix& m) { return std::vector<double>(m.data(), m.data() + m.size()); };
+  std::vector<Field> fields{
+      make_field("redefined/query", axes, "1", "a redefined query column over the first document", list(shown.query)),
+      make_field("redefined/key", axes, "1", "the redefined key column that goes with it", list(shown.key)),
+      make_field("redefined/component", {axes[0], axes[1], axes[2]}, "1", "which column that is, by descending gain",
+                 list(shown.component))};
+  for (Field& field : fields) field.attributes["undefined"] = std::string("the head has fewer columns");
+  return fields;
+}
+
+const AnalysisKind& redefined_analysis() {
+  static const AnalysisKind kind{.name = "redefined",
+                                 .finds = "the most periodic redefined queries and keys of the first document",
+                                 .step = Step::waves,
+                                 .needs = {Need::weights, Need::states, Need::equal_length},
+                                 .reads = {qk_svd_analysis},
+                                 .chain = true,
+                                 .make = make_of<RedefinedAnalysis>,
+                                 .cost = cost};
+  return kind;
+}
+
+}  // namespace headwave

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "../attention/head_clusters.h"
+#include "cross_covariance.h"
+
+namespace headwave {
+
+/// Kinds of heads by their scores before mask and softmax: k-means over
+///
+///     score_scale * sum_j gain[j] xcov_j[t],  |t| <= window                                   (1)
+///
+/// of every document and head, equation (4) of cross_covariance.h of scores without their row means and as scaled: what
+/// the softmax sees, summed along a diagonal. An offset without a pair counts 0.
+///
+/// Source: Yamamoto and Matsuzaki 2023 for GPT-2 and BART (score clusters, k = 2, |t| <= 30).
+/// @param window  at most covariances.reach counts, in tokens
+/// @throws Error as head_clusters()
+HeadClusters score_clusters(const CrossCovariances& covariances, Index window, const HeadClusterOptions& options = {});
+
+/// In a job: score_cluster/...
+const AnalysisKind& score_cluster_analysis();
+
+}  // namespace headwave

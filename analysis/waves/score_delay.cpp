@@ -1,0 +1,119 @@
+#include "score_delay.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "../../core/numbers/fft.h"
+#include "random_reading.h"
+
+namespace headwave {
+
+namespace {
+
+void add_to(std::vector<MatrixC>& sums, std::vector<MatrixC>&& parts) {
+  if (sums.empty()) {
+    sums = std::move(parts);
+    return;
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) sums[i] += parts[i];
+}
+
+class ScoreDelayAnalysis : public DocumentAnalysis<DocumentCross> {
+ public:
+  explicit ScoreDelayAnalysis(const AnalysisInput& input) : DocumentAnalysis(input) {
+    sum_.grid = input.site.grid;
+    sum_.length = input.site.length;
+  }
+
+  void prepare(Finished& /*finished*/) override {
+    RandomReadingOptions reading;
+    reading.draws = options().draws;
+    reading.seed = options().seed;
+    frames_ = random_frames(stack().d_model(), std::min(stack().block.d_head, stack().d_model()), reading);
+  }
+
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
+    if (site().numbers[static_cast<std::size_t>(i)] < 0) return nullptr;
+    return look_of(std::make_unique<ScoreDelayListener>(site().grid, site().length, options().draws, frames_),
+                   &ScoreDelayListener::taken);
+  }
+
+  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+    const DelaySpectrum delay = job_delay(sum_, "delay_spectrum", "queries and keys", input());
+    return before_position_term(describe(finished.keep(ScoreDelay{delay}).spectrum), stack());
+  }
+
+ private:
+  void merge(DocumentCross&& found) override { add_document(sum_, std::move(found)); }
+
+  Matrix frames_;
+  CrossSpectra sum_;
+};
+
+AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
+  AnalysisCost cost;
+  if (document.number >= 0)
+    cost.document = (0.5e-8 + 0.33e-8 * static_cast<double>(options.draws)) * sizes.length * sizes.rows * sizes.d_head;
+  cost.after = job_delay_cost(sizes, options);
+  cost.entries = 4 * sizes.rows * sizes.frequencies();
+  return cost;
+}
+
+}  // namespace
+
+void add_document(CrossSpectra& sum, DocumentCross&& document) {
+  sum.by_document.push_back(std::move(document.cross));
+  if (!document.null.empty()) ++sum.null_documents;
+  add_to(sum.null, std::move(document.null));
+}
+
+ScoreDelayListener::ScoreDelayListener(const HeadGrid& grid, Index length, Index draws, const Matrix& frames)
+    : frames_(frames) {
+  found_.cross = MatrixC::Zero(length / 2 + 1, grid.rows());
+  found_.null.assign(static_cast<std::size_t>(draws), found_.cross);
+}
+
+void ScoreDelayListener::begin(const WaveLayer& layer) {
+  random_keys_ = real_dft(Matrix(layer.states * frames_));
+}
+
+void ScoreDelayListener::see(const HeadWaves& waves) {
+  found_.cross.col(waves.row) = cross_spectrum(waves);
+  const Index width = frames_.cols() / std::max<Index>(1, static_cast<Index>(found_.null.size()));
+  for (std::size_t draw = 0; draw < found_.null.size(); ++draw)
+    found_.null[draw].col(waves.row) = cross_spectrum(waves, random_keys_, static_cast<Index>(draw) * width);
+}
+
+DelaySpectrum job_delay(const CrossSpectra& spectra, const char* name, const char* long_name,
+                        const AnalysisInput& input) {
+  DelaySpectrumOptions options;
+  options.delay.reach = input.options.reach;
+  options.resamples = input.options.resamples;
+  options.level = input.options.false_share;
+  options.seed = input.options.seed;
+  options.threads = input.threads;
+  return delay_spectrum(spectra, name, long_name, options);
+}
+
+double job_delay_cost(const AnalysisSizes& sizes, const JobOptions& options) {
+  // Every reading of a delay costs about the same; below so many documents there are no resamples.
+  const bool few = sizes.alike < static_cast<double>(DelaySpectrumOptions().least_documents);
+  const double resamples = few ? 0.0 : static_cast<double>(options.resamples);
+  const double entries = sizes.rows * (0.5 * sizes.length + 1);
+  return entries *
+         (2.2e-7 * (6 + static_cast<double>(options.draws) + resamples) + 0.9e-9 * 0.63 * resamples * sizes.alike);
+}
+
+const AnalysisKind& delay_spectrum_analysis() {
+  static const AnalysisKind kind{.name = "delay_spectrum",
+                                 .finds = "the delay between queries and keys, to parts of a token",
+                                 .step = Step::prediction,
+                                 .needs = {Need::weights, Need::states, Need::equal_length},
+                                 .reads = {qk_svd_analysis},
+                                 .chain = true,
+                                 .make = make_of<ScoreDelayAnalysis>,
+                                 .cost = cost};
+  return kind;
+}
+
+}  // namespace headwave

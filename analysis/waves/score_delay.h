@@ -1,0 +1,55 @@
+#pragma once
+
+#include <tuple>
+#include <vector>
+
+#include "../pass/analysis_kind.h"
+#include "delay_spectrum.h"
+#include "wave_probe.h"
+
+namespace headwave {
+
+/// What one document says of the delay between queries and keys.
+struct DocumentCross {
+  MatrixC cross;              ///< (floor(T/2) + 1, rows)
+  std::vector<MatrixC> null;  ///< one per draw; empty: none was drawn over this document
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.cross, self.null);
+  }
+};
+
+/// Adds a document's cross-spectra to those of a job, in the order of documents.
+void add_document(CrossSpectra& sum, DocumentCross&& document);
+
+/// Gathers the cross-spectrum of every head over one document, and those of heads whose keys read at random.
+class ScoreDelayListener : public WaveListener {
+ public:
+  /// @param frames  random_frames(), (d_model, draws * d); must outlive the listener
+  ScoreDelayListener(const HeadGrid& grid, Index length, Index draws, const Matrix& frames);
+  void begin(const WaveLayer& layer) override;
+  void see(const HeadWaves& waves) override;
+  [[nodiscard]] DocumentCross taken() { return std::move(found_); }
+
+ private:
+  const Matrix& frames_;
+  MatrixC random_keys_;
+  DocumentCross found_;
+};
+
+/// The delay that the scores say: predicted offsets to parts of a token.
+struct ScoreDelay {
+  DelaySpectrum spectrum;
+};
+
+/// Of all documents of a job, as delay_spectrum() reads them with a job's options.
+DelaySpectrum job_delay(const CrossSpectra& spectra, const char* name, const char* long_name,
+                        const AnalysisInput& input);
+
+/// Seconds of one core that job_delay() takes.
+double job_delay_cost(const AnalysisSizes& sizes, const JobOptions& options);
+
+/// In a job: delay_spectrum/..., a ScoreDelay for those who compare.
+const AnalysisKind& delay_spectrum_analysis();
+
+}  // namespace headwave

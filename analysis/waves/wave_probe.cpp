@@ -1,0 +1,44 @@
+#include "wave_probe.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace headwave {
+
+namespace {
+
+/// x W in double, without bias, whichever way W is stored.
+Matrix projected(const Matrix& x, const Linear& linear) {
+  if (linear.in_out) return x * linear.weight.cast<double>();
+  return x * linear.weight.cast<double>().transpose();
+}
+
+}  // namespace
+
+WaveProbe::WaveProbe(const Stack& stack, const HeadGrid& grid, AttentionKind kind, Index length,
+                     const std::vector<WaveHead>& heads, std::vector<WaveListener*> listeners)
+    : stack_(stack), grid_(grid), kind_(kind), length_(length), heads_(heads), listeners_(std::move(listeners)) {}
+
+void WaveProbe::see(const LayerInput& input) {
+  const auto place = std::find(grid_.layers.begin(), grid_.layers.end(), input.layer);
+  if (input.kind != kind_ || place == grid_.layers.end() || input.states.rows() != length_) return;
+  const BlockSpec& block = stack_.block;
+  const AttentionWeights& weights = stack_.blocks[static_cast<std::size_t>(input.layer)].self;
+  const WaveLayer layer{input.layer, place - grid_.layers.begin(), input.states.cast<double>()};
+  const Matrix query = projected(layer.states, weights.query), key = projected(layer.states, weights.key);
+
+  for (WaveListener* listener : listeners_) listener->begin(layer);
+  for (Index h = 0; h < block.heads; ++h) {
+    const Index row = grid_.first_row(input.layer) + h;
+    const Index key_head = h / (block.heads / block.kv_heads);
+    Vector bias;
+    if (!weights.query.bias.empty()) bias = weights.query.bias.segment(h * block.d_head, block.d_head).cast<double>();
+    const HeadWaves waves =
+        head_waves(row, heads_[static_cast<std::size_t>(row)], query.middleCols(h * block.d_head, block.d_head),
+                   key.middleCols(key_head * block.d_head, block.d_head), bias);
+    for (WaveListener* listener : listeners_) listener->see(waves);
+  }
+  for (WaveListener* listener : listeners_) listener->end(layer);
+}
+
+}  // namespace headwave

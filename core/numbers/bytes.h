@@ -1,0 +1,141 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "matrix.h"
+
+namespace headwave {
+
+/// Something with one list of its members, const or not:
+///
+///     template <class Self> static auto members(Self& self) { return std::tie(self.length, self.trace); }
+///
+/// The list is all that writing to and reading from bytes know of it.
+template <class T>
+concept HasMembers = requires(T& value) {
+  T::members(value);
+};
+
+/// Puts values one after another, as they lie in memory: for programs of one build on machines of one kind, not for
+/// files that last.
+class ByteWriter {
+ public:
+  [[nodiscard]] const std::string& bytes() const { return bytes_; }
+  [[nodiscard]] std::string taken() { return std::move(bytes_); }
+
+  void put(const void* first, std::size_t size) { bytes_.append(static_cast<const char*>(first), size); }
+
+  template <class T>
+  void write(const T& value) {
+    if constexpr (HasMembers<T>) {
+      std::apply([this](const auto&... member) { (write(member), ...); }, T::members(value));
+    } else {
+      static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
+      put(&value, sizeof value);
+    }
+  }
+  template <class Scalar, int Rows, int Columns, int Options>
+  void write(const Eigen::Matrix<Scalar, Rows, Columns, Options>& matrix) {
+    write<std::int64_t>(matrix.rows());
+    write<std::int64_t>(matrix.cols());
+    put(matrix.data(), static_cast<std::size_t>(matrix.size()) * sizeof(Scalar));
+  }
+  void write(const std::string& text) {
+    write<std::uint64_t>(text.size());
+    put(text.data(), text.size());
+  }
+  template <class T>
+  void write(const std::vector<T>& list) {
+    write<std::uint64_t>(list.size());
+    for (const T& value : list) write(value);
+  }
+  template <class T, std::size_t count>
+  void write(const std::array<T, count>& list) {
+    for (const T& value : list) write(value);
+  }
+  template <class T>
+  void write(const std::optional<T>& value) {
+    write<std::uint8_t>(value ? 1 : 0);
+    if (value) write(*value);
+  }
+
+ private:
+  std::string bytes_;
+};
+
+/// Reads what a ByteWriter wrote, in the same order. Bytes may come from a file: no size is believed before so many
+/// bytes are there.
+class ByteReader {
+ public:
+  /// @param bytes  must outlive the reader
+  explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
+
+  /// @throws FormatError if fewer bytes are left
+  void get(void* first, std::size_t size);
+  [[nodiscard]] bool at_end() const { return rest_.empty(); }
+  [[nodiscard]] std::string_view rest() const { return rest_; }
+
+  /// @throws FormatError if the bytes are not those of such a value
+  template <class T>
+  T read() {
+    T value{};
+    read(value);
+    return value;
+  }
+  template <class T>
+  void read(T& value) {
+    if constexpr (HasMembers<T>) {
+      std::apply([this](auto&... member) { (read(member), ...); }, T::members(value));
+    } else {
+      static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
+      get(&value, sizeof value);
+    }
+  }
+  template <class Scalar, int Rows, int Columns, int Options>
+  void read(Eigen::Matrix<Scalar, Rows, Columns, Options>& matrix) {
+    const auto rows = read<std::int64_t>(), columns = read<std::int64_t>();
+    require_matrix(rows, columns, Rows, Columns, sizeof(Scalar));
+    matrix.resize(rows, columns);
+    get(matrix.data(), static_cast<std::size_t>(matrix.size()) * sizeof(Scalar));
+  }
+  void read(std::string& text) {
+    const auto size = read<std::uint64_t>();
+    require(size);
+    text.assign(rest_.substr(0, size));
+    rest_.remove_prefix(size);
+  }
+  template <class T>
+  void read(std::vector<T>& list) {
+    const auto size = read<std::uint64_t>();
+    require(size);  // every value takes a byte or more
+    list.clear();
+    for (std::uint64_t i = 0; i < size; ++i) list.push_back(read<T>());
+  }
+  template <class T, std::size_t count>
+  void read(std::array<T, count>& list) {
+    for (T& value : list) read(value);
+  }
+  template <class T>
+  void read(std::optional<T>& value) {
+    value.reset();
+    if (read<std::uint8_t>() != 0) value = read<T>();
+  }
+
+ private:
+  void require(std::uint64_t size) const;
+  void require_matrix(std::int64_t rows, std::int64_t columns, int fixed_rows, int fixed_columns,
+                      std::size_t entry) const;
+
+  std::string_view rest_;
+};
+
+}  // namespace headwave

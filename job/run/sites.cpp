@@ -1,0 +1,62 @@
+#include "sites.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace headwave {
+
+namespace {
+
+/// Why redefined queries and keys cannot be had of a kind of attention; empty: they can.
+std::string no_chain(const Stack& stack, const Document& document, const Site& site) {
+  if (site.kind == AttentionKind::cross) return "queries and keys of cross-attention stand in different sequences";
+  if (!document.stored.empty() && document.stored.front().states.size() == 0)
+    return "queries and keys were stored without the states and weights they come from";
+  for (const Index layer : site.grid.layers)
+    if (layer >= stack.layers() || stack.blocks[static_cast<std::size_t>(layer)].self.query.empty())
+      return "no query and key weights";
+  return site.length < 2 ? "documents of one token have no waves" : "";
+}
+
+/// Length of the sequence that asks, document by document. Only an encoder-decoder's differs from the document's.
+std::vector<Index> query_lengths(const Model& model, const Source& source, AttentionKind kind) {
+  std::vector<Index> lengths;
+  for (Index i = 0; i < source.count(); ++i)
+    lengths.push_back(model.decoder ? static_cast<Index>(source.document(i).query_tokens(kind).ids.size())
+                                    : source.length(i));
+  return lengths;
+}
+
+void set_length(Site& site, const std::vector<Index>& lengths) {
+  std::map<Index, Index> counts;
+  for (const Index length : lengths) ++counts[length];
+  for (const auto& [length, count] : counts)
+    if (count >= site.documents) {
+      site.length = length;
+      site.documents = count;
+    }
+  Index number = 0;
+  for (const Index length : lengths) site.numbers.push_back(length == site.length ? number++ : -1);
+}
+
+}  // namespace
+
+std::vector<Site> sites_of(const Model& model, const Source& source, const Document& first) {
+  std::vector<Site> sites;
+  for (const AttentionKind kind : model.kinds()) {
+    const Stack& stack = model.stack_of(kind);
+    std::set<Index> layers;
+    for (const StoredLayer& stored : first.stored) layers.insert(stored.layer);
+    if (first.stored.empty())
+      for (Index layer = 0; layer < stack.layers(); ++layer) layers.insert(layer);
+    Site site{kind, {{layers.begin(), layers.end()}, stack.block.heads}, 0, {}, 0, {}};
+    set_length(site, query_lengths(model, source, kind));
+    site.no_chain = no_chain(stack, first, site);
+    sites.push_back(std::move(site));
+  }
+  return sites;
+}
+
+}  // namespace headwave
