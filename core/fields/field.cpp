@@ -17,6 +17,12 @@ Index Field::size() const {
   return product;
 }
 
+void Field::check_shape() const {
+  const auto came = std::visit([](const auto& list) { return list.size(); }, values);
+  if (static_cast<std::size_t>(size()) != came)
+    throw ShapeError(fmt::format("{}: the axes hold {} entries, {} values came", name, size(), came));
+}
+
 const std::vector<double>& Field::doubles() const {
   if (const auto* list = std::get_if<std::vector<double>>(&values)) return *list;
   throw ShapeError(
@@ -78,11 +84,8 @@ Axis offset_axis(std::string name, Index first, Index last) {
 
 Field make_field(std::string name, std::vector<Axis> axes, std::string unit, std::string long_name,
                  std::vector<double> values) {
-  Field field{std::move(name), std::move(axes), std::move(unit), std::move(long_name), {}, {}, {}};
-  if (field.size() != static_cast<Index>(values.size()))
-    throw ShapeError(
-        fmt::format("{}: the axes hold {} entries, {} values came", field.name, field.size(), values.size()));
-  field.values = std::move(values);
+  Field field{std::move(name), std::move(axes), std::move(unit), std::move(long_name), std::move(values), {}, {}};
+  field.check_shape();
   return field;
 }
 

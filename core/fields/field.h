@@ -39,6 +39,7 @@ struct Field {
   Attributes attributes;                   ///< choices and remarks: the normalisation, the seed
 
   [[nodiscard]] Index size() const;                          ///< number of entries, the product of the axes' sizes
+  void check_shape() const;                                  ///< @throws ShapeError if that is not how many came
   [[nodiscard]] const std::vector<double>& doubles() const;  ///< @throws ShapeError if the values are not doubles
   [[nodiscard]] const Axis& axis(std::string_view axis_name) const;  ///< @throws ShapeError if there is none
   [[nodiscard]] std::string group() const;                           ///< "offset_trace" of "offset_trace/mean_weight"
@@ -68,7 +69,7 @@ Axis document_axis(Index documents);
 /// Offsets first..last in tokens, key position minus query position.
 Axis offset_axis(std::string name, Index first, Index last);
 
-/// A Field of doubles from any row-major range of numbers.
+/// One Field of doubles by itself; an analysis describes its own with Fields.
 /// @throws ShapeError if the number of values is not the product of the axes' sizes
 Field make_field(std::string name, std::vector<Axis> axes, std::string unit, std::string long_name,
                  std::vector<double> values);

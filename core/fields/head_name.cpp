@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -32,6 +33,12 @@ std::string quotable(std::string_view text) {
 
 std::string head_name(Index layer, Index head) {
   return fmt::format("L{}H{}", layer, head);
+}
+
+Axis head_name_axis(std::string name, std::string long_name, const std::vector<HeadName>& heads) {
+  std::vector<std::string> names;
+  for (const HeadName& head : heads) names.push_back(head_name(head.layer, head.head));
+  return {std::move(name), "1", std::move(long_name), std::move(names)};
 }
 
 HeadName parse_head_name(std::string_view text) {

@@ -3,8 +3,10 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "../numbers/matrix.h"
+#include "field.h"
 
 namespace headwave {
 
@@ -22,6 +24,9 @@ struct HeadName {
 
 /// The name a head has everywhere: head_name(7, 8) is "L7H8".
 std::string head_name(Index layer, Index head);
+
+/// An axis of heads by name: "L7H8", "L1H2".
+Axis head_name_axis(std::string name, std::string long_name, const std::vector<HeadName>& heads);
 
 /// The head that a name stands for, written exactly as head_name() writes it: capital letters, no leading zeros.
 /// @param text  "L7H8"; anybody's writing

@@ -1,0 +1,77 @@
+#include "fields.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace headwave {
+
+Fields::Fields(std::string group) : group_(std::move(group)) {}
+
+Fields& Fields::add(std::string quantity, std::vector<Axis> axes, std::string unit, std::string long_name,
+                    Entries values) {
+  Field field{group_ + "/" + quantity, std::move(axes), std::move(unit), std::move(long_name), {}, {}, {}};
+  field.values = std::move(values).taken();
+  field.check_shape();
+  fields_.push_back(std::move(field));
+  return *this;
+}
+
+Fields& Fields::flags(std::string quantity, std::vector<Axis> axes, std::string long_name, Entries values,
+                      std::vector<std::string> meanings) {
+  add(std::move(quantity), std::move(axes), "1", std::move(long_name), std::move(values));
+  Field& field = last();
+  const auto* flags = std::get_if<std::vector<std::uint8_t>>(&field.values);
+  if (flags == nullptr) throw ShapeError(fmt::format("{}: expected flags: enumerations or uint8", field.name));
+  for (const std::uint8_t flag : *flags)
+    if (flag >= meanings.size())
+      throw ShapeError(
+          fmt::format("{}: the flag {} has no meaning, only the {} from 0 have", field.name, flag, meanings.size()));
+  field.flag_meanings = std::move(meanings);
+  return *this;
+}
+
+Fields& Fields::absent(std::string quantity, std::string unit, std::string long_name, std::string why) {
+  add(std::move(quantity), {}, std::move(unit), std::move(long_name), std::numeric_limits<double>::quiet_NaN());
+  return undefined(std::move(why));
+}
+
+Fields& Fields::undefined(std::string why) {
+  return note("undefined", std::move(why));
+}
+
+Fields& Fields::undefined_if_any(std::string why) {
+  const std::vector<double>& values = last().doubles();
+  const bool any = std::any_of(values.begin(), values.end(), [](double value) { return std::isnan(value); });
+  return any ? undefined(std::move(why)) : *this;
+}
+
+Fields& Fields::note(std::string name, Attribute value) {
+  last().attributes.insert_or_assign(std::move(name), std::move(value));
+  return *this;
+}
+
+Fields& Fields::note_all(std::string name, Attribute value) {
+  of_all_.insert_or_assign(std::move(name), std::move(value));
+  return *this;
+}
+
+Fields& Fields::append(std::vector<Field> more) {
+  for (Field& field : more) fields_.push_back(std::move(field));
+  return *this;
+}
+
+std::vector<Field> Fields::taken() {
+  for (Field& field : fields_)
+    if (field.group() == group_) field.attributes.insert(of_all_.begin(), of_all_.end());
+  return std::exchange(fields_, {});
+}
+
+Field& Fields::last() {
+  if (fields_.empty()) throw ShapeError(fmt::format("{}: a remark came before the Field it is about", group_));
+  return fields_.back();
+}
+
+}  // namespace headwave

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "entries.h"
+#include "field.h"
+
+namespace headwave {
+
+/// The Fields of one analysis, each described once: what is to be said of a Field stands behind it.
+///
+///     Fields fields("head_types");
+///     fields.flags("kind", {layer, head}, "what a head is called", types.kinds, {"other", "previous", "next"})
+///         .note("threshold", 0.5);
+///     fields.add("entropy", {layer, head}, "nat", "mean entropy of a query's attention", types.entropy)
+///         .undefined("every key was masked");
+///     fields.note_all("documents", types.documents);
+///     return fields.taken();
+///
+/// undefined() and note() are about the Field that was added last.
+class Fields {
+ public:
+  /// @param group  of "group/quantity", the Fields' names
+  explicit Fields(std::string group);
+
+  /// Adds the Field group/quantity.
+  /// @param axes    outermost first; none: a single value
+  /// @param values  row-major, one for each place on the axes
+  /// @throws ShapeError if the number of values is not the product of the axes' sizes
+  Fields& add(std::string quantity, std::vector<Axis> axes, std::string unit, std::string long_name, Entries values);
+
+  /// Adds a Field of flags, numbers from 0 that stand for something.
+  /// @param values    enumerations or uint8
+  /// @param meanings  what 0, 1, ... stand for
+  /// @throws ShapeError as add() does, and if a value is no flag or has no meaning
+  Fields& flags(std::string quantity, std::vector<Axis> axes, std::string long_name, Entries values,
+                std::vector<std::string> meanings);
+
+  /// Adds a NaN without axes, in place of what could not be computed.
+  Fields& absent(std::string quantity, std::string unit, std::string long_name, std::string why);
+
+  /// Says what a NaN, or a number that stands for nothing, means in that Field, whether or not there is one.
+  Fields& undefined(std::string why);
+  /// Says so only if there is a NaN.
+  Fields& undefined_if_any(std::string why);
+  /// Says anything else of that Field: the normalisation, the seed. What is said again replaces what was said.
+  /// @throws ShapeError if there is no Field yet
+  Fields& note(std::string name, Attribute value);
+  Fields& note(std::string name, std::integral auto value) { return note(std::move(name), whole(value)); }
+
+  /// Says it of every Field of the group, those yet to be added too; what a Field says of itself stands.
+  Fields& note_all(std::string name, Attribute value);
+  Fields& note_all(std::string name, std::integral auto value) { return note_all(std::move(name), whole(value)); }
+
+  /// Puts Fields of another group behind these.
+  Fields& append(std::vector<Field> more);
+
+  /// All Fields in the order in which they were added; none are left here.
+  std::vector<Field> taken();
+
+ private:
+  static Attribute whole(std::integral auto value) { return static_cast<std::int64_t>(value); }
+  Field& last();
+
+  std::string group_;
+  std::vector<Field> fields_;
+  Attributes of_all_;
+};
+
+}  // namespace headwave
