@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 #include <thread>
-#include <utility>
 
 #include <fmt/format.h>
 
+#include "../../core/fields/fields.h"
 #include "../../core/model/layer_positions.h"
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/numbers/threads.h"
@@ -138,71 +138,82 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
 }
 
 std::vector<Field> describe(const PositionAtlas& atlas) {
-  const std::vector<Axis> heads{layer_axis(atlas.grid.layers), head_axis(atlas.grid.heads)};
-  std::vector<Field> fields;
-  const auto add = [&](const char* quantity, const char* unit, const char* long_name, const Vector& values,
-                       const std::string& undefined) -> Attributes& {
-    fields.push_back(
-        make_field(fmt::format("position_atlas/{}", quantity), heads, unit, long_name, {values.begin(), values.end()}));
-    fields.back().attributes["undefined"] = undefined;
-    return fields.back().attributes;
-  };
+  const Axis layer = layer_axis(atlas.grid.layers), head = head_axis(atlas.grid.heads);
+  const std::vector<Axis> heads{layer, head};
+  const PositionNullOptions& null = atlas.options.null;
   const std::string reason = atlas.undefined.empty() ? "the scores do not depend on position" : atlas.undefined;
-  const std::string none = reason + ", or no null was drawn";
-  add("offset", "token", "offset that positions alone predict", atlas.offset,
-      atlas.undefined.empty() ? "position_atlas/status says why" : atlas.undefined);
-  add("toeplitz_r2", "1", "share of the scores between positions that depends on their offset alone", atlas.toeplitz_r2,
-      reason);
-  for (Field& field : fields)
-    field.attributes["layers_above_0"] = std::string("proxy: positions as the embedding gives them");
-  if (!atlas.undefined.empty()) return fields;
+  const std::string no_null = reason + ", or no null was drawn";
+  const char* const proxy = "proxy: positions as the embedding gives them";
+  Fields fields("position_atlas");
+  fields.add("offset", heads, "token", "offset that positions alone predict", atlas.offset)
+      .undefined(atlas.undefined.empty() ? "position_atlas/status says why" : atlas.undefined)
+      .note("layers_above_0", proxy);
+  fields
+      .add("toeplitz_r2", heads, "1", "share of the scores between positions that depends on their offset alone",
+           atlas.toeplitz_r2)
+      .undefined(reason)
+      .note("layers_above_0", proxy);
+  if (!atlas.undefined.empty()) return fields.taken();
 
-  Field status = predicted_status_field("position_atlas/status", heads, atlas.status);
-  status.attributes["level"] = atlas.options.null.level;
-  status.attributes["least_times"] = atlas.options.least_times;
-  status.attributes["reach"] = static_cast<std::int64_t>(atlas.reach);
-  fields.push_back(std::move(status));
-  add("weight", "1", "softmax of the kernel at its maximum: the share of attention over the offsets searched",
-      atlas.weight, reason);
-  add("chance", "1", "the same if the kernel were flat: one part for each offset searched", atlas.chance, reason);
-  add("estimate", "token", "offset of the kernel's maximum, told from chance or not", atlas.estimate,
-      reason + ", or the maximum lies at the end of the search, |t| = reach");
-  add("other_r2", "1", "the Toeplitz share without what each position shares with itself: what is held against chance",
-      atlas.other_r2, reason);
-  add("other_null_quantile", "1", "quantile 1 - level of other_r2 under random rotations of the keys",
-      atlas.other_null_quantile, none);
-  add("p_value", "1", "chance of such an other_r2 under random rotations, heads pooled", atlas.p_value, none);
-  add("q_value", "1", "p_value adjusted for the number of heads", atlas.q_value, none);
-  add("null_median", "1", "median of the Toeplitz share under random rotations of the keys", atlas.null_median, none);
-  Attributes& null = add("null_quantile", "1", "quantile 1 - level of the Toeplitz share under random rotations",
-                         atlas.null_quantile, none);
-  null["level"] = atlas.options.null.level;
-  null["draws"] = static_cast<std::int64_t>(atlas.options.null.draws);
-  null["seed"] = static_cast<std::int64_t>(atlas.options.null.seed);
-  add("key_only_share", "1", "share of the key-only term b_Q.k in the row-centred score variance", atlas.key_only_share,
-      reason);
-  const Axis offset = offset_axis("kernel_offset", -atlas.reach, atlas.reach);
-  fields.push_back(make_field("position_atlas/kernel", {heads[0], heads[1], offset}, "1",
-                              "mean scaled score between positions at an offset, row means removed, without biases",
-                              {atlas.kernel.data(), atlas.kernel.data() + atlas.kernel.size()}));
-  fields.back().attributes["length"] = static_cast<std::int64_t>(atlas.length);
-  return fields;
+  add_status(fields, heads, atlas.status)
+      .note("level", null.level)
+      .note("least_times", atlas.options.least_times)
+      .note("reach", atlas.reach);
+  fields
+      .add("weight", heads, "1",
+           "softmax of the kernel at its maximum: the share of attention over the offsets searched", atlas.weight)
+      .undefined(reason);
+  fields.add("chance", heads, "1", "the same if the kernel were flat: one part for each offset searched", atlas.chance)
+      .undefined(reason);
+  fields.add("estimate", heads, "token", "offset of the kernel's maximum, told from chance or not", atlas.estimate)
+      .undefined(reason + ", or the maximum lies at the end of the search, |t| = reach");
+  fields
+      .add("other_r2", heads, "1",
+           "the Toeplitz share without what each position shares with itself: what is held against chance",
+           atlas.other_r2)
+      .undefined(reason);
+  fields
+      .add("other_null_quantile", heads, "1", "quantile 1 - level of other_r2 under random rotations of the keys",
+           atlas.other_null_quantile)
+      .undefined(no_null);
+  fields.add("p_value", heads, "1", "chance of such an other_r2 under random rotations, heads pooled", atlas.p_value)
+      .undefined(no_null);
+  fields.add("q_value", heads, "1", "p_value adjusted for the number of heads", atlas.q_value).undefined(no_null);
+  fields
+      .add("null_median", heads, "1", "median of the Toeplitz share under random rotations of the keys",
+           atlas.null_median)
+      .undefined(no_null);
+  fields
+      .add("null_quantile", heads, "1", "quantile 1 - level of the Toeplitz share under random rotations",
+           atlas.null_quantile)
+      .undefined(no_null)
+      .note("level", null.level)
+      .note("draws", null.draws)
+      .note("seed", null.seed);
+  fields
+      .add("key_only_share", heads, "1", "share of the key-only term b_Q.k in the row-centred score variance",
+           atlas.key_only_share)
+      .undefined(reason);
+  fields
+      .add("kernel", {layer, head, offset_axis("kernel_offset", -atlas.reach, atlas.reach)}, "1",
+           "mean scaled score between positions at an offset, row means removed, without biases", atlas.kernel)
+      .note("length", atlas.length);
+  return fields.taken();
 }
 
 std::vector<Field> position_term_fields(const Stack& stack, Index reach) {
   if (stack.position_term == nullptr) return {};
-  std::vector<double> values;
-  for (Index head = 0; head < stack.block.heads; ++head) {
-    const Vector kernel = stack.position_term->kernel(head, reach);
-    values.insert(values.end(), kernel.begin(), kernel.end());
-  }
-  Field field = make_field(
-      "position_term/kernel", {head_axis(stack.block.heads), offset_axis("kernel_offset", -reach, reach)}, "1",
-      stack.position_term->additive() ? "what the position term adds to a scaled score at an offset"
-                                      : "factor by which the position term changes q.k of equal vectors at an offset",
-      std::move(values));
-  field.attributes["term"] = std::string(stack.position_term->name());
-  return {std::move(field)};
+  std::vector<Vector> kernels;
+  for (Index head = 0; head < stack.block.heads; ++head) kernels.push_back(stack.position_term->kernel(head, reach));
+  Fields fields("position_term");
+  fields
+      .add("kernel", {head_axis(stack.block.heads), offset_axis("kernel_offset", -reach, reach)}, "1",
+           stack.position_term->additive()
+               ? "what the position term adds to a scaled score at an offset"
+               : "factor by which the position term changes q.k of equal vectors at an offset",
+           kernels)
+      .note("term", std::string(stack.position_term->name()));
+  return fields.taken();
 }
 
 const AnalysisKind& position_atlas_analysis() {

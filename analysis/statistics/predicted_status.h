@@ -1,10 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "../../core/fields/field.h"
+#include "../../core/fields/fields.h"
 
 namespace headwave {
 
@@ -17,7 +16,9 @@ enum class PredictedStatus : std::uint8_t {
   nothing,  ///< there is nothing to be predicted from
 };
 
-/// A Field of flags by head that says so.
-Field predicted_status_field(std::string name, std::vector<Axis> axes, const std::vector<PredictedStatus>& statuses);
+/// Adds the flags that say so, as group/status.
+/// @param axes  layer, head
+/// @returns fields, for what else is to be said of them
+Fields& add_status(Fields& fields, std::vector<Axis> axes, const std::vector<PredictedStatus>& statuses);
 
 }  // namespace headwave

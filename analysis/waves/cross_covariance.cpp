@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "../../core/fields/fields.h"
 #include "../../core/numbers/lagged_sums.h"
 
 namespace headwave {
@@ -197,46 +198,44 @@ CrossCovariances CrossCovarianceSum::covariances() const {
 }
 
 std::vector<Field> describe(const CrossCovariances& covariances) {
-  const std::vector<Axis> heads{layer_axis(covariances.grid.layers), head_axis(covariances.grid.heads)};
+  const Axis layer = layer_axis(covariances.grid.layers), head = head_axis(covariances.grid.heads);
   const Axis lag = offset_axis("lag", -covariances.reach, covariances.reach);
-  const std::vector<Axis> columns{heads[0], heads[1], component_axis(covariances.components), lag};
-  const auto list = [](const auto& numbers) {
-    return std::vector<double>(numbers.data(), numbers.data() + numbers.size());
-  };
-  std::vector<double> by_document;
-  for (const Matrix& weighted : covariances.weighted_by_document)
-    by_document.insert(by_document.end(), weighted.data(), weighted.data() + weighted.size());
-  std::vector<Field> fields{
-      make_field("cross_covariance/weighted", {heads[0], heads[1], lag}, "1",
-                 "sum of column cross-covariances weighted by gain: unscaled scores summed along a diagonal",
-                 list(covariances.weighted)),
-      make_field("cross_covariance/weighted_centred", {heads[0], heads[1], lag}, "1",
-                 "the same of scores without their row means, which the softmax cannot see",
-                 list(covariances.weighted_centred)),
-      make_field("cross_covariance/weighted_by_document",
-                 {document_axis(covariances.documents), heads[0], heads[1], lag}, "1",
-                 "weighted_centred of one document", std::move(by_document)),
-      make_field("cross_covariance/identity_residual", heads, "1",
-                 "largest relative difference between the weighted sum and the traces of the scores, first document",
-                 list(covariances.residual)),
-      make_field("cross_covariance/key_only_share", heads, "1",
-                 "share of the key-only term b_Q.k in the row-centred score variance",
-                 list(covariances.key_only_share)),
-      make_field("cross_covariance/covariance", columns, "1",
-                 "biased cross-covariance of redefined query and key columns", list(covariances.covariance)),
-      make_field("cross_covariance/correlation", columns, "1",
-                 "cross-correlation of redefined query and key columns, less its mean over all lags",
-                 list(covariances.correlation)),
-      make_field("cross_covariance/unbiased", columns, "1",
-                 "cross-covariance of centred columns divided by the number of pairs", list(covariances.unbiased))};
-  for (const std::size_t i : {0U, 1U, 2U}) fields[i].attributes["undefined"] = std::string("no pair at that lag");
-  for (const std::size_t i : {5U, 6U, 7U})
-    fields[i].attributes["undefined"] = std::string("beyond the head's rank, or no pair at that lag");
-  for (Field& field : fields) {
-    field.attributes["length"] = static_cast<std::int64_t>(covariances.length);
-    field.attributes["documents"] = static_cast<std::int64_t>(covariances.documents);
-  }
-  return fields;
+  const std::vector<Axis> columns{layer, head, component_axis(covariances.components), lag};
+  const char* const no_pair = "no pair at that lag";
+  const char* const no_column = "beyond the head's rank, or no pair at that lag";
+  Fields fields("cross_covariance");
+  fields
+      .add("weighted", {layer, head, lag}, "1",
+           "sum of column cross-covariances weighted by gain: unscaled scores summed along a diagonal",
+           covariances.weighted)
+      .undefined(no_pair);
+  fields
+      .add("weighted_centred", {layer, head, lag}, "1",
+           "the same of scores without their row means, which the softmax cannot see", covariances.weighted_centred)
+      .undefined(no_pair);
+  fields
+      .add("weighted_by_document", {document_axis(covariances.documents), layer, head, lag}, "1",
+           "weighted_centred of one document", covariances.weighted_by_document)
+      .undefined(no_pair);
+  fields.add("identity_residual", {layer, head}, "1",
+             "largest relative difference between the weighted sum and the traces of the scores, first document",
+             covariances.residual);
+  fields.add("key_only_share", {layer, head}, "1", "share of the key-only term b_Q.k in the row-centred score variance",
+             covariances.key_only_share);
+  fields
+      .add("covariance", columns, "1", "biased cross-covariance of redefined query and key columns",
+           covariances.covariance)
+      .undefined(no_column);
+  fields
+      .add("correlation", columns, "1",
+           "cross-correlation of redefined query and key columns, less its mean over all lags", covariances.correlation)
+      .undefined(no_column);
+  fields
+      .add("unbiased", columns, "1", "cross-covariance of centred columns divided by the number of pairs",
+           covariances.unbiased)
+      .undefined(no_column);
+  fields.note_all("length", covariances.length).note_all("documents", covariances.documents);
+  return fields.taken();
 }
 
 const AnalysisKind& cross_covariance_analysis() {

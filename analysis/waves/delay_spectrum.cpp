@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "../../core/fields/fields.h"
 #include "../../core/numbers/random.h"
 #include "../../core/numbers/threads.h"
 #include "../statistics/bootstrap_tail.h"
@@ -160,67 +161,72 @@ DelaySpectrum delay_spectrum(const CrossSpectra& spectra, std::string name, std:
 }
 
 std::vector<Field> describe(const DelaySpectrum& spectrum) {
-  const std::vector<Axis> heads{layer_axis(spectrum.grid.layers), head_axis(spectrum.grid.heads)};
-  const std::vector<Axis> lines{heads[0], heads[1], frequency_axis(spectrum.length)};
-  const auto list = [](const Vector& numbers) { return std::vector<double>(numbers.begin(), numbers.end()); };
-  const auto transposed = [](const Matrix& numbers) {
-    const Matrix by_head = numbers.transpose();
-    return std::vector<double>(by_head.data(), by_head.data() + by_head.size());
-  };
-  const auto named = [&](const char* quantity, const char* unit, const std::string& long_name, const Vector& values) {
-    return make_field(spectrum.name + "/" + quantity, heads, unit, long_name, list(values));
-  };
+  const Axis layer = layer_axis(spectrum.grid.layers), head = head_axis(spectrum.grid.heads);
+  const std::vector<Axis> heads{layer, head}, lines{layer, head, frequency_axis(spectrum.length)};
+  const DelaySpectrumOptions& options = spectrum.options;
+  const Index reach = std::min(options.delay.reach, spectrum.length / 2);
   const std::string of = " of " + spectrum.long_name;
-  std::vector<Field> fields{
-      named("offset", "token", "delay" + of + ", where it can be told from chance", spectrum.offset),
-      named("estimate", "token", "delay" + of, spectrum.estimate),
-      named("lower", "token", "lower end of the interval of estimate", spectrum.lower),
-      named("upper", "token", "upper end of the interval of estimate", spectrum.upper),
-      named("coherence", "1", "share of the cross-spectrum that agrees on the delay", spectrum.coherence),
-      named("null_median", "1", "median of the coherence where keys read at random", spectrum.null_median),
-      named("null_quantile", "1", "quantile 1 - level of the coherence where keys read at random",
-            spectrum.null_quantile),
-      named("p_value", "1", "chance of such a coherence where keys read at random, heads pooled", spectrum.p_value),
-      named("q_value", "1", "p_value adjusted for the number of heads", spectrum.q_value),
-      named("runner_up", "token", "delay of the second highest peak", spectrum.runner_up),
-      named("runner_up_share", "1", "height of the second highest peak over the highest", spectrum.runner_up_share),
-      named("envelope_offset", "token", "delay where all frequencies may share one phase more",
-            spectrum.envelope_offset),
-      named("envelope_phase", "radian", "that phase: 0 of a delay alone", spectrum.envelope_phase),
-      named("envelope_coherence", "1", "share of the cross-spectrum that agrees on both", spectrum.envelope_coherence),
-      make_field(spectrum.name + "/by_frequency", lines, "token", "delay of one frequency by itself, up to T / f",
-                 transposed(spectrum.by_frequency)),
-      make_field(spectrum.name + "/cross_real", lines, "1", "cross-spectrum, real part, mean over documents",
-                 transposed(spectrum.cross.real())),
-      make_field(spectrum.name + "/cross_imaginary", lines, "1", "cross-spectrum, imaginary part, mean over documents",
-                 transposed(spectrum.cross.imag()))};
   const std::string nothing = "the head's scores have no frequency above 0";
   const std::string edge = "; or the maximum lies at the end of the search, |t| = reach";
-  fields[0].attributes["undefined"] =
-      std::string("the coherence does not rise above its null (q_value above level), or there is none") + edge;
-  fields[4].attributes["undefined"] = nothing;
-  fields[1].attributes["undefined"] = nothing + edge;
-  fields[2].attributes["undefined"] = fields[3].attributes["undefined"] =
-      std::string("too few documents for an interval, or no estimate; an end at |t| = reach may lie beyond");
-  for (const std::size_t i : {5U, 6U, 7U, 8U}) fields[i].attributes["undefined"] = std::string("no null was drawn");
-  fields[9].attributes["undefined"] = fields[10].attributes["undefined"] =
-      std::string("there is no other peak within the search");
-  fields[11].attributes["undefined"] = fields[12].attributes["undefined"] = nothing + edge;
-  fields[13].attributes["undefined"] = nothing;
-  fields[14].attributes["undefined"] = std::string("f = 0, or nothing at that frequency");
-  fields[2].attributes["coverage"] = fields[3].attributes["coverage"] = spectrum.options.coverage;
-  fields[2].attributes["resamples"] = fields[3].attributes["resamples"] =
-      static_cast<std::int64_t>(spectrum.options.resamples);
-  fields[0].attributes["level"] = spectrum.options.level;
-  for (const std::size_t i : {0U, 1U, 11U})
-    fields[i].attributes["reach"] =
-        static_cast<std::int64_t>(std::min(spectrum.options.delay.reach, spectrum.length / 2));
-  fields.push_back(predicted_status_field(spectrum.name + "/status", heads, spectrum.status));
-  for (Field& field : fields) {
-    field.attributes["length"] = static_cast<std::int64_t>(spectrum.length);
-    field.attributes["documents"] = static_cast<std::int64_t>(spectrum.documents);
-  }
-  return fields;
+  const std::string no_interval =
+      "too few documents for an interval, or no estimate; an end at |t| = reach may lie beyond";
+  const std::string no_null = "no null was drawn", no_other = "there is no other peak within the search";
+  Fields fields(spectrum.name);
+  fields.add("offset", heads, "token", "delay" + of + ", where it can be told from chance", spectrum.offset)
+      .undefined("the coherence does not rise above its null (q_value above level), or there is none" + edge)
+      .note("level", options.level)
+      .note("reach", reach);
+  fields.add("estimate", heads, "token", "delay" + of, spectrum.estimate)
+      .undefined(nothing + edge)
+      .note("reach", reach);
+  fields.add("lower", heads, "token", "lower end of the interval of estimate", spectrum.lower)
+      .undefined(no_interval)
+      .note("coverage", options.coverage)
+      .note("resamples", options.resamples);
+  fields.add("upper", heads, "token", "upper end of the interval of estimate", spectrum.upper)
+      .undefined(no_interval)
+      .note("coverage", options.coverage)
+      .note("resamples", options.resamples);
+  fields.add("coherence", heads, "1", "share of the cross-spectrum that agrees on the delay", spectrum.coherence)
+      .undefined(nothing);
+  fields.add("null_median", heads, "1", "median of the coherence where keys read at random", spectrum.null_median)
+      .undefined(no_null);
+  fields
+      .add("null_quantile", heads, "1", "quantile 1 - level of the coherence where keys read at random",
+           spectrum.null_quantile)
+      .undefined(no_null);
+  fields
+      .add("p_value", heads, "1", "chance of such a coherence where keys read at random, heads pooled",
+           spectrum.p_value)
+      .undefined(no_null);
+  fields.add("q_value", heads, "1", "p_value adjusted for the number of heads", spectrum.q_value).undefined(no_null);
+  fields.add("runner_up", heads, "token", "delay of the second highest peak", spectrum.runner_up).undefined(no_other);
+  fields
+      .add("runner_up_share", heads, "1", "height of the second highest peak over the highest",
+           spectrum.runner_up_share)
+      .undefined(no_other);
+  fields
+      .add("envelope_offset", heads, "token", "delay where all frequencies may share one phase more",
+           spectrum.envelope_offset)
+      .undefined(nothing + edge)
+      .note("reach", reach);
+  fields.add("envelope_phase", heads, "radian", "that phase: 0 of a delay alone", spectrum.envelope_phase)
+      .undefined(nothing + edge);
+  fields
+      .add("envelope_coherence", heads, "1", "share of the cross-spectrum that agrees on both",
+           spectrum.envelope_coherence)
+      .undefined(nothing);
+  fields
+      .add("by_frequency", lines, "token", "delay of one frequency by itself, up to T / f",
+           spectrum.by_frequency.transpose())
+      .undefined("f = 0, or nothing at that frequency");
+  fields.add("cross_real", lines, "1", "cross-spectrum, real part, mean over documents",
+             spectrum.cross.real().transpose());
+  fields.add("cross_imaginary", lines, "1", "cross-spectrum, imaginary part, mean over documents",
+             spectrum.cross.imag().transpose());
+  add_status(fields, heads, spectrum.status);
+  fields.note_all("length", spectrum.length).note_all("documents", spectrum.documents);
+  return fields.taken();
 }
 
 }  // namespace headwave

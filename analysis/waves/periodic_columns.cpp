@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "../../core/fields/fields.h"
 #include "../../core/numbers/fft.h"
 #include "../../core/numbers/random.h"
 #include "../statistics/quantile.h"
@@ -119,33 +120,25 @@ PeriodicColumns mean_of(PeriodicColumns sum) {
 }
 
 std::vector<Field> describe(const PeriodicColumns& columns) {
-  const Axis layers = layer_axis(columns.grid.layers), heads = head_axis(columns.grid.heads);
-  const auto list = [](const auto& numbers) {
-    return std::vector<double>(numbers.data(), numbers.data() + numbers.size());
-  };
-  const std::vector<Axis> rows{layers, heads};
-  const std::vector<Axis> by_column{layers,
-                                    heads,
-                                    component_axis(columns.components),
-                                    {"side", "1", "whose columns", std::vector<std::string>{"query", "key"}}};
-  std::vector<Field> fields{
-      make_field("periodic_columns/query", rows, "1", "periodic columns of redefined queries, mean over documents",
-                 list(columns.mean.query)),
-      make_field("periodic_columns/key", rows, "1", "periodic columns of redefined keys, mean over documents",
-                 list(columns.mean.key)),
-      make_field("periodic_columns/peak_share", by_column, "1",
-                 "share of a column's power within a bin of its peak, mean over documents", list(columns.mean.share)),
-      make_field("periodic_columns/peak_frequency", by_column, "cycles/T", "where that peak is in the first document",
-                 list(columns.mean.frequency))};
-  for (Field& field : fields) {
-    field.attributes["threshold"] = columns.threshold;
-    field.attributes["lowest_frequency"] = static_cast<std::int64_t>(columns.options.lowest);
-    field.attributes["shortest_period"] = columns.options.shortest;
-    field.attributes["quantile"] = columns.options.quantile;
-  }
-  fields[2].attributes["undefined"] = fields[3].attributes["undefined"] =
-      std::string("beyond the head's numerical rank");
-  return fields;
+  const Axis layer = layer_axis(columns.grid.layers), head = head_axis(columns.grid.heads);
+  const Axis side{"side", "1", "whose columns", std::vector<std::string>{"query", "key"}};
+  const std::vector<Axis> by_column{layer, head, component_axis(columns.components), side};
+  const DocumentPeriodicColumns& mean = columns.mean;
+  const char* const beyond = "beyond the head's numerical rank";
+  Fields fields("periodic_columns");
+  fields.add("query", {layer, head}, "1", "periodic columns of redefined queries, mean over documents", mean.query);
+  fields.add("key", {layer, head}, "1", "periodic columns of redefined keys, mean over documents", mean.key);
+  fields
+      .add("peak_share", by_column, "1", "share of a column's power within a bin of its peak, mean over documents",
+           mean.share)
+      .undefined(beyond);
+  fields.add("peak_frequency", by_column, "cycles/T", "where that peak is in the first document", mean.frequency)
+      .undefined(beyond);
+  fields.note_all("threshold", columns.threshold)
+      .note_all("lowest_frequency", columns.options.lowest)
+      .note_all("shortest_period", columns.options.shortest)
+      .note_all("quantile", columns.options.quantile);
+  return fields.taken();
 }
 
 const AnalysisKind& periodic_columns_analysis() {

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <numbers>
-#include <utility>
+
+#include "../../core/fields/fields.h"
 
 namespace headwave {
 
@@ -32,16 +33,12 @@ void add_head(PhaseSpectra& document, Index row, const PhaseRotation& rotation, 
 std::vector<Field> describe(const PhaseSpectra& sum) {
   const std::vector<Axis> axes{layer_axis(sum.grid.layers), head_axis(sum.grid.heads), frequency_axis(sum.length),
                                phase_axis(sum.bins)};
-  const auto mean = [&](const Matrix& total) {
-    const Matrix shared = total / static_cast<double>(std::max<Index>(1, sum.documents));
-    return std::vector<double>(shared.data(), shared.data() + shared.size());
-  };
-  std::vector<Field> fields{make_field("phase_spectrum/query", axes, "1",
-                                       "amplitude of redefined queries along directions of a phase", mean(sum.query)),
-                            make_field("phase_spectrum/key", axes, "1",
-                                       "amplitude of redefined keys along directions of a phase", mean(sum.key))};
-  for (Field& field : fields) field.attributes["length"] = static_cast<std::int64_t>(sum.length);
-  return fields;
+  const auto documents = static_cast<double>(std::max<Index>(1, sum.documents));
+  Fields fields("phase_spectrum");
+  fields.add("query", axes, "1", "amplitude of redefined queries along directions of a phase", sum.query / documents);
+  fields.add("key", axes, "1", "amplitude of redefined keys along directions of a phase", sum.key / documents);
+  fields.note_all("length", sum.length);
+  return fields.taken();
 }
 
 }  // namespace headwave

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "../../core/fields/fields.h"
+
 namespace headwave {
 
 namespace {
@@ -66,18 +68,16 @@ void RedefinedWavesListener::see(const HeadWaves& waves) {
 }
 
 std::vector<Field> describe(const RedefinedWaves& shown, const HeadGrid& grid) {
-  const Index waves = shown.component.cols(), length = shown.query.cols();
-  const std::vector<Axis> axes{layer_axis(grid.layers), head_axis(grid.heads),
-                               counting_axis("wave", "1", "the most periodic columns first", 1, waves),
-                               counting_axis("position", "token", "position in the first document", 0, length - 1)};
-  const auto list = [](const Matrix& m) { return std::vector<double>(m.data(), m.data() + m.size()); };
-  std::vector<Field> fields{
-      make_field("redefined/query", axes, "1", "a redefined query column over the first document", list(shown.query)),
-      make_field("redefined/key", axes, "1", "the redefined key column that goes with it", list(shown.key)),
-      make_field("redefined/component", {axes[0], axes[1], axes[2]}, "1", "which column that is, by descending gain",
-                 list(shown.component))};
-  for (Field& field : fields) field.attributes["undefined"] = std::string("the head has fewer columns");
-  return fields;
+  const Axis layer = layer_axis(grid.layers), head = head_axis(grid.heads);
+  const Axis wave = counting_axis("wave", "1", "the most periodic columns first", 1, shown.component.cols());
+  const Axis position = counting_axis("position", "token", "position in the first document", 0, shown.query.cols() - 1);
+  Fields fields("redefined");
+  fields.add("query", {layer, head, wave, position}, "1", "a redefined query column over the first document",
+             shown.query);
+  fields.add("key", {layer, head, wave, position}, "1", "the redefined key column that goes with it", shown.key);
+  fields.add("component", {layer, head, wave}, "1", "which column that is, by descending gain", shown.component);
+  fields.note_all("undefined", "the head has fewer columns");
+  return fields.taken();
 }
 
 const AnalysisKind& redefined_analysis() {

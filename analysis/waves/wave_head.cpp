@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 
 #include <fmt/format.h>
 
+#include "../../core/fields/fields.h"
 #include "../../core/model/head_weights.h"
 #include "../../core/numbers/lagged_sums.h"
 #include "../../core/numbers/threads.h"
@@ -86,34 +88,31 @@ Axis frequency_axis(Index length) {
 }
 
 std::vector<Field> describe(const std::vector<WaveHead>& heads, const HeadGrid& grid) {
-  const std::vector<Axis> rows{layer_axis(grid.layers), head_axis(grid.heads)};
+  const Axis layer = layer_axis(grid.layers), head = head_axis(grid.heads);
   Index components = 0;
-  for (const WaveHead& head : heads) components = std::max<Index>(components, head.svd.gain.size());
-  const std::vector<Axis> columns{rows[0], rows[1], component_axis(components)};
-  std::vector<std::int64_t> rank;
-  std::vector<double> condition;
-  for (const WaveHead& head : heads) {
-    rank.push_back(head.rank);
-    condition.push_back(head.rotation.condition);
-  }
-  std::vector<Field> fields{
-      make_field("qk_svd/gain", columns, "1", "singular values of W_Q W_K^T, without the score scale",
-                 by_component(heads, components, [](const WaveHead& h) -> const Vector& { return h.svd.gain; })),
-      Field{"qk_svd/rank", rows, "1", "numerical rank of W_Q W_K^T", rank, {}, {}},
-      make_field("phase_rotation/phase", columns, "rad", "phase by which keys run ahead of queries, by direction",
-                 by_component(heads, components, [](const WaveHead& h) -> const Vector& { return h.rotation.phase; })),
-      make_field(
-          "phase_rotation/retention", columns, "1", "share of a direction that keys read as queries do, |lambda|",
-          by_component(heads, components, [](const WaveHead& h) -> const Vector& { return h.rotation.retention; })),
-      make_field("phase_rotation/condition", rows, "1", "condition number of the rotation's eigenvectors", condition)};
-  fields[1].attributes["cut"] = std::string("singular values above max(d_model, d_head) eps times the largest");
-  for (const std::size_t i : {2U, 3U}) {
-    fields[i].axes[2] =
-        counting_axis("direction", "1", "eigenvector of M = U_Q^T U_K, by descending retention", 1, components);
-    fields[i].attributes["undefined"] = std::string("beyond the head's numerical rank");
-  }
-  fields[2].attributes["sign"] = std::string("attention lands at t* = -T theta / (2 pi f)");
-  return fields;
+  for (const WaveHead& one : heads) components = std::max<Index>(components, one.svd.gain.size());
+  const Axis direction =
+      counting_axis("direction", "1", "eigenvector of M = U_Q^T U_K, by descending retention", 1, components);
+  const char* const beyond = "beyond the head's numerical rank";
+  Fields svd("qk_svd");
+  svd.add("gain", {layer, head, component_axis(components)}, "1",
+          "singular values of W_Q W_K^T, without the score scale",
+          by_component(heads, components, [](const WaveHead& h) -> const Vector& { return h.svd.gain; }));
+  svd.add("rank", {layer, head}, "1", "numerical rank of W_Q W_K^T", heads | std::views::transform(&WaveHead::rank))
+      .note("cut", "singular values above max(d_model, d_head) eps times the largest");
+  Fields rotation("phase_rotation");
+  rotation
+      .add("phase", {layer, head, direction}, "rad", "phase by which keys run ahead of queries, by direction",
+           by_component(heads, components, [](const WaveHead& h) -> const Vector& { return h.rotation.phase; }))
+      .undefined(beyond)
+      .note("sign", "attention lands at t* = -T theta / (2 pi f)");
+  rotation
+      .add("retention", {layer, head, direction}, "1", "share of a direction that keys read as queries do, |lambda|",
+           by_component(heads, components, [](const WaveHead& h) -> const Vector& { return h.rotation.retention; }))
+      .undefined(beyond);
+  rotation.add("condition", {layer, head}, "1", "condition number of the rotation's eigenvectors",
+               heads | std::views::transform([](const WaveHead& h) { return h.rotation.condition; }));
+  return svd.append(rotation.taken()).taken();
 }
 
 std::vector<Field> before_position_term(std::vector<Field> fields, const Stack& stack) {

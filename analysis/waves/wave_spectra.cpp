@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/fields/fields.h"
 #include "../../core/numbers/fft.h"
 #include "../../core/numbers/random.h"
 
@@ -129,29 +130,21 @@ WaveSpectra mean_of(WaveSpectra sum) {
 }
 
 std::vector<Field> describe(const WaveSpectra& spectra) {
-  const Axis layers = layer_axis(spectra.grid.layers);
-  const std::vector<Axis> lines{layers, frequency_axis(spectra.length)};
-  const auto list = [](const auto& numbers) {
-    return std::vector<double>(numbers.data(), numbers.data() + numbers.size());
-  };
+  const std::vector<Axis> lines{layer_axis(spectra.grid.layers), frequency_axis(spectra.length)};
   const std::string of = "largest amplitude over heads and columns of ";
+  const std::string of_states = "largest amplitude over columns of the hidden states";
   const std::string shuffled = ", positions in another order";
-  std::vector<Field> fields{
-      make_field("wave_spectra/query", lines, "1", of + "redefined queries", list(spectra.mean.query)),
-      make_field("wave_spectra/key", lines, "1", of + "redefined keys", list(spectra.mean.key)),
-      make_field("wave_spectra/state", lines, "1", "largest amplitude over columns of the hidden states",
-                 list(spectra.mean.state)),
-      make_field("wave_spectra/query_shuffled", lines, "1", of + "redefined queries" + shuffled,
-                 list(spectra.mean.query_shuffled)),
-      make_field("wave_spectra/key_shuffled", lines, "1", of + "redefined keys" + shuffled,
-                 list(spectra.mean.key_shuffled)),
-      make_field("wave_spectra/state_shuffled", lines, "1",
-                 "largest amplitude over columns of the hidden states" + shuffled, list(spectra.mean.state_shuffled))};
-  for (Field& field : fields) {
-    field.attributes["columns"] = static_cast<std::int64_t>(spectra.count);
-    field.attributes["count"] = std::string("expected maximum over that many columns, whatever their number");
-  }
-  return fields;
+  const DocumentWaveSpectra& mean = spectra.mean;
+  Fields fields("wave_spectra");
+  fields.add("query", lines, "1", of + "redefined queries", mean.query);
+  fields.add("key", lines, "1", of + "redefined keys", mean.key);
+  fields.add("state", lines, "1", of_states, mean.state);
+  fields.add("query_shuffled", lines, "1", of + "redefined queries" + shuffled, mean.query_shuffled);
+  fields.add("key_shuffled", lines, "1", of + "redefined keys" + shuffled, mean.key_shuffled);
+  fields.add("state_shuffled", lines, "1", of_states + shuffled, mean.state_shuffled);
+  fields.note_all("columns", spectra.count)
+      .note_all("count", "expected maximum over that many columns, whatever their number");
+  return fields.taken();
 }
 
 const AnalysisKind& wave_spectra_analysis() {
