@@ -2,6 +2,9 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
+
+#include "../../core/fields/fields.h"
 
 #include "../waves/phase_delay.h"
 #include "../waves/score_delay.h"
@@ -110,50 +113,37 @@ OffsetAgreement offset_agreement(const MeasuredOffsets& measured, const Position
 }
 
 std::vector<Field> describe(const OffsetAgreement& agreement) {
+  const Axis layer = layer_axis(agreement.grid.layers), head = head_axis(agreement.grid.heads);
   const Axis source{"prediction", "1", "from what the offset is predicted",
                     std::vector<std::string>{"weights", "phases", "scores"}};
-  const std::vector<Axis> heads{layer_axis(agreement.grid.layers), head_axis(agreement.grid.heads)};
-  std::vector<double> predicted;
-  std::vector<std::uint8_t> verdict;
-  for (Index row = 0; row < agreement.grid.rows(); ++row)
-    for (std::size_t from = 0; from < offset_sources; ++from) {
-      predicted.push_back(agreement.predicted[from][row]);
-      verdict.push_back(static_cast<std::uint8_t>(agreement.verdict[from][static_cast<std::size_t>(row)]));
-    }
-  std::vector<Field> fields{
-      make_field("offset_agreement/measured", heads, "token", "offset where attention is largest; 0: at itself",
-                 {agreement.measured.begin(), agreement.measured.end()}),
-      make_field("offset_agreement/predicted", {heads[0], heads[1], source}, "token",
-                 "offset predicted from weights alone, from phases, from scores", std::move(predicted)),
-      Field{"offset_agreement/verdict",
-            {heads[0], heads[1], source},
-            "1",
-            "whether prediction and measurement meet",
-            verdict,
-            {"undefined", "agrees", "differs", "unpredicted", "unrealised"},
-            {}}};
   const Axis counted{"counted", "1", "which heads are counted", std::vector<std::string>{"measured", "strong"}};
   const Axis route{"route", "1", "what says where a head looks: predictions, and constants beside them",
                    std::vector<std::string>{"weights", "phases", "scores", "always 0", "always -1", "always +1"}};
-  std::vector<double> met;
-  for (const auto& numbers : agreement.met) met.insert(met.end(), numbers.begin(), numbers.end());
-  fields.push_back({"offset_agreement/heads",
-                    {counted},
-                    "1",
-                    "heads whose maximum stands out from chance, at themselves or at another offset",
-                    std::vector<std::int64_t>(agreement.heads.begin(), agreement.heads.end()),
-                    {},
-                    {}});
-  fields.push_back(
-      make_field("offset_agreement/met", {counted, route}, "1", "how many of them it meets", std::move(met)));
-  fields[4].attributes["undefined"] = std::string("not computed");
-  fields[3].attributes["strong"] = agreement.options.strong;
-  fields[0].attributes["undefined"] =
-      std::string("the maximum does not rise above its null, or lies at the end of the search");
-  fields[1].attributes["undefined"] =
-      std::string("no offset is predicted (the prediction's own status says why), or none computed");
-  fields[2].attributes["tolerance"] = agreement.options.tolerance;
-  return fields;
+  // The sources are the last axis: head by head.
+  std::vector<double> predicted;
+  std::vector<OffsetVerdict> verdict;
+  for (Index row = 0; row < agreement.grid.rows(); ++row)
+    for (std::size_t from = 0; from < offset_sources; ++from) {
+      predicted.push_back(agreement.predicted[from][row]);
+      verdict.push_back(agreement.verdict[from][static_cast<std::size_t>(row)]);
+    }
+  Fields fields("offset_agreement");
+  fields.add("measured", {layer, head}, "token", "offset where attention is largest; 0: at itself", agreement.measured)
+      .undefined("the maximum does not rise above its null, or lies at the end of the search");
+  fields
+      .add("predicted", {layer, head, source}, "token", "offset predicted from weights alone, from phases, from scores",
+           std::move(predicted))
+      .undefined("no offset is predicted (the prediction's own status says why), or none computed");
+  fields
+      .flags("verdict", {layer, head, source}, "whether prediction and measurement meet", verdict,
+             {"undefined", "agrees", "differs", "unpredicted", "unrealised"})
+      .note("tolerance", agreement.options.tolerance);
+  fields
+      .add("heads", {counted}, "1", "heads whose maximum stands out from chance, at themselves or at another offset",
+           agreement.heads)
+      .note("strong", agreement.options.strong);
+  fields.add("met", {counted, route}, "1", "how many of them it meets", agreement.met).undefined("not computed");
+  return fields.taken();
 }
 
 const AnalysisKind& offset_agreement_analysis() {

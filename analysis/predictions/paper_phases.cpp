@@ -1,10 +1,10 @@
 #include "paper_phases.h"
 
 #include <limits>
-#include <utility>
 
 #include <fmt/format.h>
 
+#include "../../core/fields/fields.h"
 #include "../../core/model/head_weights.h"
 #include "../../core/model/layer_positions.h"
 #include "../../core/numbers/threads.h"
@@ -73,26 +73,23 @@ PaperPhases paper_phases(const Stack& stack, const std::vector<HeadName>& heads,
 }
 
 std::vector<Field> describe(const PaperPhases& phases) {
-  std::vector<std::string> names;
-  for (const HeadName& head : phases.heads) names.push_back(head_name(head.layer, head.head));
-  const Axis heads{"paper_head", "1", "head whose whole rotation is drawn", names};
+  const Axis heads = head_name_axis("paper_head", "head whose whole rotation is drawn", phases.heads);
+  Fields fields("paper_phases");
   if (!phases.undefined.empty()) {
-    Field spread = make_field("paper_phases/spread", {heads}, "1", "share of g that two completions do not share",
-                              std::vector<double>(names.size(), std::numeric_limits<double>::quiet_NaN()));
-    spread.attributes["undefined"] = phases.undefined;
-    return {std::move(spread)};
+    fields
+        .add("spread", {heads}, "1", "share of g that two completions do not share",
+             Vector(Vector::Constant(heads.size(), std::numeric_limits<double>::quiet_NaN())))
+        .undefined(phases.undefined);
+    return fields.taken();
   }
-  const std::vector<Axis> axes{
-      heads, counting_axis("completion", "1", "random completion of the bases", 1, phases.options.completions),
-      frequency_axis(phases.length), phase_axis(phases.options.bins)};
-  std::vector<Field> fields{
-      make_field("paper_phases/spread", {heads}, "1",
-                 "share of g(f, theta) that two random completions of the bases do not have in common",
-                 {phases.spread.begin(), phases.spread.end()}),
-      make_field("paper_phases/spectrum", axes, "1", "g(f, theta) of the whole R on the positions, queries' side",
-                 {phases.spectrum.data(), phases.spectrum.data() + phases.spectrum.size()})};
-  for (Field& field : fields) field.attributes["seed"] = static_cast<std::int64_t>(phases.options.seed);
-  return fields;
+  const Axis completion =
+      counting_axis("completion", "1", "random completion of the bases", 1, phases.options.completions);
+  fields.add("spread", {heads}, "1",
+             "share of g(f, theta) that two random completions of the bases do not have in common", phases.spread);
+  fields.add("spectrum", {heads, completion, frequency_axis(phases.length), phase_axis(phases.options.bins)}, "1",
+             "g(f, theta) of the whole R on the positions, queries' side", phases.spectrum);
+  fields.note_all("seed", phases.options.seed);
+  return fields.taken();
 }
 
 }  // namespace headwave
