@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "../../core/fields/fields.h"
+
 namespace headwave {
 
 namespace {
@@ -72,19 +74,15 @@ void AttentionMapProbe::see(const Tile& tile) {
 }
 
 std::vector<Field> describe(const AttentionMaps& maps) {
-  std::vector<std::string> names;
-  std::vector<double> weights;
-  for (std::size_t i = 0; i < maps.heads.size(); ++i) {
-    names.push_back(head_name(maps.heads[i].layer, maps.heads[i].head));
-    weights.insert(weights.end(), maps.weights[i].data(), maps.weights[i].data() + maps.weights[i].size());
-  }
+  const Axis head = head_name_axis("map_head", "head", maps.heads);
   const Axis query = counting_axis("query", "token", "query position", 0, static_cast<Index>(maps.tokens.size()) - 1);
   const Axis key = counting_axis("key", "token", "key position", 0, static_cast<Index>(maps.key_tokens.size()) - 1);
-  Field weight = make_field("attention_map/weight", {{"map_head", "1", "head", std::move(names)}, query, key}, "1",
-                            "attention weight of a query token on a key token", std::move(weights));
-  weight.attributes["document"] = maps.document;
-  return {std::move(weight), Field{"attention_map/token", {query}, "1", "text of the query", maps.tokens, {}, {}},
-          Field{"attention_map/key_token", {key}, "1", "text of the key", maps.key_tokens, {}, {}}};
+  Fields fields("attention_map");
+  fields.add("weight", {head, query, key}, "1", "attention weight of a query token on a key token", maps.weights)
+      .note("document", maps.document);
+  fields.add("token", {query}, "1", "text of the query", maps.tokens);
+  fields.add("key_token", {key}, "1", "text of the key", maps.key_tokens);
+  return fields.taken();
 }
 
 const AnalysisKind& attention_map_analysis() {

@@ -1,114 +1,86 @@
-#include <algorithm>
-#include <cmath>
-#include <utility>
+#include <ranges>
 
 #include <fmt/format.h>
 
+#include "../../core/fields/fields.h"
 #include "head_clusters.h"
 
 namespace headwave {
 
 namespace {
 
-Axis cluster_axis(Index clusters) {
-  return counting_axis("cluster", "1", "cluster, 0-based, in canonical order", 0, clusters - 1);
+/// Of how many points a silhouette is, and why there may be none.
+void note_points(Fields& fields, const HeadClusterOptions& options) {
+  fields.undefined_if_any("fewer than two clusters among the vectors looked at")
+      .note("points", options.silhouette_points);
 }
 
-Axis sweep_axis(const std::vector<ClusterCount>& sweep) {
+/// Of how many resamples a stability is, and why there may be none.
+void note_resamples(Fields& fields, const HeadClusters& clusters) {
+  fields.undefined_if_any(clusters.undefined_stability)
+      .note("bootstrap", clusters.options.bootstrap)
+      .note("bootstrap_restarts", clusters.options.bootstrap_restarts);
+}
+
+/// What every number rests on.
+void note_choices(Fields& fields, const HeadClusters& clusters) {
+  const HeadClusterOptions& options = clusters.options;
+  if (!clusters.normalisation.empty()) fields.note_all("normalisation", clusters.normalisation);
+  fields.note_all("seed", options.seed)
+      .note_all("restarts", options.restarts)
+      .note_all("cluster_order", "offset of the centroid's maximum ascending, then mass descending");
+  if (clusters.chosen.clusters < options.clusters)
+    fields.note_all("reduced", fmt::format("{} clusters were asked for, there are only {} different vectors",
+                                           options.clusters, clusters.chosen.clusters));
+}
+
+void add_chosen(Fields& fields, const HeadClusters& clusters) {
+  const ClusterCount& chosen = clusters.chosen;
+  fields.add("inertia", {}, "1", "sum of squared distances to the centroids", chosen.inertia)
+      .note("iterations", clusters.iterations)
+      .note("converged", clusters.converged ? "yes" : "no");
+  fields.add("silhouette", {}, "1", "mean silhouette", chosen.silhouette);
+  note_points(fields, clusters.options);
+  fields.add("stability", {}, "1", "mean adjusted Rand index over resampled documents", chosen.stability);
+  note_resamples(fields, clusters);
+  fields.add("stability_lower_quartile", {}, "1", "lower quartile of that index", chosen.stability_lower);
+  note_resamples(fields, clusters);
+  fields.add("stability_upper_quartile", {}, "1", "upper quartile of that index", chosen.stability_upper);
+  note_resamples(fields, clusters);
+}
+
+void add_sweep(Fields& fields, const HeadClusters& clusters) {
+  const auto& sweep = clusters.sweep;
   std::vector<std::int64_t> counts;
   for (const ClusterCount& one : sweep) counts.push_back(one.clusters);
-  return {"clusters", "1", "number of clusters k", std::move(counts)};
-}
-
-std::vector<double> numbers(const Matrix& matrix) {
-  return {matrix.data(), matrix.data() + matrix.size()};
-}
-
-Field scalar(std::string quantity, std::string unit, std::string long_name, double value) {
-  return make_field("head_cluster/" + std::move(quantity), {}, std::move(unit), std::move(long_name), {value});
-}
-
-Field along_sweep(const HeadClusters& clusters, std::string quantity, std::string unit, std::string long_name,
-                  double ClusterCount::*member) {
-  std::vector<double> values;
-  for (const ClusterCount& one : clusters.sweep) values.push_back(one.*member);
-  return make_field("head_cluster/" + std::move(quantity), {sweep_axis(clusters.sweep)}, std::move(unit),
-                    std::move(long_name), std::move(values));
-}
-
-Field label_field(const HeadClusters& clusters) {
-  return {"head_cluster/label",
-          {document_axis(clusters.documents), layer_axis(clusters.layers), head_axis(clusters.heads)},
-          "1",
-          "cluster of a head in a document",
-          std::vector<std::int64_t>(clusters.labels.begin(), clusters.labels.end()),
-          {},
-          {}};
-}
-
-bool has_undefined(const Field& field) {
-  const auto* values = std::get_if<std::vector<double>>(&field.values);
-  return values != nullptr &&
-         std::any_of(values->begin(), values->end(), [](double value) { return std::isnan(value); });
-}
-
-// The choices behind every number, and why some number is not there.
-void add_attributes(Field& field, const HeadClusters& clusters) {
-  const HeadClusterOptions& options = clusters.options;
-  Attributes& attributes = field.attributes;
-  if (!clusters.normalisation.empty()) attributes["normalisation"] = clusters.normalisation;
-  attributes["seed"] = static_cast<std::int64_t>(options.seed);
-  attributes["restarts"] = static_cast<std::int64_t>(options.restarts);
-  attributes["cluster_order"] = std::string("offset of the centroid's maximum ascending, then mass descending");
-  if (clusters.chosen.clusters < options.clusters)
-    attributes["reduced"] = fmt::format("{} clusters were asked for, there are only {} different vectors",
-                                        options.clusters, clusters.chosen.clusters);
-  const std::string quantity = field.quantity();
-  if (quantity == "inertia") {
-    attributes["iterations"] = static_cast<std::int64_t>(clusters.iterations);
-    attributes["converged"] = std::string(clusters.converged ? "yes" : "no");
-  }
-  if (quantity.find("silhouette") != std::string::npos) {
-    attributes["points"] = static_cast<std::int64_t>(options.silhouette_points);
-    if (has_undefined(field))
-      attributes["undefined"] = std::string("fewer than two clusters among the vectors looked at");
-  }
-  if (quantity.find("stability") != std::string::npos) {
-    attributes["bootstrap"] = static_cast<std::int64_t>(options.bootstrap);
-    attributes["bootstrap_restarts"] = static_cast<std::int64_t>(options.bootstrap_restarts);
-    if (has_undefined(field)) attributes["undefined"] = clusters.undefined_stability;
-  }
+  const Axis tried{"clusters", "1", "number of clusters k", counts};
+  fields.add("sweep_inertia", {tried}, "1", "inertia with k clusters",
+             sweep | std::views::transform(&ClusterCount::inertia));
+  fields.add("sweep_silhouette", {tried}, "1", "mean silhouette with k clusters",
+             sweep | std::views::transform(&ClusterCount::silhouette));
+  note_points(fields, clusters.options);
+  fields.add("sweep_stability", {tried}, "1", "mean adjusted Rand index over resampled documents with k clusters",
+             sweep | std::views::transform(&ClusterCount::stability));
+  note_resamples(fields, clusters);
 }
 
 }  // namespace
 
 std::vector<Field> describe(const HeadClusters& clusters, const std::string& group) {
-  const Axis layer = layer_axis(clusters.layers);
-  const Axis head = head_axis(clusters.heads);
-  const Axis cluster = cluster_axis(clusters.centroids.rows());
-  const Index w = clusters.centroids.cols() / 2;
-  const ClusterCount& chosen = clusters.chosen;
-  std::vector<Field> fields{
-      make_field("head_cluster/share", {layer, head, cluster}, "1", "share of a head's documents in a cluster",
-                 numbers(clusters.shares)),
-      label_field(clusters),
-      make_field("head_cluster/centroid", {cluster, offset_axis("window_offset", -w, w)}, "1",
-                 "mean vector of a cluster", numbers(clusters.centroids)),
-      make_field("head_cluster/mass", {cluster}, "1", "share of all vectors in a cluster", numbers(clusters.mass)),
-      scalar("inertia", "1", "sum of squared distances to the centroids", chosen.inertia),
-      scalar("silhouette", "1", "mean silhouette", chosen.silhouette),
-      scalar("stability", "1", "mean adjusted Rand index over resampled documents", chosen.stability),
-      scalar("stability_lower_quartile", "1", "lower quartile of that index", chosen.stability_lower),
-      scalar("stability_upper_quartile", "1", "upper quartile of that index", chosen.stability_upper),
-      along_sweep(clusters, "sweep_inertia", "1", "inertia with k clusters", &ClusterCount::inertia),
-      along_sweep(clusters, "sweep_silhouette", "1", "mean silhouette with k clusters", &ClusterCount::silhouette),
-      along_sweep(clusters, "sweep_stability", "1", "mean adjusted Rand index over resampled documents with k clusters",
-                  &ClusterCount::stability)};
-  for (Field& field : fields) {
-    add_attributes(field, clusters);
-    field.name = group + "/" + field.quantity();
-  }
-  return fields;
+  const Axis layer = layer_axis(clusters.layers), head = head_axis(clusters.heads);
+  const Index k = clusters.centroids.rows(), w = clusters.centroids.cols() / 2;
+  const Axis cluster = counting_axis("cluster", "1", "cluster, 0-based, in canonical order", 0, k - 1);
+  Fields fields(group);
+  fields.add("share", {layer, head, cluster}, "1", "share of a head's documents in a cluster", clusters.shares);
+  fields.add("label", {document_axis(clusters.documents), layer, head}, "1", "cluster of a head in a document",
+             clusters.labels);
+  fields.add("centroid", {cluster, offset_axis("window_offset", -w, w)}, "1", "mean vector of a cluster",
+             clusters.centroids);
+  fields.add("mass", {cluster}, "1", "share of all vectors in a cluster", clusters.mass);
+  add_chosen(fields, clusters);
+  add_sweep(fields, clusters);
+  note_choices(fields, clusters);
+  return fields.taken();
 }
 
 }  // namespace headwave

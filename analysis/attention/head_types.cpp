@@ -1,12 +1,12 @@
 #include "head_types.h"
 
-#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "../../core/fields/fields.h"
 #include "../../core/numbers/offset_peak.h"
 
 namespace headwave {
@@ -146,39 +146,20 @@ constexpr std::array<ScoreText, head_scores> score_texts{{
      "nothing is known of special tokens", nullptr, false},
 }};
 
-bool has_undefined(const Field& field) {
-  for (const double value : field.doubles())
-    if (std::isnan(value)) return true;
-  return false;
-}
-
-/// A Field of doubles that says why entries are undefined where some are.
-Field field_of(const std::string& quantity, std::vector<Axis> axes, const char* unit, const char* long_name,
-               const Matrix& values, const char* undefined) {
-  Field field = make_field("head_types/" + quantity, std::move(axes), unit, long_name,
-                           {values.data(), values.data() + values.size()});
-  if (has_undefined(field)) field.attributes["undefined"] = std::string(undefined);
-  return field;
-}
-
-Field type_field(const HeadTypes& types, std::vector<Axis> axes) {
-  std::vector<std::uint8_t> values;
-  for (const HeadType type : types.types) values.push_back(static_cast<std::uint8_t>(type));
+/// What a head is called, and by which rule.
+void add_kind(Fields& fields, const std::vector<Axis>& axes, const HeadTypes& types) {
   const HeadTypeOptions& options = types.options;
-  return {
-      "head_types/kind",
-      std::move(axes),
-      "1",
-      "what a head is called",
-      std::move(values),
-      {"other", "previous", "next", "positional", "duplicate", "induction", "sink"},
-      {{"rule",
-        fmt::format("the first that holds: previous > {0}; next > {0}; positional_share >= {1}; duplicate > {2} and "
-                    "> {3} duplicate_baseline; induction > {2} and > {3} induction_baseline; sink_weight > {4}; "
-                    "else other",
-                    options.neighbour, options.positional, options.content, options.content_ratio, options.sink)},
-       {"source", std::string("previous, next: Clark et al. 2019; positional: Voita et al. 2019; sink: Gu et al. "
-                              "2025; duplicate, induction and the order: this project's choice")}}};
+  fields
+      .flags("kind", axes, "what a head is called", types.types,
+             {"other", "previous", "next", "positional", "duplicate", "induction", "sink"})
+      .note("rule",
+            fmt::format("the first that holds: previous > {0}; next > {0}; positional_share >= {1}; duplicate > {2} "
+                        "and > {3} duplicate_baseline; induction > {2} and > {3} induction_baseline; "
+                        "sink_weight > {4}; else other",
+                        options.neighbour, options.positional, options.content, options.content_ratio, options.sink))
+      .note("source",
+            "previous, next: Clark et al. 2019; positional: Voita et al. 2019; sink: Gu et al. "
+            "2025; duplicate, induction and the order: this project's choice");
 }
 
 }  // namespace
@@ -188,44 +169,45 @@ std::vector<Field> describe(const HeadTypes& types) {
   const bool causal = types.kind == AttentionKind::causal;
   const Axis layer = layer_axis(types.grid.layers), head = head_axis(types.grid.heads);
   const Axis offset = offset_axis("argmax_offset", -types.options.reach, types.options.reach);
-  std::vector<Field> fields{
-      type_field(types, {layer, head}),
-      field_of("argmax_share", {layer, head, offset}, "1", "share of queries whose largest weight is at an offset",
-               types.argmax_share, cross ? other_sequence : no_attention),
-      field_of("positional_share", {layer, head}, "1", "largest share of queries whose largest weight is at one offset",
-               types.positional_share, cross ? other_sequence : no_attention),
-      field_of("positional_offset", {layer, head}, "token", "the offset of positional_share", types.positional_offset,
-               cross ? other_sequence
-                     : "no query has its largest weight within reach; or positional_share lies "
-                       "at its end and is not more than half")};
-  for (Field* field : {&fields[1], &fields[2], &fields[3]})
-    field->attributes["ties"] = std::string("the lesser |t|, then the left");
-  fields[2].attributes["threshold"] = types.options.positional;
-  fields[2].attributes["source"] = std::string("Voita et al. 2019");
+  const char* const ties = "the lesser |t|, then the left";
+  Fields fields("head_types");
+  add_kind(fields, {layer, head}, types);
+  fields
+      .add("argmax_share", {layer, head, offset}, "1", "share of queries whose largest weight is at an offset",
+           types.argmax_share)
+      .undefined_if_any(cross ? other_sequence : no_attention)
+      .note("ties", ties);
+  fields
+      .add("positional_share", {layer, head}, "1", "largest share of queries whose largest weight is at one offset",
+           types.positional_share)
+      .undefined_if_any(cross ? other_sequence : no_attention)
+      .note("ties", ties)
+      .note("threshold", types.options.positional)
+      .note("source", "Voita et al. 2019");
+  fields.add("positional_offset", {layer, head}, "token", "the offset of positional_share", types.positional_offset)
+      .undefined_if_any(cross ? other_sequence
+                              : "no query has its largest weight within reach; or positional_share lies "
+                                "at its end and is not more than half")
+      .note("ties", ties);
   for (const ScoreText& text : score_texts) {
-    const char* undefined = cross && text.compares                    ? other_sequence
-                            : causal && text.score == HeadScore::next ? "a causal mask hides the next token"
-                                                                      : text.undefined;
-    Field field = field_of(text.name, {layer, head}, text.unit, text.long_name, types.of(text.score), undefined);
-    if (text.threshold != nullptr) field.attributes["threshold"] = types.options.*text.threshold;
-    if (text.threshold == &HeadTypeOptions::content) field.attributes["baseline_ratio"] = types.options.content_ratio;
-    if (text.source != nullptr) field.attributes["source"] = std::string(text.source);
-    fields.push_back(std::move(field));
+    fields.add(text.name, {layer, head}, text.unit, text.long_name, types.of(text.score))
+        .undefined_if_any(cross && text.compares                    ? other_sequence
+                          : causal && text.score == HeadScore::next ? "a causal mask hides the next token"
+                                                                    : text.undefined);
+    if (text.threshold != nullptr) fields.note("threshold", types.options.*text.threshold);
+    if (text.threshold == &HeadTypeOptions::content) fields.note("baseline_ratio", types.options.content_ratio);
+    if (text.source != nullptr) fields.note("source", text.source);
   }
-  fields.push_back({"head_types/sink_position",
-                    {layer, head},
-                    "token",
-                    "the key of sink_weight in the first document",
-                    std::vector<std::int64_t>(types.sink_position.begin(), types.sink_position.end()),
-                    {},
-                    {{"undefined", std::string("-1: ") + no_attention}}});
-  fields.push_back(field_of("position_disagreement", {layer}, "1",
-                            "disagreement of positions: minus the mean over pairs of heads of |A_a * A_b|",
-                            types.position_disagreement, no_attention));
-  fields.back().attributes["source"] = std::string("Li et al. 2018");
-  fields.back().attributes["norm"] =
-      std::string("Frobenius, over all queries and keys of a document; * is the product entry by entry");
-  return fields;
+  fields
+      .add("sink_position", {layer, head}, "token", "the key of sink_weight in the first document", types.sink_position)
+      .undefined(std::string("-1: ") + no_attention);
+  fields
+      .add("position_disagreement", {layer}, "1",
+           "disagreement of positions: minus the mean over pairs of heads of |A_a * A_b|", types.position_disagreement)
+      .undefined_if_any(no_attention)
+      .note("source", "Li et al. 2018")
+      .note("norm", "Frobenius, over all queries and keys of a document; * is the product entry by entry");
+  return fields.taken();
 }
 
 }  // namespace headwave

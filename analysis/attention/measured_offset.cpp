@@ -4,6 +4,7 @@
 #include <limits>
 #include <numbers>
 
+#include "../../core/fields/fields.h"
 #include "../../core/numbers/offset_peak.h"
 #include "offset_trace_probe.h"
 
@@ -84,35 +85,20 @@ MeasuredOffsets measured_offsets(const OffsetTraces& traces, const MeasuredOffse
 
 std::vector<Field> describe(const MeasuredOffsets& measured) {
   const std::vector<Axis> axes{pairs_axis(), layer_axis(measured.grid.layers), head_axis(measured.grid.heads)};
-  std::vector<double> offset, weight, threshold, chance;
-  std::vector<std::uint8_t> status;
-  for (std::size_t kind = 0; kind < pairs_kinds; ++kind) {
-    offset.insert(offset.end(), measured.offset[kind].begin(), measured.offset[kind].end());
-    weight.insert(weight.end(), measured.weight[kind].begin(), measured.weight[kind].end());
-    threshold.insert(threshold.end(), measured.threshold[kind].begin(), measured.threshold[kind].end());
-    chance.insert(chance.end(), measured.chance[kind].begin(), measured.chance[kind].end());
-    for (const OffsetStatus s : measured.status[kind]) status.push_back(static_cast<std::uint8_t>(s));
-  }
-  Field offsets = make_field("measured_offset/offset", axes, "token",
-                             "offset at which the mean attention weight is largest", std::move(offset));
-  offsets.attributes = {
-      {"undefined",
-       std::string("status is self or flat: the maximum cannot be told from shuffled positions; or edge: it lies at "
-                   "the end of the search, |t| = reach")},
-      {"reach", static_cast<std::int64_t>(measured.reach)},
-      {"level", measured.level}};
-  Field statuses{
-      "measured_offset/status",           axes, "1", "whether the head singles out an offset", std::move(status),
-      {"offset", "self", "flat", "edge"}, {}};
-  Field chances = make_field("measured_offset/chance", axes, "1",
-                             "weight expected at that offset if the queries are shuffled", std::move(chance));
-  chances.attributes["undefined"] = std::string("the documents have too few pairs at that offset for a null");
-  return {
-      std::move(offsets), std::move(statuses),
-      make_field("measured_offset/weight", axes, "1", "largest mean attention weight within reach", std::move(weight)),
-      make_field("measured_offset/threshold", axes, "1", "weight that a head without a preference stays below",
-                 std::move(threshold)),
-      std::move(chances)};
+  Fields fields("measured_offset");
+  fields.add("offset", axes, "token", "offset at which the mean attention weight is largest", measured.offset)
+      .undefined(
+          "status is self or flat: the maximum cannot be told from shuffled positions; or edge: it lies at "
+          "the end of the search, |t| = reach")
+      .note("reach", measured.reach)
+      .note("level", measured.level);
+  fields.flags("status", axes, "whether the head singles out an offset", measured.status,
+               {"offset", "self", "flat", "edge"});
+  fields.add("weight", axes, "1", "largest mean attention weight within reach", measured.weight);
+  fields.add("threshold", axes, "1", "weight that a head without a preference stays below", measured.threshold);
+  fields.add("chance", axes, "1", "weight expected at that offset if the queries are shuffled", measured.chance)
+      .undefined("the documents have too few pairs at that offset for a null");
+  return fields.taken();
 }
 
 const AnalysisKind& measured_offset_analysis() {

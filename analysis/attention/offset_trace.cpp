@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "../../core/fields/fields.h"
+
 namespace headwave {
 
 namespace {
@@ -99,52 +101,36 @@ ComparableTraces comparable_traces(const OffsetTraces& traces, Index window) {
   return result;
 }
 
-namespace {
-
-/// The matrices of all kinds of Pairs behind one another: (pairs, layer, head, columns), or (pairs, columns) of
-/// vectors.
-template <class Array>
-std::vector<double> joined(const std::array<Array, pairs_kinds>& arrays) {
-  std::vector<double> values;
-  for (const Array& array : arrays) values.insert(values.end(), array.data(), array.data() + array.size());
-  return values;
-}
-
-}  // namespace
-
 std::vector<Field> describe(const OffsetTraces& traces) {
-  const Axis layer = layer_axis(traces.grid.layers);
-  const Axis head = head_axis(traces.grid.heads);
+  const Axis pairs = pairs_axis(), layer = layer_axis(traces.grid.layers), head = head_axis(traces.grid.heads);
+  const Axis document = document_axis(traces.documents);
   const Axis offset = offset_axis("offset", -(traces.length - 1), traces.length - 1);
   const Axis near = offset_axis("near_offset", -traces.reach, traces.reach);
-  std::vector<Field> fields{
-      make_field("offset_trace/mean_weight", {pairs_axis(), layer, head, offset}, "1",
-                 "mean attention weight at an offset: trace / count, averaged over documents", joined(traces.weight)),
-      make_field("offset_trace/trace", {pairs_axis(), layer, head, offset}, "1",
-                 "attention weight summed along a diagonal, averaged over documents", joined(traces.trace)),
-      make_field("offset_trace/count", {pairs_axis(), offset}, "1",
-                 "query-key pairs at an offset, averaged over documents", joined(traces.count)),
-      make_field("offset_trace/null_weight", {pairs_axis(), layer, head, near}, "1",
-                 "mean attention weight expected at an offset if the queries are shuffled", joined(traces.null_weight)),
-      make_field("offset_trace/null_deviation", {pairs_axis(), layer, head, near}, "1",
-                 "standard deviation of null_weight", joined(traces.null_deviation)),
-      make_field("offset_trace/null_skewness", {pairs_axis(), layer, head, near}, "1", "skewness of null_weight",
-                 joined(traces.null_skewness)),
-      make_field("offset_trace/by_document", {document_axis(traces.documents), layer, head, near}, "1",
-                 "attention weight summed along a diagonal, all pairs of one document",
-                 {traces.by_document.data(), traces.by_document.data() + traces.by_document.size()}),
-      {"offset_trace/length",
-       {document_axis(traces.documents)},
-       "token",
-       "length of a document",
-       std::vector<std::int64_t>(traces.lengths.begin(), traces.lengths.end()),
-       {},
-       {}}};
-  for (const std::size_t null : {3U, 4U, 5U})
-    fields[null].attributes["undefined"] = std::string("no document has enough pairs of that kind at that offset");
-  fields[0].attributes["undefined"] = std::string("no document has a pair of that kind at that offset");
-  fields[6].attributes["undefined"] = std::string("the document has no pair at that offset");
-  return fields;
+  const char* const no_null = "no document has enough pairs of that kind at that offset";
+  Fields fields("offset_trace");
+  fields
+      .add("mean_weight", {pairs, layer, head, offset}, "1",
+           "mean attention weight at an offset: trace / count, averaged over documents", traces.weight)
+      .undefined("no document has a pair of that kind at that offset");
+  fields.add("trace", {pairs, layer, head, offset}, "1",
+             "attention weight summed along a diagonal, averaged over documents", traces.trace);
+  fields.add("count", {pairs, offset}, "1", "query-key pairs at an offset, averaged over documents", traces.count);
+  fields
+      .add("null_weight", {pairs, layer, head, near}, "1",
+           "mean attention weight expected at an offset if the queries are shuffled", traces.null_weight)
+      .undefined(no_null);
+  fields
+      .add("null_deviation", {pairs, layer, head, near}, "1", "standard deviation of null_weight",
+           traces.null_deviation)
+      .undefined(no_null);
+  fields.add("null_skewness", {pairs, layer, head, near}, "1", "skewness of null_weight", traces.null_skewness)
+      .undefined(no_null);
+  fields
+      .add("by_document", {document, layer, head, near}, "1",
+           "attention weight summed along a diagonal, all pairs of one document", traces.by_document)
+      .undefined("the document has no pair at that offset");
+  fields.add("length", {document}, "token", "length of a document", traces.lengths);
+  return fields.taken();
 }
 
 }  // namespace headwave

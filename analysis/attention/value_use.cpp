@@ -1,13 +1,13 @@
 #include "value_use.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "../../core/fields/fields.h"
 #include "../../core/numbers/offset_peak.h"
 
 namespace headwave {
@@ -91,18 +91,10 @@ namespace {
 
 constexpr const char* li = "Li et al. 2018";
 constexpr const char* kobayashi = "Kobayashi et al. 2020, each query's lengths divided by their sum";
+constexpr const char* frobenius = "Frobenius, over all positions and channels of a document";
 constexpr const char* no_values = "no values came: the documents were stored without them, or the weights lack them";
 constexpr const char* no_lengths =
     "nothing is handed on: no values or output weights came, as of stored documents, or all are zero";
-
-/// A Field of doubles that says why entries are undefined where some are.
-Field field_of(const std::string& quantity, std::vector<Axis> axes, const char* unit, const char* long_name,
-               const Matrix& values, const std::string& undefined) {
-  Field field = make_field("value_use/" + quantity, std::move(axes), unit, long_name,
-                           {values.data(), values.data() + values.size()});
-  if (values.hasNaN()) field.attributes["undefined"] = undefined;
-  return field;
-}
 
 }  // namespace
 
@@ -110,31 +102,45 @@ std::vector<Field> describe(const ValueUse& use) {
   const Axis layer = layer_axis(use.grid.layers), head = head_axis(use.grid.heads);
   const Axis offset = offset_axis("norm_lag", -use.reach, use.reach);
   const std::string lengths = no_lengths;
-  std::vector<Field> fields{
-      field_of("subspace_disagreement", {layer}, "1",
-               "disagreement of subspaces: minus the mean over pairs of heads of cos(V_a, V_b)",
-               use.subspace_disagreement, no_values),
-      field_of("output_disagreement", {layer}, "1",
-               "disagreement of outputs: minus the mean over pairs of heads of cos(O_a, O_b), O = A V before W_O",
-               use.output_disagreement, no_values),
-      field_of("norm_weight", {layer, head, offset}, "1", "mean share of what reaches a query that is from an offset",
-               use.norm_weight, lengths + "; or no pair of tokens is that far apart and allowed by the mask"),
-      field_of("norm_offset", {layer, head}, "token", "the offset of the largest norm_weight", use.norm_offset,
-               lengths + "; or it lies at the end of the search"),
-      field_of("norm_first", {layer, head}, "1", "mean share of what reaches a query that is from the first key",
-               use.norm_first, lengths),
-      field_of("weight_first", {layer, head}, "1", "mean attention weight on the first key, where values came",
-               use.weight_first, "no values or output weights came, as of stored documents, or every key was masked"),
-      field_of("norm_special", {layer, head}, "1", "mean share of what reaches a query that is from special tokens",
-               use.norm_special, lengths + "; or nothing is known of special tokens")};
-  for (std::size_t i : {0U, 1U}) {
-    fields[i].attributes["source"] = std::string(li);
-    fields[i].attributes["norm"] = std::string("Frobenius, over all positions and channels of a document");
-  }
-  for (std::size_t i : {2U, 3U, 4U, 6U}) fields[i].attributes["source"] = std::string(kobayashi);
-  fields[3].attributes["ties"] = std::string("the lesser |t|, then the left");
-  fields[3].attributes["reach"] = std::string("|t| <= norm_lag's, and at most half the longest document");
-  return fields;
+  Fields fields("value_use");
+  fields
+      .add("subspace_disagreement", {layer}, "1",
+           "disagreement of subspaces: minus the mean over pairs of heads of cos(V_a, V_b)", use.subspace_disagreement)
+      .undefined_if_any(no_values)
+      .note("source", li)
+      .note("norm", frobenius);
+  fields
+      .add("output_disagreement", {layer}, "1",
+           "disagreement of outputs: minus the mean over pairs of heads of cos(O_a, O_b), O = A V before W_O",
+           use.output_disagreement)
+      .undefined_if_any(no_values)
+      .note("source", li)
+      .note("norm", frobenius);
+  fields
+      .add("norm_weight", {layer, head, offset}, "1", "mean share of what reaches a query that is from an offset",
+           use.norm_weight)
+      .undefined_if_any(lengths + "; or no pair of tokens is that far apart and allowed by the mask")
+      .note("source", kobayashi);
+  fields.add("norm_offset", {layer, head}, "token", "the offset of the largest norm_weight", use.norm_offset)
+      .undefined_if_any(lengths + "; or it lies at the end of the search")
+      .note("source", kobayashi)
+      .note("ties", "the lesser |t|, then the left")
+      .note("reach", "|t| <= norm_lag's, and at most half the longest document");
+  fields
+      .add("norm_first", {layer, head}, "1", "mean share of what reaches a query that is from the first key",
+           use.norm_first)
+      .undefined_if_any(lengths)
+      .note("source", kobayashi);
+  fields
+      .add("weight_first", {layer, head}, "1", "mean attention weight on the first key, where values came",
+           use.weight_first)
+      .undefined_if_any("no values or output weights came, as of stored documents, or every key was masked");
+  fields
+      .add("norm_special", {layer, head}, "1", "mean share of what reaches a query that is from special tokens",
+           use.norm_special)
+      .undefined_if_any(lengths + "; or nothing is known of special tokens")
+      .note("source", kobayashi);
+  return fields.taken();
 }
 
 }  // namespace headwave
