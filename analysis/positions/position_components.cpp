@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <numeric>
-#include <utility>
 
 #include <fmt/format.h>
 
+#include "../../core/fields/fields.h"
 #include "../../core/model/layer_positions.h"
 #include "../../core/numbers/thin_svd.h"
 
@@ -17,7 +16,6 @@ namespace headwave {
 namespace {
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 
 // The sign of a singular pair is the routine's choice: make it one that does not depend on the routine.
 void fix_signs(Matrix& directions, Matrix& coordinates) {
@@ -98,24 +96,21 @@ Matrix PositionComponents::scores(Index r) const {
 }
 
 std::vector<Field> describe(const PositionComponents& components) {
-  std::vector<Axis> axes;
-  const bool defined = components.undefined.empty();
-  if (defined)
-    axes.push_back(counting_axis("component", "1", "principal component of the positions, the largest is 1", 1,
-                                 components.share.size()));
-  const auto field = [&](const char* quantity, const char* long_name, const Vector& values) {
-    Field made =
-        make_field(fmt::format("position_components/{}", quantity), axes, "1", long_name,
-                   defined ? std::vector<double>(values.begin(), values.end()) : std::vector<double>{not_defined});
-    if (!defined) made.attributes["undefined"] = components.undefined;
-    made.attributes["T"] = static_cast<std::int64_t>(components.length);
-    made.attributes["rank"] = static_cast<std::int64_t>(components.rank);
-    made.attributes["centred"] = std::string(components.options.centre ? "column means taken away" : "no");
-    return made;
-  };
-  return {field("share", "share of the positions' variance along a principal component", components.share),
-          field("cumulative_share", "share of the positions' variance along this and all larger components",
-                components.cumulative_share)};
+  const char* const share = "share of the positions' variance along a principal component";
+  const char* const cumulative = "share of the positions' variance along this and all larger components";
+  Fields fields("position_components");
+  if (components.undefined.empty()) {
+    const Axis component = counting_axis("component", "1", "principal component of the positions, the largest is 1", 1,
+                                         components.share.size());
+    fields.add("share", {component}, "1", share, components.share);
+    fields.add("cumulative_share", {component}, "1", cumulative, components.cumulative_share);
+  } else {
+    fields.absent("share", "1", share, components.undefined);
+    fields.absent("cumulative_share", "1", cumulative, components.undefined);
+  }
+  fields.note_all("T", components.length).note_all("rank", components.rank);
+  fields.note_all("centred", components.options.centre ? "column means taken away" : "no");
+  return fields.taken();
 }
 
 const AnalysisKind& position_components_analysis() {

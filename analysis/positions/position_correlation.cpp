@@ -10,6 +10,7 @@
 #include <Eigen/SVD>
 #include <fmt/format.h>
 
+#include "../../core/fields/fields.h"
 #include "../../core/model/layer_positions.h"
 #include "../../core/numbers/random.h"
 #include "position_components.h"
@@ -210,52 +211,43 @@ PositionCorrelation position_correlation(const std::vector<StateMoments>& layers
 }
 
 std::vector<Field> describe(const PositionCorrelation& correlations) {
-  const auto note = [&](Field& field) {
-    field.attributes["documents"] = static_cast<std::int64_t>(correlations.documents);
-    field.attributes["T"] = static_cast<std::int64_t>(correlations.length);
-    field.attributes["tokens"] = static_cast<std::int64_t>(correlations.documents * correlations.length);
-    field.attributes["d_model"] = static_cast<std::int64_t>(correlations.d_model);
-    field.attributes["rank"] = static_cast<std::int64_t>(correlations.rank);
-  };
-  if (!correlations.undefined.empty()) {
-    Field field = make_field("position_correlation/correlation", {}, "1",
-                             "canonical correlation of hidden states with positions", {not_defined});
-    field.attributes["undefined"] = correlations.undefined;
-    note(field);
-    return {field};
-  }
+  const char* const correlation = "canonical correlation of hidden states with positions";
+  Fields fields("position_correlation");
+  fields.note_all("documents", correlations.documents)
+      .note_all("T", correlations.length)
+      .note_all("tokens", correlations.documents * correlations.length)
+      .note_all("d_model", correlations.d_model)
+      .note_all("rank", correlations.rank);
+  if (!correlations.undefined.empty())
+    return fields.absent("correlation", "1", correlation, correlations.undefined).taken();
+
+  const PositionCorrelationOptions& options = correlations.options;
   const Axis layer = layer_axis(correlations.layers);
-  const std::vector<Axis> axes{
-      layer,
-      {"truncation", "1", "principal components of the positions that are kept",
-       std::vector<std::int64_t>(correlations.truncations.begin(), correlations.truncations.end())},
-      counting_axis("component", "1", "canonical component, the largest correlation is 1", 1,
-                    correlations.correlation.cols())};
-  const auto field = [&](const char* quantity, const char* long_name, const Matrix& values) {
-    Field made = make_field(fmt::format("position_correlation/{}", quantity), axes, "1", long_name,
-                            {values.data(), values.data() + values.size()});
-    if (values.hasNaN())
-      made.attributes["undefined"] =
-          std::string("there are no more components than principal components kept or independent columns");
-    made.attributes["by_construction"] =
-        std::string("1 where tokens - 1 do not outnumber d_model, and near 1 where they hardly do");
-    note(made);
-    return made;
-  };
-  std::vector<Field> fields{
-      field("correlation", "canonical correlation of hidden states with positions", correlations.correlation),
-      field("chance_mean", "the same with positions shuffled, mean over draws", correlations.chance_mean),
-      field("chance_largest", "the same with positions shuffled, largest over draws", correlations.chance_largest)};
-  for (std::size_t i = 1; i < 3; ++i) {
-    fields[i].attributes["draws"] = static_cast<std::int64_t>(correlations.options.draws);
-    fields[i].attributes["seed"] = static_cast<std::int64_t>(correlations.options.seed);
-    if (correlations.options.draws < 1) fields[i].attributes["undefined"] = std::string("no draws");
-  }
-  fields.push_back(make_field("position_correlation/variables", {layer}, "1",
-                              "linearly independent columns of the hidden states",
-                              {correlations.variables.begin(), correlations.variables.end()}));
-  note(fields.back());
-  return fields;
+  const Axis truncation{"truncation", "1", "principal components of the positions that are kept",
+                        std::vector<std::int64_t>(correlations.truncations.begin(), correlations.truncations.end())};
+  const Axis component = counting_axis("component", "1", "canonical component, the largest correlation is 1", 1,
+                                       correlations.correlation.cols());
+  const std::vector<Axis> axes{layer, truncation, component};
+  const char* const beyond = "there are no more components than principal components kept or independent columns";
+  const char* const one = "1 where tokens - 1 do not outnumber d_model, and near 1 where they hardly do";
+  fields.add("correlation", axes, "1", correlation, correlations.correlation)
+      .undefined_if_any(beyond)
+      .note("by_construction", one);
+  fields.add("chance_mean", axes, "1", "the same with positions shuffled, mean over draws", correlations.chance_mean)
+      .undefined_if_any(options.draws < 1 ? "no draws" : beyond)
+      .note("by_construction", one)
+      .note("draws", options.draws)
+      .note("seed", options.seed);
+  fields
+      .add("chance_largest", axes, "1", "the same with positions shuffled, largest over draws",
+           correlations.chance_largest)
+      .undefined_if_any(options.draws < 1 ? "no draws" : beyond)
+      .note("by_construction", one)
+      .note("draws", options.draws)
+      .note("seed", options.seed);
+  fields.add("variables", {layer}, "1", "linearly independent columns of the hidden states",
+             std::vector<double>(correlations.variables.begin(), correlations.variables.end()));
+  return fields.taken();
 }
 
 const AnalysisKind& position_correlation_analysis() {

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <numeric>
-#include <utility>
 
 #include <fmt/format.h>
 
+#include "../../core/fields/fields.h"
 #include "../../core/model/model_pass.h"
 #include "../statistics/quantile.h"
 
@@ -87,14 +86,8 @@ Axis frequency_axis(Index count) {
   return counting_axis("frequency", "cycles/T", "frequency in cycles per T positions", 0, count - 1);
 }
 
-Field field_of(std::string quantity, std::vector<Axis> axes, std::string unit, std::string long_name,
-               const Matrix& values) {
-  return make_field("position_spectrum/" + std::move(quantity), std::move(axes), std::move(unit), std::move(long_name),
-                    {values.data(), values.data() + values.size()});
-}
-
 // Peaks as two arrays; one undefined peak where nothing stands out, as an axis has at least one entry.
-void add_peaks(std::vector<Field>& fields, const PositionSpectrum& spectrum) {
+void add_peaks(Fields& fields, const PositionSpectrum& spectrum) {
   const auto count = static_cast<Index>(spectrum.peaks.size());
   Vector frequency = Vector::Constant(std::max<Index>(count, 1), not_defined);
   Vector height = frequency;
@@ -105,22 +98,12 @@ void add_peaks(std::vector<Field>& fields, const PositionSpectrum& spectrum) {
   }
   const Axis peaks =
       counting_axis("peak", "1", "local maximum of the mean amplitude, most prominent first", 0, frequency.size() - 1);
-  for (Field field : {field_of("peak_frequency", {peaks}, "cycles/T", "frequency of a peak", frequency),
-                      field_of("peak_prominence", {peaks}, "1", "height of a peak above its surroundings", height)}) {
-    field.attributes["minimum_prominence"] = spectrum.options.minimum_prominence;
-    if (count == 0) field.attributes["undefined"] = std::string("no local maximum stands out");
-    fields.push_back(std::move(field));
-  }
-}
-
-void add_choices(std::vector<Field>& fields, const PositionSpectrum& spectrum) {
-  const SpectrumOptions& options = spectrum.options.spectrum;
-  for (Field& field : fields) {
-    field.attributes["T"] = static_cast<std::int64_t>(spectrum.length);
-    field.attributes["window"] = std::string(name_of(options.window));
-    field.attributes["detrend"] = std::string(options.detrend ? "linear" : options.demean ? "mean" : "none");
-    field.attributes["normalisation"] = std::string("none: a cosine of amplitude a has |DFT| = a T / 2");
-  }
+  fields.add("peak_frequency", {peaks}, "cycles/T", "frequency of a peak", frequency)
+      .undefined_if_any("no local maximum stands out")
+      .note("minimum_prominence", spectrum.options.minimum_prominence);
+  fields.add("peak_prominence", {peaks}, "1", "height of a peak above its surroundings", height)
+      .undefined_if_any("no local maximum stands out")
+      .note("minimum_prominence", spectrum.options.minimum_prominence);
 }
 
 /// Of the rows that the documents' tokens read, beside the first document's words; of the whole table where there are
@@ -174,40 +157,42 @@ PositionSpectrum position_spectrum(MatrixView positions, MatrixView words, const
 }
 
 std::vector<Field> describe(const PositionSpectrum& spectrum) {
-  if (!spectrum.undefined.empty()) {
-    Field field =
-        make_field("position_spectrum/mean", {}, "1", "amplitude spectrum of the position embedding", {not_defined});
-    field.attributes["undefined"] = spectrum.undefined;
-    return {field};
-  }
+  Fields fields("position_spectrum");
+  if (!spectrum.undefined.empty())
+    return fields.absent("mean", "1", "amplitude spectrum of the position embedding", spectrum.undefined).taken();
+
+  const SpectrumOptions& options = spectrum.options.spectrum;
+  fields.note_all("T", spectrum.length)
+      .note_all("window", name_of(options.window))
+      .note_all("detrend", options.detrend  ? "linear"
+                           : options.demean ? "mean"
+                                            : "none")
+      .note_all("normalisation", "none: a cosine of amplitude a has |DFT| = a T / 2");
   const Axis frequency = frequency_axis(spectrum.amplitude.rows());
   const Vector per_token = Vector::LinSpaced(frequency.size(), 0.0, static_cast<double>(frequency.size() - 1)) /
                            static_cast<double>(spectrum.length);
-  const auto curve = [&](const char* quantity, const char* long_name, const Vector& values) {
-    return field_of(quantity, {frequency}, "1", long_name, values);
-  };
-  std::vector<Field> fields{
-      curve("mean", "mean over columns of the position embedding's amplitude spectrum", spectrum.positions.mean),
-      curve("lower_quartile", "lower quartile over columns", spectrum.positions.lower),
-      curve("upper_quartile", "upper quartile over columns", spectrum.positions.upper),
-      curve("cumulative_energy", "share of non-constant energy at frequencies up to this", spectrum.cumulative_energy),
-      field_of("cycles_per_token", {frequency}, "cycles/token", "frequency in cycles per token", per_token)};
-  if (spectrum.cumulative_energy.hasNaN()) fields[3].attributes["undefined"] = std::string("every column is constant");
+  fields.add("mean", {frequency}, "1", "mean over columns of the position embedding's amplitude spectrum",
+             spectrum.positions.mean);
+  fields.add("lower_quartile", {frequency}, "1", "lower quartile over columns", spectrum.positions.lower);
+  fields.add("upper_quartile", {frequency}, "1", "upper quartile over columns", spectrum.positions.upper);
+  fields
+      .add("cumulative_energy", {frequency}, "1", "share of non-constant energy at frequencies up to this",
+           spectrum.cumulative_energy)
+      .undefined_if_any("every column is constant");
+  fields.add("cycles_per_token", {frequency}, "cycles/token", "frequency in cycles per token", per_token);
   if (spectrum.words.mean.size() > 0) {
-    fields.push_back(
-        curve("word_mean", "mean over columns of the word embeddings' amplitude spectrum", spectrum.words.mean));
-    fields.push_back(
-        curve("word_lower_quartile", "lower quartile over columns, word embeddings", spectrum.words.lower));
-    fields.push_back(
-        curve("word_upper_quartile", "upper quartile over columns, word embeddings", spectrum.words.upper));
+    fields.add("word_mean", {frequency}, "1", "mean over columns of the word embeddings' amplitude spectrum",
+               spectrum.words.mean);
+    fields.add("word_lower_quartile", {frequency}, "1", "lower quartile over columns, word embeddings",
+               spectrum.words.lower);
+    fields.add("word_upper_quartile", {frequency}, "1", "upper quartile over columns, word embeddings",
+               spectrum.words.upper);
   }
   add_peaks(fields, spectrum);
   const Axis column =
       counting_axis("column", "1", "column of the position embedding, 0-based", 0, spectrum.amplitude.cols() - 1);
-  fields.push_back(
-      field_of("amplitude", {frequency, column}, "1", "amplitude spectrum of each column", spectrum.amplitude));
-  add_choices(fields, spectrum);
-  return fields;
+  fields.add("amplitude", {frequency, column}, "1", "amplitude spectrum of each column", spectrum.amplitude);
+  return fields.taken();
 }
 
 const AnalysisKind& position_spectrum_analysis() {

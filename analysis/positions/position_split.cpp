@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/fields/fields.h"
 #include "../../core/model/head_weights.h"
 #include "../../core/numbers/fft.h"
 #include "../../core/numbers/threads.h"
@@ -162,6 +163,22 @@ AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
   return cost;
 }
 
+/// (5) and (6), where heads came.
+void add_scores(Fields& fields, const PositionSplit& split) {
+  const Axis layer = layer_axis(split.grid.layers), head = head_axis(split.grid.heads);
+  const Axis query = part_axis("query_part", "part of the query's hidden state", true);
+  const Axis key = part_axis("key_part", "part of the key's hidden state", true);
+  fields
+      .add("mean_square_score", {layer, head}, "1", "mean squared scaled score between tokens drawn independently",
+           split.mean_square_score)
+      .undefined_if_any("no query and key projections of this layer");
+  fields.add("score_share", {layer, head, query, key}, "1", "share of the mean squared score", split.score_share)
+      .undefined_if_any("no query and key projections of this layer, or all scores are zero")
+      .note("tokens",
+            "query and key drawn independently from all texts; key parts mean and "
+            "context do not change along a row, the softmax does not see them");
+}
+
 }  // namespace
 
 PositionSplit position_split(const std::vector<StateMoments>& layers, const std::vector<Index>& layer_numbers,
@@ -201,65 +218,56 @@ PositionSplit position_split(const std::vector<StateMoments>& layers, const std:
 }
 
 std::vector<Field> describe(const PositionSplit& split) {
-  const auto note = [&](Field& field, const std::string& reason) {
-    const std::vector<double>& values = field.doubles();
-    if (std::any_of(values.begin(), values.end(), [](double value) { return std::isnan(value); }))
-      field.attributes["undefined"] = reason;
-    field.attributes["documents"] = static_cast<std::int64_t>(split.documents);
-    field.attributes["T"] = static_cast<std::int64_t>(split.length);
-    field.attributes["d_model"] = static_cast<std::int64_t>(split.d_model);
-  };
   const char* const share_name = "share of the hidden states' variance";
-  if (!split.undefined.empty()) {
-    Field field = make_field("position_split/variance_share", {}, "1", share_name, {not_defined});
-    note(field, split.undefined);
-    return {field};
-  }
-  std::vector<Field> fields;
-  const auto add = [&](const char* quantity, std::vector<Axis> axes, const char* long_name, const auto& values,
-                       const char* reason) -> Field& {
-    fields.push_back(make_field(fmt::format("position_split/{}", quantity), std::move(axes), "1", long_name,
-                                {values.data(), values.data() + values.size()}));
-    note(fields.back(), reason);
-    return fields.back();
-  };
+  Fields fields("position_split");
+  fields.note_all("documents", split.documents).note_all("T", split.length).note_all("d_model", split.d_model);
+  if (!split.undefined.empty()) return fields.absent("variance_share", "1", share_name, split.undefined).taken();
+
   const Axis layer = layer_axis(split.grid.layers);
+  const Axis frequency =
+      counting_axis("frequency", "cycles/T", "frequency in cycles per T positions", 0, split.length / 2);
+  const double subspace_share = split.options.subspace_share;
   const char* const equal = "the mean state is the same at every position";
-  add("variance_share", {layer, part_axis("part", "part of a hidden state", false)}, share_name, split.variance_share,
-      "the hidden states are all equal");
-  add("noise_share", {layer}, "share of variance expected in the position part where nothing depends on position",
-      split.noise_share, "one document, or hidden states that are all equal");
-  add("spectrum",
-      {layer, counting_axis("frequency", "cycles/T", "frequency in cycles per T positions", 0, split.length / 2)},
-      "mean over columns of the position part's amplitude spectrum", split.spectrum, "");
-  add("low_frequency_share", {layer}, "share of the position part's energy at low frequencies",
-      split.low_frequency_share, equal)
-      .attributes["low_frequency"] = static_cast<std::int64_t>(split.options.low_frequency);
-  add("effective_rank", {layer}, "participation ratio of the position part's squared singular values",
-      split.effective_rank, equal);
-  const std::size_t first = fields.size();
-  add("components", {layer}, "principal components that hold most of the position part", split.components, equal);
-  add("context_overlap", {layer}, "share of the context part's variance inside these components", split.context_overlap,
-      "one of the two parts is zero");
-  add("residual_overlap", {layer}, "share of the residual's variance inside these components", split.residual_overlap,
-      "one of the two parts is zero");
-  add("chance_overlap", {layer}, "share of an isotropic part's variance inside these components", split.chance_overlap,
-      equal);
-  for (std::size_t i = first; i < fields.size(); ++i)
-    fields[i].attributes["subspace_share"] = split.options.subspace_share;
-  if (split.grid.heads == 0) return fields;
-  const Axis head = head_axis(split.grid.heads);
-  add("mean_square_score", {layer, head}, "mean squared scaled score between tokens drawn independently",
-      split.mean_square_score, "no query and key projections of this layer");
-  add("score_share",
-      {layer, head, part_axis("query_part", "part of the query's hidden state", true),
-       part_axis("key_part", "part of the key's hidden state", true)},
-      "share of the mean squared score", split.score_share,
-      "no query and key projections of this layer, or all scores are zero")
-      .attributes["tokens"] = std::string(
-      "query and key drawn independently from all texts; key parts mean and "
-      "context do not change along a row, the softmax does not see them");
-  return fields;
+  const char* const zero = "one of the two parts is zero";
+  fields
+      .add("variance_share", {layer, part_axis("part", "part of a hidden state", false)}, "1", share_name,
+           split.variance_share)
+      .undefined_if_any("the hidden states are all equal");
+  fields
+      .add("noise_share", {layer}, "1",
+           "share of variance expected in the position part where nothing depends on position", split.noise_share)
+      .undefined_if_any("one document, or hidden states that are all equal");
+  fields.add("spectrum", {layer, frequency}, "1", "mean over columns of the position part's amplitude spectrum",
+             split.spectrum);
+  fields
+      .add("low_frequency_share", {layer}, "1", "share of the position part's energy at low frequencies",
+           split.low_frequency_share)
+      .undefined_if_any(equal)
+      .note("low_frequency", split.options.low_frequency);
+  fields
+      .add("effective_rank", {layer}, "1", "participation ratio of the position part's squared singular values",
+           split.effective_rank)
+      .undefined_if_any(equal);
+  fields.add("components", {layer}, "1", "principal components that hold most of the position part", split.components)
+      .undefined_if_any(equal)
+      .note("subspace_share", subspace_share);
+  fields
+      .add("context_overlap", {layer}, "1", "share of the context part's variance inside these components",
+           split.context_overlap)
+      .undefined_if_any(zero)
+      .note("subspace_share", subspace_share);
+  fields
+      .add("residual_overlap", {layer}, "1", "share of the residual's variance inside these components",
+           split.residual_overlap)
+      .undefined_if_any(zero)
+      .note("subspace_share", subspace_share);
+  fields
+      .add("chance_overlap", {layer}, "1", "share of an isotropic part's variance inside these components",
+           split.chance_overlap)
+      .undefined_if_any(equal)
+      .note("subspace_share", subspace_share);
+  if (split.grid.heads > 0) add_scores(fields, split);
+  return fields.taken();
 }
 
 const AnalysisKind& position_split_analysis() {
