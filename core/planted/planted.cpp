@@ -6,6 +6,7 @@
 #include <Eigen/QR>
 #include <fmt/format.h>
 
+#include "../fields/fields.h"
 #include "../numbers/random.h"
 
 namespace headwave {
@@ -232,19 +233,19 @@ PlantedModel planted_model(const PlantedSpec& spec) {
 }
 
 std::vector<Field> describe(const PlantedModel& planted) {
+  const Axis layer = layer_axis(planted.model.stack.layers()), head = head_axis(planted.model.stack.block.heads);
   std::vector<std::string> kinds;
   std::vector<double> offsets;
-  for (const auto& layer : planted.spec.heads)
-    for (const PlantedHead& head : layer) {
-      kinds.emplace_back(name_of(head.kind));
-      offsets.push_back(head.positional() ? head.offset : std::nan(""));
+  for (const auto& heads : planted.spec.heads)
+    for (const PlantedHead& one : heads) {
+      kinds.emplace_back(name_of(one.kind));
+      offsets.push_back(one.positional() ? one.offset : std::nan(""));
     }
-  const std::vector<Axis> axes{layer_axis(planted.model.stack.layers()), head_axis(planted.model.stack.block.heads)};
-  Field offset = make_field("planted/offset", axes, "token",
-                            "offset planted into the head; undefined where it prefers none", std::move(offsets));
-  offset.attributes["undefined"] = std::string("sink, content and noise heads prefer no offset");
-  Field kind{"planted/kind", axes, "1", "what was planted into the head", std::move(kinds), {}, {}};
-  return {std::move(offset), std::move(kind)};
+  Fields fields("planted");
+  fields.add("offset", {layer, head}, "token", "offset planted into the head; undefined where it prefers none", offsets)
+      .undefined("sink, content and noise heads prefer no offset");
+  fields.add("kind", {layer, head}, "1", "what was planted into the head", kinds);
+  return fields.taken();
 }
 
 }  // namespace headwave
