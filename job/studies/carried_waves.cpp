@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "../../core/fields/fields.h"
+
 namespace headwave {
 
 namespace {
@@ -40,18 +42,14 @@ void CarriedWaves::add(const std::string& condition, const Result& result) {
 
 std::vector<Field> CarriedWaves::fields() const {
   if (heads_.empty() || conditions_.empty()) return {};
-  std::vector<std::string> names;
-  for (const HeadName& head : heads_) names.push_back(head_name(head.layer, head.head));
   const std::vector<Axis> axes{{"condition", "1", "what the model was given", conditions_},
-                               {"carried_head", "1", "head", names},
+                               head_name_axis("carried_head", "head", heads_),
                                offset_axis("carried_offset", -reach_, reach_)};
-  std::vector<Field> fields{
-      make_field("carried_waves/mean_weight", axes, "1", "mean attention weight at an offset", weight_),
-      make_field("carried_waves/weighted", axes, "1",
-                 "unscaled scores without their row means, summed along a diagonal", weighted_)};
-  for (Field& field : fields)
-    field.attributes["undefined"] = std::string("no pair at that offset, or no redefined queries and keys");
-  return fields;
+  Fields fields("carried_waves");
+  fields.add("mean_weight", axes, "1", "mean attention weight at an offset", weight_);
+  fields.add("weighted", axes, "1", "unscaled scores without their row means, summed along a diagonal", weighted_);
+  fields.note_all("undefined", "no pair at that offset, or no redefined queries and keys");
+  return fields.taken();
 }
 
 }  // namespace headwave

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "../../analysis/attention/measured_offset.h"
+#include "../../core/fields/fields.h"
 #include "../../core/model/intervention.h"
 #include "../run/document_pass.h"
 #include "../run/stage_report.h"
@@ -150,32 +151,24 @@ ReAiming re_aiming(const Model& model, const Source& source, const ReAimingOptio
 }
 
 std::vector<Field> describe(const ReAiming& re_aiming) {
-  std::vector<std::string> names;
-  for (const HeadName& head : re_aiming.heads) names.push_back(head_name(head.layer, head.head));
-  const Axis heads{"re_aimed_head", "1", "head whose keys are re-aimed", names};
-  const Axis shifts{"shift", "token", "u: keys stand for the position u tokens later",
-                    std::vector<std::int64_t>(re_aiming.shifts.begin(), re_aiming.shifts.end())};
-  const auto list = [](const auto& numbers) {
-    return std::vector<double>(numbers.data(), numbers.data() + numbers.size());
-  };
-  std::vector<Field> fields{
-      make_field("re_aiming/offset", {heads, shifts}, "token", "measured offset in the re-aimed model; 0: at itself",
-                 list(re_aiming.offset)),
-      make_field("re_aiming/weight", {heads, shifts}, "1", "mean attention weight at that offset",
-                 list(re_aiming.weight)),
-      make_field("re_aiming/followed", {heads, shifts}, "1",
-                 "mean weight u tokens further on, over the weight at the offset of the model as it is",
-                 list(re_aiming.followed)),
-      make_field("re_aiming/follows", {heads}, "1", "share of the shifts that move the offset by exactly -u",
-                 list(re_aiming.follows)),
-      make_field("re_aiming/slope", {heads}, "1", "moved offset per token of shift, -1: position is all that is read",
-                 list(re_aiming.slope))};
-  fields[0].attributes["undefined"] = std::string("the maximum does not rise above its null");
-  fields[1].attributes["undefined"] = fields[2].attributes["undefined"] =
-      std::string("no offset, or it lies beyond the documents");
-  fields[3].attributes["undefined"] = fields[4].attributes["undefined"] =
-      std::string("the head has no offset to be moved");
-  return fields;
+  const Axis head = head_name_axis("re_aimed_head", "head whose keys are re-aimed", re_aiming.heads);
+  const Axis shift{"shift", "token", "u: keys stand for the position u tokens later",
+                   std::vector<std::int64_t>(re_aiming.shifts.begin(), re_aiming.shifts.end())};
+  const char* const beyond = "no offset, or it lies beyond the documents";
+  const char* const no_offset = "the head has no offset to be moved";
+  Fields fields("re_aiming");
+  fields.add("offset", {head, shift}, "token", "measured offset in the re-aimed model; 0: at itself", re_aiming.offset)
+      .undefined("the maximum does not rise above its null");
+  fields.add("weight", {head, shift}, "1", "mean attention weight at that offset", re_aiming.weight).undefined(beyond);
+  fields
+      .add("followed", {head, shift}, "1",
+           "mean weight u tokens further on, over the weight at the offset of the model as it is", re_aiming.followed)
+      .undefined(beyond);
+  fields.add("follows", {head}, "1", "share of the shifts that move the offset by exactly -u", re_aiming.follows)
+      .undefined(no_offset);
+  fields.add("slope", {head}, "1", "moved offset per token of shift, -1: position is all that is read", re_aiming.slope)
+      .undefined(no_offset);
+  return fields.taken();
 }
 
 }  // namespace headwave

@@ -6,10 +6,12 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "../../core/fields/fields.h"
 #include "../../core/fields/head_name.h"
 #include "../../core/numbers/offset_peak.h"
 #include "../inputs/intervention_text.h"
@@ -305,30 +307,22 @@ Reproduction reproduction(const std::function<JobInput()>& open, const JobOption
 }
 
 std::vector<Field> describe(const Reproduction& reproduction) {
-  Axis quantity{"quantity", "1", "what the paper reports", {}};
-  std::vector<std::string> names, units, published, sources;
-  std::vector<double> measured, low, high;
-  for (const ReproducedQuantity& one : reproduction.quantities) {
-    names.push_back(one.name);
-    units.push_back(one.unit);
-    published.push_back(one.published);
-    sources.push_back(one.source);
-    measured.push_back(one.measured);
-    low.push_back(one.low);
-    high.push_back(one.high);
-  }
-  quantity.values = names;
-  std::vector<Field> fields{
-      make_field("reproduction/measured", {quantity}, "1", "measured, in the unit of reproduction/unit", measured),
-      make_field("reproduction/low", {quantity}, "1", "least value that agrees with what is published", low),
-      make_field("reproduction/high", {quantity}, "1", "largest value that agrees", high),
-      Field{"reproduction/published", {quantity}, "1", "what is published", published, {}, {}},
-      Field{"reproduction/unit", {quantity}, "1", "unit of measured, low and high", units, {}, {}},
-      Field{"reproduction/source", {quantity}, "1", "where it is published", sources, {}, {}}};
-  fields[0].attributes["undefined"] = std::string("the model or the documents do not give it");
-  fields[1].attributes["undefined"] = fields[2].attributes["undefined"] =
-      std::string("nothing is published of this model");
-  return fields;
+  using One = ReproducedQuantity;
+  const auto all = [&](auto member) { return reproduction.quantities | std::views::transform(member); };
+  std::vector<std::string> names;
+  for (const One& one : reproduction.quantities) names.push_back(one.name);
+  const Axis quantity{"quantity", "1", "what the paper reports", names};
+  Fields fields("reproduction");
+  fields.add("measured", {quantity}, "1", "measured, in the unit of reproduction/unit", all(&One::measured))
+      .undefined("the model or the documents do not give it");
+  fields.add("low", {quantity}, "1", "least value that agrees with what is published", all(&One::low))
+      .undefined("nothing is published of this model");
+  fields.add("high", {quantity}, "1", "largest value that agrees", all(&One::high))
+      .undefined("nothing is published of this model");
+  fields.add("published", {quantity}, "1", "what is published", all(&One::published));
+  fields.add("unit", {quantity}, "1", "unit of measured, low and high", all(&One::unit));
+  fields.add("source", {quantity}, "1", "where it is published", all(&One::source));
+  return fields.taken();
 }
 
 }  // namespace headwave
