@@ -1,0 +1,67 @@
+#include "../../analysis/registry/registry.h"
+
+#include <algorithm>
+#include <set>
+
+#include "../catch.h"
+
+using namespace headwave;
+
+namespace {
+
+std::vector<std::string> names_of(const std::vector<const AnalysisKind*>& kinds) {
+  std::vector<std::string> names;
+  for (const AnalysisKind* kind : kinds) names.emplace_back(kind->name);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("analyses: each has a name of its own, a line for people, a maker, and stands behind what it reads") {
+  std::set<const AnalysisKind*> before;
+  std::set<std::string_view> names;
+  for (const AnalysisKind* kind : analysis_kinds()) {
+    CAPTURE(kind->name);
+    CHECK(names.insert(kind->name).second);
+    CHECK(!kind->finds.empty());
+    CHECK(!kind->needs.empty());
+    CHECK(kind->make != nullptr);
+    for (const AnalysisKind::Of read : kind->reads) CHECK(before.contains(&read()));
+    for (const AnalysisKind::Of read : kind->reads_one_of) CHECK(before.contains(&read()));
+    CHECK(kind->reads_one_of.size() != 1);
+    before.insert(kind);
+  }
+}
+
+TEST_CASE("analyses: what is asked for comes with what it reads, in order, and with what is always done") {
+  CHECK(chosen_analyses({}) == analysis_kinds());
+  CHECK(names_of(chosen_analyses({"score_cluster"})) ==
+        std::vector<std::string>{"measured_offset", "qk_svd", "cross_covariance", "score_cluster"});
+  CHECK(names_of(chosen_analyses({"position_split", "measured_offset"})) ==
+        std::vector<std::string>{"measured_offset", "state_moments", "position_split"});
+  CHECK(names_of(chosen_analyses({"offset_agreement", "position_atlas"})) ==
+        std::vector<std::string>{"measured_offset", "position_atlas", "offset_agreement"});
+}
+
+TEST_CASE("analyses: a name that is none is told with the nearest, or with all there are") {
+  CHECK_THROWS_WITH(chosen_analyses({"head_typs"}),
+                    ContainsSubstring("no analysis 'head_typs'") && ContainsSubstring("head_types"));
+  CHECK_THROWS_WITH(chosen_analyses({"zzz"}), ContainsSubstring("there are measured_offset, head_cluster"));
+  // What only others read has no name for people.
+  CHECK_THROWS_AS(chosen_analyses({"state_moments"}), ShapeError);
+  const auto listed = names_of(listed_analyses());
+  CHECK(std::find(listed.begin(), listed.end(), "state_moments") == listed.end());
+}
+
+TEST_CASE("analyses: one that compares what others found is refused where none of them is there") {
+  CHECK_THROWS_WITH(chosen_analyses({"offset_agreement"}),
+                    ContainsSubstring("position_atlas, phase_rotation, delay_spectrum"));
+}
+
+TEST_CASE("what an analysis has not found cannot be read") {
+  Finished finished;
+  CHECK(finished.find<int>() == nullptr);
+  CHECK_THROWS_AS(finished.get<int>(), ShapeError);
+  CHECK(finished.keep(7) == 7);
+  CHECK(finished.get<int>() == 7);
+}

@@ -1,0 +1,79 @@
+#include "../../job/run/document_pass.h"
+
+#include "../../core/planted/planted_bank.h"
+#include "../../job/run/stage_report.h"
+#include "../catch.h"
+
+using namespace headwave;
+
+namespace {
+
+/// Everything that a job does, on few and short documents; one of another length.
+struct Job {
+  PlantedModel planted = planted_model(planted_bank());
+  std::unique_ptr<Source> documents = planted_documents(planted, 4, 96, 1);
+  JobOptions options;
+
+  Job() {
+    options.draws = options.atlas_draws = 3;
+    options.resamples = 10;
+    options.sweep = 3;
+    options.clusters = 3;
+  }
+  [[nodiscard]] DocumentPass pass() const { return {planted.model, *documents, options, 1}; }
+};
+
+std::vector<Field> fields_of(DocumentPass& pass) {
+  StageReport nobody({}, {});
+  return pass.fields(0, nobody);
+}
+
+bool same_bits(const Field& a, const Field& b) {
+  ByteWriter left, right;
+  std::visit([&](const auto& values) { left.write(values); }, a.values);
+  std::visit([&](const auto& values) { right.write(values); }, b.values);
+  return a.name == b.name && left.bytes() == right.bytes();
+}
+
+void check_same(const std::vector<Field>& a, const std::vector<Field>& b) {
+  REQUIRE(a.size() == b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    CAPTURE(a[i].name);
+    CHECK(same_bits(a[i], b[i]));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("what documents gave goes through bytes, from one pass to another, and changes no bit of any Field") {
+  const Job job;
+  DocumentPass whole = job.pass();
+  StageReport nobody({}, {});
+  whole.run(nobody);
+  DocumentPass first = job.pass(), second = job.pass(), together = job.pass();
+  for (DocumentPass* pass : {&first, &second, &together}) pass->prepare();
+  std::vector<std::string> bytes;
+  for (const Index i : {0, 1}) bytes.push_back(DocumentPass::bytes_of(first.look(i)));
+  for (const Index i : {2, 3}) bytes.push_back(DocumentPass::bytes_of(second.look(i)));
+  for (const std::string& document : bytes) {
+    DocumentFindings findings = together.read(document);
+    CHECK(DocumentPass::bytes_of(findings) == document);
+    together.add(std::move(findings));
+  }
+  check_same(fields_of(whole), fields_of(together));
+}
+
+TEST_CASE("bytes of a finding that are cut short, too long, or another job's are refused") {
+  const Job job;
+  DocumentPass pass = job.pass();
+  pass.prepare();
+  const std::string bytes = DocumentPass::bytes_of(pass.look(0));
+  for (std::size_t size = 0; size < bytes.size(); size += 1 + bytes.size() / 97)
+    CHECK_THROWS_AS(pass.read(std::string_view(bytes).substr(0, size)), FormatError);
+  CHECK_THROWS_AS(pass.read(bytes + "x"), FormatError);
+  Job other;
+  other.options.only = {"head_types"};
+  DocumentPass narrow = other.pass();
+  narrow.prepare();
+  CHECK_THROWS_AS(narrow.read(bytes), FormatError);
+}
