@@ -244,8 +244,7 @@ std::vector<Field> describe(const PlantedModel& planted) {
   Fields fields("planted");
   fields.add("offset", {layer, head}, "token", "offset planted into the head; undefined where it prefers none", offsets)
       .undefined("sink, content and noise heads prefer no offset");
-  fields.add("kind", {layer, head}, "1", "what was planted into the head", kinds);
-  return fields.taken();
+  return fields.add("kind", {layer, head}, "1", "what was planted into the head", kinds).taken();
 }
 
 }  // namespace headwave

@@ -15,6 +15,14 @@ TEST_CASE("head names: written and read again") {
     for (const Index head : {0, 7, 31, 100}) CHECK(parse_head_name(head_name(layer, head)) == HeadName{layer, head});
 }
 
+TEST_CASE("head names: as an axis") {
+  const Axis axis = head_name_axis("map_head", "head", {{7, 8}, {0, 0}});
+  CHECK(axis.name == "map_head");
+  CHECK(axis.unit == "1");
+  CHECK(axis.long_name == "head");
+  CHECK(std::get<std::vector<std::string>>(axis.values) == std::vector<std::string>{"L7H8", "L0H0"});
+}
+
 TEST_CASE("head names: what is none is refused with a word on what is") {
   for (const char* text : {"",
                            "L",
