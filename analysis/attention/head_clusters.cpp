@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/numbers/offset_peak.h"
 #include "../../core/numbers/random.h"
 #include "../../core/numbers/threads.h"
 #include "../statistics/cluster_quality.h"
@@ -125,8 +126,9 @@ Vector mass_of(const std::vector<Index>& labels, Index clusters) {
 
 // Where each cluster comes in the canonical order: place[i] is the old number of the cluster that becomes number i.
 std::vector<Index> canonical_order(const Matrix& centroids, const Vector& mass) {
-  std::vector<Index> peak(static_cast<std::size_t>(centroids.rows()));
-  for (Index k = 0; k < centroids.rows(); ++k) centroids.row(k).maxCoeff(&peak[static_cast<std::size_t>(k)]);
+  std::vector<Index> peak;
+  for (Index k = 0; k < centroids.rows(); ++k)
+    peak.push_back(offset_peak(centroids.row(k).transpose()).value_or(OffsetPeak{}).offset);
   std::vector<Index> order(peak.size());
   std::iota(order.begin(), order.end(), Index{0});
   std::sort(order.begin(), order.end(), [&](Index a, Index b) {

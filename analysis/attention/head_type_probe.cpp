@@ -98,7 +98,8 @@ void HeadTypeProbe::add(HeadScore score, Index row, double value) {
   count_(static_cast<Index>(score), row) += 1.0;
 }
 
-/// Equation (1). Offsets beyond reach need not be looked at: within reach all are nearer and win every tie.
+/// Equation (1). Not offset_peak(): the largest of all keys is known, and is looked for within reach, the smaller |t|
+/// first as there. Offsets beyond reach need not be looked at: within reach all are nearer and win every tie.
 void HeadTypeProbe::add_argmax(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open,
                                float largest) {
   for (Index distance = 0; distance <= reach_; ++distance)

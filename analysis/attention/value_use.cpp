@@ -14,19 +14,10 @@ namespace headwave {
 
 namespace {
 
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
-
 Matrix beside(const std::vector<const Vector*>& columns) {
   Matrix matrix(columns.front()->size(), static_cast<Index>(columns.size()));
   for (Index c = 0; c < matrix.cols(); ++c) matrix.col(c) = *columns[static_cast<std::size_t>(c)];
   return matrix;
-}
-
-/// Equation (5) of one head. NaN: no offset has pairs, or the largest lies at the end of the search.
-double offset_of_largest(const Matrix& weights, Index row, Index near) {
-  const Index reach = (weights.cols() - 1) / 2;
-  const auto peak = offset_peak(weights.row(row).segment(reach - near, 2 * near + 1).transpose());
-  return peak && !peak->at_edge ? static_cast<double>(peak->offset) : not_defined;
 }
 
 }  // namespace
@@ -83,7 +74,7 @@ ValueUse ValueUseSum::use() const {
   use.norm_offset.resize(use.grid.rows());
   const Index near = std::min(use.reach, std::max<Index>(0, (use.length - 1) / 2));
   for (Index row = 0; row < use.grid.rows(); ++row)
-    use.norm_offset[row] = offset_of_largest(use.norm_weight, row, near);
+    use.norm_offset[row] = peak_offset(use.norm_weight.row(row).transpose(), near);
   return use;
 }
 

@@ -79,7 +79,9 @@ struct Peak {
   bool at_edge = false;
 };
 
-/// Higher first; of equal heights the one nearer to 0, then the left one.
+/// Higher first; of equal heights the one nearer to 0, then the left one: offset_peak()'s rule. Not offset_peak()
+/// itself: these peaks lie between whole offsets, their heights are refined and equal only up to rounding, and a second
+/// one is asked for.
 bool before(const Peak& a, const Peak& b) {
   const double equal = 1e-12 * std::max(std::abs(a.height), std::abs(b.height));
   if (std::abs(a.height - b.height) > equal) return a.height > b.height;

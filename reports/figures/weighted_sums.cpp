@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "../../core/numbers/error.h"
+#include "../../core/numbers/offset_peak.h"
 #include "../drawing/field_values.h"
 
 namespace headwave {
@@ -18,15 +20,18 @@ double WeightedSums::reach() const {
 }
 
 std::size_t WeightedSums::peak(std::size_t row) const {
-  std::size_t best = lags.size(), least = lags.size();
+  const auto far = static_cast<Index>(reach());
+  Vector curve = Vector::Constant(2 * far + 1, std::nan(""));
+  double least = std::numeric_limits<double>::infinity();
   for (std::size_t t = 0; t < lags.size(); ++t) {
     if (!shown(t) || !std::isfinite(value(row, t))) continue;
-    if (best == lags.size() || value(row, t) > value(row, best)) best = t;
-    if (least == lags.size() || value(row, t) < value(row, least)) least = t;
+    curve[static_cast<Index>(lags[t]) + far] = value(row, t);
+    least = std::min(least, value(row, t));
   }
-  if (best == lags.size() || !(value(row, best) > value(row, least))) return lags.size();
-  const auto cut_off = [&](std::size_t t) { return t == 0 || t + 1 == lags.size() || !shown(t - 1) || !shown(t + 1); };
-  return lags[best] != 0 && cut_off(best) ? lags.size() : best;
+  const auto peak = offset_peak(curve);
+  if (!peak || peak->at_edge || !(curve[peak->offset + far] > least)) return lags.size();
+  return static_cast<std::size_t>(std::find(lags.begin(), lags.end(), static_cast<double>(peak->offset)) -
+                                  lags.begin());
 }
 
 WeightedSums weighted_sums(const Result& result) {

@@ -35,3 +35,25 @@ TEST_CASE("what is no number is no maximum") {
   CHECK_FALSE(offset_peak(Vector{{none, none, 1}}, true).has_value());
   CHECK_THROWS_AS(offset_peak(Vector(4)), ShapeError);
 }
+
+TEST_CASE("a maximum where the numbers end is at an edge, as no pair lies further out") {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  CHECK(offset_peak(Vector{{none, 3, 1, 2, 0}})->at_edge);
+  CHECK(offset_peak(Vector{{0, 1, 2, 3, none}})->at_edge);
+  CHECK_FALSE(offset_peak(Vector{{0, 3, none, 2, 0}})->at_edge);
+  CHECK_FALSE(offset_peak(Vector{{0, 1, 2, none, none}})->at_edge);
+}
+
+TEST_CASE("the middle of a longer curve gives an estimate, or none") {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  const Vector curve{{9, 0, 3, 1, 2, 0, 8}};
+  CHECK(peak_offset(curve, 2) == -1);
+  CHECK(std::isnan(peak_offset(curve, 1)));
+  CHECK(std::isnan(peak_offset(curve, 3)));
+  CHECK(std::isnan(peak_offset(curve, 30)));
+  CHECK(peak_offset(curve, 0) == 0);
+  CHECK(peak_offset(Vector{{none, 0, 3, 1, none}}, 2) == 0);
+  CHECK(std::isnan(peak_offset(Vector{{none, none, none}}, 1)));
+  CHECK_THROWS_AS(peak_offset(Vector(4), 1), ShapeError);
+  CHECK_THROWS_AS(peak_offset(curve, -1), ShapeError);
+}
