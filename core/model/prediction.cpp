@@ -1,11 +1,10 @@
 #include "prediction.h"
 
-#include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 
+#include "../numbers/largest_entries.h"
 #include "layer.h"
 #include "model_pass.h"
 
@@ -54,15 +53,9 @@ Vector probabilities(VectorView32 row) {
 }
 
 std::vector<WordChance> likeliest(const Vector& chances, Index count) {
-  std::vector<Index> order(static_cast<std::size_t>(chances.size()));
-  std::iota(order.begin(), order.end(), Index{0});
-  const auto kept = std::min<std::ptrdiff_t>(count, static_cast<std::ptrdiff_t>(order.size()));
-  std::partial_sort(order.begin(), order.begin() + kept, order.end(),
-                    [&](Index a, Index b) { return chances[a] != chances[b] ? chances[a] > chances[b] : a < b; });
-  std::vector<WordChance> result;
-  for (std::ptrdiff_t i = 0; i < kept; ++i) result.push_back({order[static_cast<std::size_t>(i)], 0.0});
-  for (WordChance& word : result) word.probability = chances[word.id];
-  return result;
+  std::vector<WordChance> words;
+  for (const Index id : largest_entries(chances, count)) words.push_back({id, chances[id]});
+  return words;
 }
 
 PredictionLoss causal_loss(const Model& model, const Document& document) {

@@ -73,4 +73,9 @@ class Tokenizer {
 /// broken
 std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_directory);
 
+/// The text a person should see for a word that a model predicts: the token's, or "<30522>" where the model has rows for
+/// more words than the tokenizer knows.
+/// @param id  >= 0
+std::string word_text(const Tokenizer& tokenizer, Index id);
+
 }  // namespace headwave

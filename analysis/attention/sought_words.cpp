@@ -1,0 +1,66 @@
+#include "sought_words.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "../../core/model/key_free.h"
+#include "../../core/model/layer_positions.h"
+#include "../../core/model/model_pass.h"
+#include "../../core/numbers/largest_entries.h"
+
+namespace headwave {
+
+namespace {
+
+/// Keeps what enters one layer's projections.
+class LayerStates : public Probe {
+ public:
+  explicit LayerStates(Index layer) : layer_(layer) {}
+  using Probe::see;
+  void see(const LayerInput& input) override {
+    if (input.layer == layer_) states_ = input.states.cast<double>();
+  }
+  void see(const Tile& /*tile*/) override {}
+  [[nodiscard]] const Matrix& states() const { return states_; }
+
+ private:
+  Index layer_;
+  Matrix states_;
+};
+
+void require_key_free(const Model& model, const HeadName& head) {
+  const Stack& stack = model.stack;
+  if (head.layer < 0 || head.layer >= stack.layers() || head.head < 0 || head.head >= stack.block.heads)
+    throw ShapeError(fmt::format("there is no {}; the model has {} layers of {} heads",
+                                 head_name(head.layer, head.head), stack.layers(), stack.block.heads));
+  if (stack.position_term != nullptr && !stack.position_term->additive())
+    throw ShapeError(
+        fmt::format("a {} turns queries and keys by their positions: its queries cannot be carried back "
+                    "to hidden states",
+                    model.family));
+}
+
+}  // namespace
+
+std::vector<std::vector<SoughtWord>> sought_words(const Model& model, const Document& document, const HeadName& head,
+                                                  Index top) {
+  require_key_free(model, head);
+  const Stack& stack = model.stack;
+  LayerStates look(head.layer);
+  const std::array<Probe*, 1> probes{&look};
+  model_pass(model, document, probes);
+
+  const AttentionWeights& weights = stack.blocks[static_cast<std::size_t>(head.layer)].self;
+  const Matrix32 queries = key_free_queries(look.states(), weights, stack.block, head.head).cast<float>();
+  Matrix32 words = layer_words(stack, head.layer);
+  words.rowwise() -= words.colwise().mean().eval();
+  const Matrix32 scores = queries * words.transpose() * static_cast<float>(stack.block.score_scale);
+  std::vector<std::vector<SoughtWord>> sought(static_cast<std::size_t>(scores.rows()));
+  for (Index i = 0; i < scores.rows(); ++i)
+    for (const Index id : largest_entries(scores.row(i).transpose().cast<double>(), top))
+      sought[static_cast<std::size_t>(i)].push_back({id, static_cast<double>(scores(i, id))});
+  return sought;
+}
+
+}  // namespace headwave
