@@ -9,7 +9,7 @@ namespace headwave {
 
 /// A stage of a job and what it is expected to cost.
 struct StageCost {
-  std::string name;    ///< "preparation", "attention", or an analysis of job_analyses()
+  std::string name;    ///< "preparation", "attention", or the name of an analysis
   double seconds = 0;  ///< wall time
 };
 

@@ -9,7 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "../../analysis/attention/followed_shifts.h"
 #include "../../analysis/attention/measured_offset.h"
+#include "../../analysis/attention/positional_heads.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/intervention.h"
 #include "../run/document_pass.h"
@@ -59,39 +61,15 @@ Model up_to(const Model& model, Index layer) {
   return front;
 }
 
-/// The heads with the largest weight at an offset of their own.
+/// The heads with the largest weight at an offset of their own, in the order of the model.
 std::vector<HeadName> clearest(const Looks& looks, Index most) {
-  std::vector<std::pair<double, HeadName>> ranked;
   const HeadGrid& grid = looks.measured.grid;
-  for (Index row = 0; row < grid.rows(); ++row)
-    if (!std::isnan(looks.measured.offset[all][row]))
-      ranked.push_back({looks.measured.weight[all][row],
-                        {grid.layers[static_cast<std::size_t>(row / grid.heads)], row % grid.heads}});
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  ranked.resize(std::min(ranked.size(), static_cast<std::size_t>(most)));
+  std::vector<Index> rows = clearest_heads(looks.measured.offset[all], looks.measured.weight[all], most);
+  std::sort(rows.begin(), rows.end());
   std::vector<HeadName> names;
-  for (const auto& [weight, name] : ranked) names.push_back(name);
-  std::sort(names.begin(), names.end(), [](const HeadName& a, const HeadName& b) {
-    return std::pair(a.layer, a.head) < std::pair(b.layer, b.head);
-  });
+  for (const Index row : rows)
+    names.push_back({grid.layers[static_cast<std::size_t>(row / grid.heads)], row % grid.heads});
   return names;
-}
-
-void set_summary(ReAiming& result, Index head) {
-  const auto zero = std::find(result.shifts.begin(), result.shifts.end(), 0) - result.shifts.begin();
-  double followed = 0, tried = 0, product = 0, square = 0;
-  for (Index s = 0; s < static_cast<Index>(result.shifts.size()); ++s) {
-    const auto u = static_cast<double>(result.shifts[static_cast<std::size_t>(s)]);
-    if (u == 0) continue;
-    const double moved = result.offset(head, s) - result.offset(head, zero);
-    tried += 1;
-    if (moved == -u) followed += 1;
-    if (std::isnan(moved)) continue;
-    product += u * moved;
-    square += u * u;
-  }
-  if (tried > 0 && !std::isnan(result.offset(head, zero))) result.follows[head] = followed / tried;
-  if (square > 0) result.slope[head] = product / square;
 }
 
 }  // namespace
@@ -146,7 +124,11 @@ ReAiming re_aiming(const Model& model, const Source& source, const ReAimingOptio
       if (progress) progress({"re-aiming", ++done, runs});
     }
   }
-  for (Index h = 0; h < heads; ++h) set_summary(result, h);
+  for (Index h = 0; h < heads; ++h) {
+    const FollowedShifts followed = followed_shifts(result.shifts, result.offset.row(h).transpose());
+    result.follows[h] = followed.share;
+    result.slope[h] = followed.slope;
+  }
   return result;
 }
 

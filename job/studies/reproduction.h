@@ -6,20 +6,9 @@
 
 #include "../inputs/job_input.h"
 #include "../run/job.h"
+#include "quantity_table.h"
 
 namespace headwave {
-
-/// One line of the table: what was published beside what was measured.
-struct ReproducedQuantity {
-  std::string name;
-  std::string unit;       ///< ratio, count, layer, token or cycles/T
-  double measured = 0;    ///< NaN: undefined for this model
-  std::string published;  ///< empty: nothing is published of this model
-  std::string source;
-  double low = 0, high = 0;  ///< within which it agrees; NaN where nothing is published
-  [[nodiscard]] bool compared() const { return !published.empty(); }
-  [[nodiscard]] bool agrees() const { return measured >= low && measured <= high; }
-};
 
 /// The paper's whole list on one model.
 struct Reproduction {

@@ -26,15 +26,4 @@ struct TextLossOptions {
 std::vector<PredictionLoss> text_losses(const Model& model, const Source& source, std::int32_t mask,
                                         const TextLossOptions& options = {}, const ProgressCallback& progress = {});
 
-/// All documents together.
-PredictionLoss total(const std::vector<PredictionLoss>& losses);
-
-/// How much larger the second mean loss is, in nats per token, and how uncertain that is over documents.
-struct LossDifference {
-  double mean = 0;
-  double standard_error = 0;  ///< of the mean over documents, each weighted by its tokens; NaN of fewer than two
-};
-/// @throws ShapeError if the two are not of the same documents
-LossDifference loss_difference(const std::vector<PredictionLoss>& before, const std::vector<PredictionLoss>& after);
-
 }  // namespace headwave

@@ -1,8 +1,8 @@
 #include "../../job/studies/text_loss.h"
 
-#include <cmath>
 #include <fstream>
 
+#include "../../analysis/statistics/loss_difference.h"
 #include "../../core/model/intervention.h"
 #include "../catch.h"
 
@@ -42,17 +42,6 @@ TEST_CASE("losses of a text do not depend on threads, and masks are the same for
   options.seed = 2;
   CHECK(text_losses(input.model, *input.source, 4, options)[2].sum != one[2].sum);
   CHECK_THROWS_WITH(text_losses(input.model, *input.source, -1), ContainsSubstring("no mask token"));
-}
-
-TEST_CASE("the difference of two losses and its error by hand") {
-  // Differences of 1, 2 and 3 nats over one token each: mean 2, standard deviation 1, error 1/sqrt(3).
-  const std::vector<PredictionLoss> before{{1, 5.0}, {1, 6.0}, {1, 7.0}}, after{{1, 6.0}, {1, 8.0}, {1, 10.0}};
-  const LossDifference difference = loss_difference(before, after);
-  CHECK(difference.mean == Approx(2));
-  CHECK(difference.standard_error == Approx(1 / std::sqrt(3.0)));
-  CHECK(std::isnan(loss_difference({{1, 5.0}}, {{1, 6.0}}).standard_error));
-  CHECK_THROWS_AS(loss_difference(before, {{1, 5.0}}), ShapeError);
-  CHECK_THROWS_WITH(loss_difference(before, {{1, 6.0}, {2, 8.0}, {1, 10.0}}), ContainsSubstring("1 and 2 tokens"));
 }
 
 TEST_CASE("documents in which nothing can be predicted have no loss, rather than one that is no number") {
