@@ -11,7 +11,7 @@
 
 namespace headwave {
 
-/// Attention weights of chosen heads over the first n tokens of one document.
+/// Attention maps: the weights of chosen heads over the first n tokens of one document.
 struct AttentionMaps {
   std::vector<HeadName> heads;
   std::vector<Matrix> weights;  ///< one per head, (n', n): rows are queries, columns keys

@@ -23,7 +23,7 @@ struct HeadTypeOptions {
 
 /// What is measured of every head: means over the query rows of a document, then over documents. A is its attention.
 enum class HeadScore : std::uint8_t {
-  previous,            ///< mean of A[i, i-1] over i >= 1
+  previous,            ///< mean of A[i, i-1] over i >= 1: the score of a previous-token head
   next,                ///< mean of A[i, i+1] over i < T-1; undefined under a causal mask
   duplicate,           ///< weight on earlier keys with the query's own token id, over queries that have one
   duplicate_baseline,  ///< the same if every allowed key had the same weight

@@ -40,11 +40,12 @@ struct DocumentValueUse {
 /// share a key-value head have the same V and cosine 1: with kv key-value heads D_sub is at most -1/kv where no cosine
 /// is negative. The disagreement of positions, the third of the source, is head_types/position_disagreement.
 ///
-/// (2) is the length of what key j hands on, A[i, j] n_j that of what reaches query i; (3) lets every query hand out 1
-/// as a softmax does. A key may get much weight and hand over nothing: `norm_first`, the mean of N on the first key,
-/// beside `weight_first`, the same of A, tells whether small values cancel a sink. Rows of zeros are left out. In (5)
-/// the lesser |t| wins a tie, then the left, and T is the longest document. W_O's bias belongs to no head and is left
-/// out, as are the residual connection and the norms that follow: lengths do not say whether vectors cancel.
+/// (2) and (3) are norm-based attention. (2) is the length of what key j hands on, A[i, j] n_j that of what reaches
+/// query i; (3) lets every query hand out 1 as a softmax does. A key may get much weight and hand over nothing:
+/// `norm_first`, the mean of N on the first key, beside `weight_first`, the same of A, tells whether small values
+/// cancel a sink. Rows of zeros are left out. In (5) the lesser |t| wins a tie, then the left, and T is the longest
+/// document. W_O's bias belongs to no head and is left out, as are the residual connection and the norms that follow:
+/// lengths do not say whether vectors cancel.
 ///
 /// Source: Li et al. 2018 (1), where neither flattening nor norm is given; Kobayashi et al. 2020 (2), not normalised
 /// there; (3) to (5) are this project's.

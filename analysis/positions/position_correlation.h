@@ -34,7 +34,7 @@ struct PositionCorrelation {
   PositionCorrelationOptions options;
 };
 
-/// How much of the positions each layer's hidden states still hold, as canonical correlations.
+/// How much of the positions each layer's hidden states still hold, as canonical correlations: CCA by layer.
 ///
 /// With x the hidden states of all tokens of all documents and y the positions' scores on their first r principal
 /// components, both centred, rho^2 are the eigenvalues of

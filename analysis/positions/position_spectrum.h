@@ -42,7 +42,8 @@ struct PositionSpectrum {
   PositionSpectrumOptions options;
 };
 
-/// Absolute DFT of each column of the position embedding; its mean and quartiles over columns, peaks and energy.
+/// The spectrum of positions: the absolute DFT of each column of the position embedding, its mean and quartiles over
+/// columns, peaks and energy.
 ///
 ///     P[f, c] = |sum_n w[n] pe[n, c] e^{-2 pi i f n / T}|,   f = 0 .. floor(T/2) cycles per T         (1)
 ///     E(f) = sum_{0 < g <= f} m_g sum_c P[g, c]^2 / sum_{0 < g} m_g sum_c P[g, c]^2                   (2)

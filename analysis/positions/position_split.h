@@ -51,7 +51,7 @@ struct PositionSplit {
   PositionSplitOptions options;
 };
 
-/// The balanced two-way split of hidden states over documents c and positions t:
+/// The position/context split: the balanced two-way split of hidden states over documents c and positions t:
 ///
 ///     h[c, t] = m + pos_t + ctx_c + res[c, t],   sum_t pos_t = sum_c ctx_c = 0                  (1)
 ///     pos_t = mean_c h[c, t] - m,   ctx_c = mean_t h[c, t] - m                                  (2)

@@ -18,7 +18,8 @@ struct PaperPhasesOptions {
   int threads = 1;  ///< over completions; changes no digit
 };
 
-/// g(f, theta) as published, from the whole R = U_Q^T U_K (d_model x d_model), under several completions of its bases.
+/// Paper mode: g(f, theta) as published, from the whole R = U_Q^T U_K (d_model x d_model), under several completions of
+/// its bases.
 struct PaperPhases {
   std::vector<HeadName> heads;
   Index length = 0;

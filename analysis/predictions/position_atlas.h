@@ -21,7 +21,7 @@ struct PositionAtlasOptions {
   int threads = 0;         ///< 0: one per core; changes no digit
 };
 
-/// What every head of a stack would do by position alone, from the checkpoint: no text, no forward pass.
+/// The weights-only atlas: what every head of a stack would do by position alone. No text, no forward pass.
 struct PositionAtlas {
   HeadGrid grid;
   Index length = 0;            ///< T

@@ -16,7 +16,7 @@ struct CrossCovariance {
   Matrix unbiased;          ///< (k, 2 T - 1)  of centred columns, divided by the number of pairs
   Vector weighted;          ///< (2 T - 1)  sum_j gain[j] covariance[j]: the trace of the scores, unscaled
   Vector weighted_centred;  ///< (2 T - 1)  the same of scores without their row means, which the softmax cannot see
-  double key_only_share = 0;  ///< of b_Q . k_j in the row-centred score variance; 0 where there is no bias
+  double key_only_share = 0;  ///< of the key-only term b_Q . k_j in the row-centred score variance; 0: no bias
 };
 
 /// How each redefined query column goes with its key column, lag by lag.

@@ -68,9 +68,10 @@ struct DelaySpectrum {
   DelaySpectrumOptions options;
 };
 
-/// delays() of the mean cross-spectrum, with percentile intervals over documents drawn with replacement, and p-values
-/// against the coherence of the null's draws. Where the null is of the first documents alone, p-values compare it with
-/// the coherence over those: over more documents noise averages out, and coherence rises by itself.
+/// The delay spectrometer: delays() of the mean cross-spectrum, with percentile intervals over documents drawn with
+/// replacement, and p-values against the coherence of the null's draws. Where the null is of the first documents alone,
+/// p-values compare it with the coherence over those: over more documents noise averages out, and coherence rises by
+/// itself.
 ///
 /// The percentiles are expanded for few documents, see bootstrap_tail.h. An interval is about what t^ would be over ever
 /// more documents, which is not quite the head's offset: waves between the bins draw t^ nearer to 0 by up to about

@@ -15,7 +15,7 @@ struct PhaseSpectra {
   Matrix key;    ///< the same of the keys
 };
 
-/// Adds one head of one document to spectra of that document:
+/// Adds one head of one document to spectra of that document, a histogram of frequency and phase:
 ///
 ///     g(f, theta) = sum over directions p with arg lambda_p in theta's bin of |F[Q p](f)|     (1)
 ///

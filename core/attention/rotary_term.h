@@ -23,7 +23,7 @@ struct RotaryOptions {
   double attention_factor = 1;  ///< yarn: multiplies queries and keys
 };
 
-/// Rotary positions: channel pair m of a head at position n is turned by n f_m.
+/// Rotary positions (RoPE): channel pair m of a head at position n is turned by n f_m.
 ///
 ///     (x_a, x_b) -> (x_a cos n f_m - x_b sin n f_m, x_b cos n f_m + x_a sin n f_m)          (1)
 ///     f_m = base^(-2m/r), m = 0 .. r/2 - 1                                                  (2)

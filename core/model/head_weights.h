@@ -13,7 +13,8 @@ struct HeadWeights {
 };
 
 /// Cuts a head out of a layer's projections.
-/// @param head  query head; where key heads are shared it reads key head floor(head / (heads / kv_heads))
+/// @param head  query head; where key heads are shared (grouped-query attention: GQA, MQA) it reads key head
+///              floor(head / (heads / kv_heads))
 /// @throws ShapeError if there is no such head
 HeadWeights head_weights(const AttentionWeights& attention, const BlockSpec& block, Index head);
 

@@ -10,8 +10,9 @@
 
 namespace headwave {
 
-/// Interventions: what a head does when part of what it reads is taken away. Each gives another model, which shares all
-/// weights but those that were changed, so that every analysis can be run on it as on any other.
+/// Interventions: what carries a head, seen by what it does when part of what it reads is taken away (ablation). Each
+/// gives another model, which shares all weights but those that were changed, so that every analysis can be run on it
+/// as on any other.
 
 /// The model with every position the same: its position table is zero, its position terms are gone. Norms, token types
 /// and words stay.
@@ -27,7 +28,8 @@ Model words_only(const Model& model);
 /// @throws ShapeError if the model has no position table or position term: nothing would be left
 Model positions_only(const Model& model);
 
-/// The model with heads pruned: what they would add to the residual stream is zero. Their attention can still be seen.
+/// Ablation of heads: the model with heads pruned, so that what they would add to the residual stream is zero. Their
+/// attention can still be seen.
 ///
 ///     W_O[rows of head h, :] = 0                                                             (1)
 ///
@@ -36,8 +38,8 @@ Model positions_only(const Model& model);
 /// @throws ShapeError naming a head that the model does not have
 Model without_heads(const Model& model, const std::vector<HeadName>& heads, AttentionKind kind = AttentionKind::self);
 
-/// The model with a band of frequencies taken out of its position table: every column loses its components at
-/// first <= f <= last cycles per T, T the rows of the table; f = 0 is its mean.
+/// Ablation of a frequency band: the model with a band of frequencies taken out of its position table: every column
+/// loses its components at first <= f <= last cycles per T, T the rows of the table; f = 0 is its mean.
 ///
 /// @throws ShapeError if the model has no position table, or the band lies outside 0 .. T/2
 Model without_band(const Model& model, Index first, Index last);

@@ -5,7 +5,8 @@
 
 namespace headwave {
 
-/// A head's query vectors carried back to the space of hidden states, where they can be held against states directly.
+/// The key-free form of attention: a head's query vectors carried back to the space of hidden states, where they can be
+/// held against states directly.
 ///
 ///     Q~ = (X W_Q + b_Q) W_K^T                                                               (1)
 ///     softmax(scale Q~ X^T) = softmax(scale (X W_Q + b_Q) (X W_K + b_K)^T)                   (2)
