@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "file_descriptor.h"
+
 namespace headwave {
 
 /// A file that appears whole or not at all: written under a temporary name in the same folder, synced to the disk,
@@ -35,8 +37,8 @@ class ReplacedFile {
  private:
   std::filesystem::path path_;
   std::filesystem::path temporary_;
-  int folder_ = -1;  // open as well: one that cannot be synced in the end is refused in the beginning
-  int file_ = -1;    // open from beginning to end: what the disk could not take in between, syncing it will tell
+  FileDescriptor folder_;  // open as well: one that cannot be synced in the end is refused in the beginning
+  FileDescriptor file_;    // open from beginning to end: what the disk could not take in between, syncing it will tell
 };
 
 /// Writes a text so that the file appears whole or not at all.

@@ -1,0 +1,34 @@
+#include "file_descriptor.h"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "../../core/numbers/error.h"
+#include "printable.h"
+
+namespace headwave {
+
+FileDescriptor::FileDescriptor(const std::filesystem::path& path, int flags)
+    : number_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+
+FileDescriptor::FileDescriptor(FileDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+
+FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+bool FileDescriptor::close() {
+  return number_ < 0 || ::close(std::exchange(number_, -1)) == 0;
+}
+
+void fail_by_errno(const std::filesystem::path& path, const char* what) {
+  throw IoError(fmt::format("{}: {}: {}", printable(path.string(), 400), what, std::strerror(errno)));
+}
+
+}  // namespace headwave

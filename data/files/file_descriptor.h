@@ -1,0 +1,33 @@
+#pragma once
+
+#include <filesystem>
+
+namespace headwave {
+
+/// A file or folder of the operating system, open while it lives.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  /// Opens it; programs started from here do not inherit it. Where that fails is_open() is false and errno says why.
+  /// @param flags  open(2)'s; a file that is made gets the permissions that the umask leaves
+  FileDescriptor(const std::filesystem::path& path, int flags);
+  FileDescriptor(FileDescriptor&& other) noexcept;
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor() { close(); }
+
+  [[nodiscard]] bool is_open() const { return number_ >= 0; }
+  [[nodiscard]] int get() const { return number_; }
+  /// Closes now; nothing where it is not open. @returns whether the system could, which may tell of a failed write
+  bool close();
+
+ private:
+  int number_ = -1;
+};
+
+/// Says what cannot be done with a file, and why by errno.
+/// @throws IoError always
+[[noreturn]] void fail_by_errno(const std::filesystem::path& path, const char* what);
+
+}  // namespace headwave
