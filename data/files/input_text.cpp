@@ -13,6 +13,7 @@
 #include "digest.h"
 #include "printable.h"
 #include "text_encoding.h"
+#include "unicode_text.h"
 
 namespace headwave {
 
@@ -22,17 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_of_a_stream = std::size_t{1} << 30U;
 constexpr std::size_t everything = std::string::npos;
-
-/// How many of the first bytes end with a whole character of UTF-8.
-std::size_t whole_characters(std::string_view text) {
-  std::size_t start = text.size();  // of the last character
-  while (start > 0 && text.size() - start < 4 && (static_cast<unsigned char>(text[start - 1]) & 0xC0U) == 0x80U)
-    --start;
-  if (start == 0) return text.size();
-  const auto lead = static_cast<unsigned char>(text[--start]);
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
-  return text.size() - start < length ? start : text.size();
-}
 
 /// The first bytes of standard input: to the end, or to the first line end after `enough`, or where no line ends to the
 /// end of some character.
@@ -65,10 +55,6 @@ std::string_view needed(std::string_view text, std::size_t enough) {
   if (text.size() <= enough) return text;
   const std::size_t line_end = text.find('\n', enough);
   return text.substr(0, line_end == std::string_view::npos ? text.size() : line_end + 1);
-}
-
-std::string_view without_mark(std::string_view text) {
-  return text.starts_with("\xef\xbb\xbf") ? text.substr(3) : text;
 }
 
 bool is_standard_input(const fs::path& path) {
@@ -109,7 +95,7 @@ InputText::InputText(const fs::path& path, const InputTextOptions& options) : na
   if (options.encoding.empty()) {
     text_ = needed(bytes, enough);
     require_utf8(text_, {name_, options.expected, options.remedy});
-    text_ = without_mark(text_);
+    text_ = without_byte_order_mark(text_);
   } else {
     decode(bytes, options);
   }

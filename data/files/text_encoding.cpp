@@ -21,7 +21,6 @@ namespace {
 
 using Converter = std::unique_ptr<UConverter, decltype(&ucnv_close)>;
 
-constexpr std::string_view mark = "\xef\xbb\xbf";
 constexpr char32_t replacement = 0xFFFD;
 
 Converter converter_of(const std::string& encoding) {
@@ -115,7 +114,7 @@ DecodedText decoded_text(std::string_view bytes, const std::string& encoding, st
     break;
   }
   decoded.bytes = static_cast<std::size_t>(at - bytes.data());
-  if (decoded.text.starts_with(mark)) decoded.text.erase(0, mark.size());
+  decoded.text.erase(0, decoded.text.size() - without_byte_order_mark(decoded.text).size());
   return decoded;
 }
 

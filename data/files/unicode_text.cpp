@@ -75,6 +75,19 @@ std::size_t ill_formed_utf8(std::string_view text) {
   return npos;
 }
 
+std::size_t whole_characters(std::string_view text) {
+  std::size_t start = text.size();  // of the last character
+  while (start > 0 && text.size() - start < 4 && (byte_at(text, start - 1) & 0xC0U) == 0x80U) --start;
+  if (start == 0) return text.size();
+  --start;
+  return text.size() - start < utf8_length(text[start]) ? start : text.size();
+}
+
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  return text.starts_with(mark) ? text.substr(mark.size()) : text;
+}
+
 char32_t code_point(std::string_view text, std::size_t at) {
   const unsigned first = byte_at(text, at);
   switch (utf8_length(text[at])) {

@@ -26,6 +26,12 @@ inline std::size_t utf8_length(char first) {
   return byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
 }
 
+/// How many of a text's first bytes end with a whole character; the last one may have been cut, the others are well-formed.
+std::size_t whole_characters(std::string_view text);
+
+/// A text in UTF-8 without the byte-order mark that may stand before it.
+std::string_view without_byte_order_mark(std::string_view text);
+
 /// The code point that stands at `at` of a well-formed text; at < text.size().
 char32_t code_point(std::string_view text, std::size_t at);
 
