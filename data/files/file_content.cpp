@@ -1,12 +1,9 @@
 #include "file_content.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <utility>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "mapped_file.h"
 
@@ -112,14 +109,6 @@ std::string_view words_of(FileContent content) {
       return "a PDF document";
   }
   return "";
-}
-
-std::string python_name(const std::filesystem::path& path) {
-  const std::string name = path.string();
-  const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
-    return c >= ' ' && c <= '~' && std::string_view("'\"\\$`!{}").find(c) == std::string_view::npos;
-  });
-  return plain && name.size() <= 300 ? fmt::format("'{}'", name) : "'FILE'";
 }
 
 }  // namespace headwave

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 #include <string_view>
 
 namespace headwave {
@@ -33,9 +32,5 @@ FileContent content_of_file(const std::filesystem::path& path);
 
 /// "a PyTorch file", "a NumPy archive (.npz)"; empty for `other`.
 std::string_view words_of(FileContent content);
-
-/// A file's name as a Python text in quotes, fit to stand in a shell's double quotes; `'FILE'` for a name with anything
-/// that either would take for its own.
-std::string python_name(const std::filesystem::path& path);
 
 }  // namespace headwave

@@ -21,6 +21,16 @@ std::string shown(const fs::path& path) {
   return printable(path.string(), 400);
 }
 
+/// A file's name as a Python text in quotes, fit to stand in a shell's double quotes; `'FILE'` for a name with anything
+/// that either would take for its own.
+std::string python_name(const fs::path& path) {
+  const std::string name = path.string();
+  const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
+    return c >= ' ' && c <= '~' && std::string_view("'\"\\$`!{}").find(c) == std::string_view::npos;
+  });
+  return plain && name.size() <= 300 ? fmt::format("'{}'", name) : "'FILE'";
+}
+
 /// A message whose remedy is a line of Python; {0} in the line stands for the file's name.
 std::string with_python(const fs::path& path, std::string_view what, std::string_view line, std::string_view then) {
   return fmt::format("{}: {}: python3 -c \"{}\"{}", shown(path), what,

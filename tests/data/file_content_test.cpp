@@ -1,24 +1,10 @@
 #include "../../data/files/file_content.h"
 
-#include <fstream>
-
 #include "../../core/numbers/error.h"
 #include "../catch.h"
+#include "zip_header.h"
 
 using namespace headwave;
-
-namespace {
-
-/// A zip archive's first header, as far as it says the member's name.
-std::string zip_of(const std::string& member) {
-  std::string header("PK\x03\x04", 4);
-  header.resize(26, '\0');
-  header += static_cast<char>(member.size());
-  header += std::string(3, '\0');
-  return header + member;
-}
-
-}  // namespace
 
 TEST_CASE("files are told apart by their bytes, archives by what is in them") {
   using enum FileContent;
@@ -44,10 +30,4 @@ TEST_CASE("files are told apart by their bytes, archives by what is in them") {
        {empty, hdf5, npy, safetensors, npz, pytorch, pickle, zip, gguf, parquet, gzip, image, pdf})
     CHECK_FALSE(words_of(content).empty());
   CHECK_THROWS_AS(content_of_file("no such file"), IoError);
-}
-
-TEST_CASE("a file's name stands in a line of Python only where nothing in it could be taken for code") {
-  CHECK(python_name("a b/states.pt") == "'a b/states.pt'");
-  for (const char* name : {"a'b", "a\"b", "$(rm x)", "`x`", "a\\b", "a\nb", "!x", "{x}", "caf\xc3\xa9"})
-    CHECK(python_name(name) == "'FILE'");
 }

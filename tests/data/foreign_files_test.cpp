@@ -7,19 +7,11 @@
 #include "../../data/listing/listing.h"
 #include "../../data/sources/stored_arrays.h"
 #include "../catch.h"
+#include "zip_header.h"
 
 using namespace headwave;
 
 namespace {
-
-/// A zip archive's first header, as far as it says the member's name.
-std::string zip_of(const std::string& member) {
-  std::string header("PK\x03\x04", 4);
-  header.resize(26, '\0');
-  header += static_cast<char>(member.size());
-  header += std::string(3, '\0');
-  return header + member;
-}
 
 const std::string legacy_torch = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
 
@@ -107,4 +99,12 @@ TEST_CASE("inspect has a word of its own for each container that is not read") {
   CHECK_THROWS_WITH(listing_of(it.write("a.txt", "text")), ContainsSubstring("neither HDF5 nor safetensors"));
   // What is in a name is not run by whoever copies the line.
   CHECK_THROWS_WITH(listing_of(it.write("a'); x('.npz", zip_of("a.npy"))), ContainsSubstring("np.load('FILE')"));
+}
+
+TEST_CASE("a file's name stands in a line of Python only where nothing in it could be taken for code") {
+  const Foreign it;
+  const auto told = [&](const std::string& name) { return foreign_states(it.write(name, zip_of("x.npy"))); };
+  CHECK_THAT(told("a b.npz"), ContainsSubstring("np.load('" + (it.path() / "a b.npz").string() + "')"));
+  for (const char* name : {"a'b", "a\"b", "$(rm x)", "`x`", "a\\b", "a\nb", "!x", "{x}", "caf\xc3\xa9"})
+    CHECK_THAT(told(name), ContainsSubstring("np.load('FILE')"));
 }
