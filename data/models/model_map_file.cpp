@@ -12,6 +12,7 @@
 
 #include "../../core/numbers/error.h"
 #include "../files/printable.h"
+#include "model_map_defaults.h"
 #include "model_map_keys.h"
 
 namespace headwave {
@@ -187,35 +188,6 @@ class MapWriter {
   std::string path_, lines_, inner_;
 };
 
-/// The defaults that most models have, and what cannot be left out.
-void complete(StackMap& stack, const std::string& place) {
-  const auto require = [&](bool good, const char* what) {
-    if (!good) throw FormatError(fmt::format("{}: {}; docs/model-map.md explains the keys", place, what));
-  };
-  BlockSpec& block = stack.block;
-  require(stack.layers > 0 && stack.vocabulary > 0 && stack.d_model > 0 && stack.d_feed_forward > 0 && block.heads > 0,
-          "expected 'layers', 'vocabulary', 'd_model', 'd_feed_forward' and 'heads', each at least 1");
-  if (block.kv_heads == 0) block.kv_heads = block.heads;
-  require(block.heads % block.kv_heads == 0, "'kv_heads' must divide 'heads'");
-  require(block.d_head > 0 || stack.d_model % block.heads == 0, "'heads' does not divide 'd_model'; give 'd_head'");
-  if (block.d_head == 0) block.d_head = stack.d_model / block.heads;
-  if (block.score_scale == 0) block.score_scale = 1.0 / std::sqrt(static_cast<double>(block.d_head));
-  RotaryOptions& rotary = stack.positions.rotary;
-  if (stack.positions.kind == PositionKind::rotary) {
-    if (rotary.channels == 0) rotary.channels = block.d_head;
-    require(rotary.channels % 2 == 0 && rotary.channels <= block.d_head,
-            "'channels' of rotary positions must be even and at most 'd_head'");
-    require(rotary.base > 0 && rotary.factor > 0, "'base' and 'factor' of rotary positions must be above 0");
-    require(rotary.scaling == RotaryScaling::none || rotary.scaling == RotaryScaling::linear || rotary.trained > 0,
-            "'trained' is needed for this scaling of rotary positions");
-  }
-  require(stack.positions.kind != PositionKind::table || stack.positions.rows > stack.positions.first_row,
-          "a position table needs more 'rows' than 'first_row'");
-  require(!stack.words.empty() && !stack.self.query.empty() && !stack.self.key.empty() && !stack.self.value.empty() &&
-              !stack.self.output.empty() && !stack.widen.empty() && !stack.narrow.empty(),
-          "[tensors] needs 'words', 'query', 'key', 'value', 'output', 'widen' and 'narrow'");
-}
-
 toml::table parsed(const std::filesystem::path& file) {
   std::error_code problem;
   const std::uintmax_t size = std::filesystem::file_size(file, problem);
@@ -246,11 +218,11 @@ ModelMap model_map_file(const std::filesystem::path& file) {
   if (!keys.has("stack")) keys.fail("stack", "a table: what the model is made of");
   map.stack.block.score_scale = 0;
   keys.table("stack", [&](MapReader& inner) { visit_stack(inner, map.stack); });
-  complete(map.stack, fmt::format("{}: [stack]", file.string()));
+  map.stack = completed(std::move(map.stack), fmt::format("{}: [stack]", file.string()));
   if (keys.has("decoder")) {
     map.decoder.emplace().block.score_scale = 0;
     keys.table("decoder", [&](MapReader& inner) { visit_stack(inner, *map.decoder); });
-    complete(*map.decoder, fmt::format("{}: [decoder]", file.string()));
+    map.decoder = completed(std::move(*map.decoder), fmt::format("{}: [decoder]", file.string()));
     if (map.decoder->cross.empty())
       throw FormatError(
           fmt::format("{}: [decoder]: expected 'cross_query' and the like: it reads an encoder", file.string()));

@@ -1,0 +1,40 @@
+#include "model_map_defaults.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+
+namespace headwave {
+
+StackMap completed(StackMap stack, const std::string& place) {
+  const auto require = [&](bool good, const char* what) {
+    if (!good) throw FormatError(fmt::format("{}: {}; docs/model-map.md explains the keys", place, what));
+  };
+  BlockSpec& block = stack.block;
+  require(stack.layers > 0 && stack.vocabulary > 0 && stack.d_model > 0 && stack.d_feed_forward > 0 && block.heads > 0,
+          "expected 'layers', 'vocabulary', 'd_model', 'd_feed_forward' and 'heads', each at least 1");
+  if (block.kv_heads == 0) block.kv_heads = block.heads;
+  require(block.heads % block.kv_heads == 0, "'kv_heads' must divide 'heads'");
+  require(block.d_head > 0 || stack.d_model % block.heads == 0, "'heads' does not divide 'd_model'; give 'd_head'");
+  if (block.d_head == 0) block.d_head = stack.d_model / block.heads;
+  if (block.score_scale == 0) block.score_scale = 1.0 / std::sqrt(static_cast<double>(block.d_head));
+  RotaryOptions& rotary = stack.positions.rotary;
+  if (stack.positions.kind == PositionKind::rotary) {
+    if (rotary.channels == 0) rotary.channels = block.d_head;
+    require(rotary.channels % 2 == 0 && rotary.channels <= block.d_head,
+            "'channels' of rotary positions must be even and at most 'd_head'");
+    require(rotary.base > 0 && rotary.factor > 0, "'base' and 'factor' of rotary positions must be above 0");
+    require(rotary.scaling == RotaryScaling::none || rotary.scaling == RotaryScaling::linear || rotary.trained > 0,
+            "'trained' is needed for this scaling of rotary positions");
+  }
+  require(stack.positions.kind != PositionKind::table || stack.positions.rows > stack.positions.first_row,
+          "a position table needs more 'rows' than 'first_row'");
+  require(!stack.words.empty() && !stack.self.query.empty() && !stack.self.key.empty() && !stack.self.value.empty() &&
+              !stack.self.output.empty() && !stack.widen.empty() && !stack.narrow.empty(),
+          "[tensors] needs 'words', 'query', 'key', 'value', 'output', 'widen' and 'narrow'");
+  return stack;
+}
+
+}  // namespace headwave
