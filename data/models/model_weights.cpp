@@ -1,14 +1,13 @@
 #include "model_weights.h"
 
 #include <algorithm>
-#include <list>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "../../core/attention/bias_terms.h"
-#include "../../core/numbers/error.h"
+#include "tensor_reader.h"
 
 namespace headwave {
 
@@ -16,13 +15,6 @@ namespace {
 
 /// More layers than any model has.
 constexpr Index most_layers = 1024;
-
-/// What stands behind a model: the checkpoint, and what had to be made of it.
-struct Storage {
-  std::shared_ptr<const Checkpoint> checkpoint;
-  std::list<Matrix32> matrices;
-  std::list<Vector32> vectors;
-};
 
 /// "h.{layer}.ln_1.weight" with its number.
 std::string at_layer(std::string name, Index layer) {
@@ -42,74 +34,6 @@ bool matches(std::string_view name, std::string_view pattern) {
   return false;
 }
 
-class Reader {
- public:
-  Reader(std::shared_ptr<const Checkpoint> checkpoint, const WeightOptions& options)
-      : storage_(std::make_shared<Storage>()), options_(options) {
-    storage_->checkpoint = std::move(checkpoint);
-  }
-
-  [[nodiscard]] const Checkpoint& checkpoint() const { return *storage_->checkpoint; }
-  [[nodiscard]] std::shared_ptr<Storage> storage() const { return storage_; }
-  [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
-  void add_problem(std::string problem) { problems_.push_back(std::move(problem)); }
-  [[nodiscard]] const std::vector<std::string>& missing() const { return missing_; }
-  [[nodiscard]] bool was_read(const std::string& name) const { return read_.contains(name); }
-
-  MatrixView32 matrix(const std::string& name, Index rows, Index cols) {
-    return read<MatrixView32>(name, [&] { return checkpoint().matrix(name, rows, cols); });
-  }
-
-  /// A bias stored as (1, size) is read as (size).
-  VectorView32 vector(const std::string& name, Index size) {
-    return read<VectorView32>(name, [&]() -> VectorView32 {
-      const std::vector<Index>& shape = checkpoint().info(name).shape;
-      if (shape.size() == 2 && shape.front() == 1) return {checkpoint().matrix(name, 1, size).data(), size};
-      return checkpoint().vector(name, size);
-    });
-  }
-
-  Linear linear(const TensorNames& names, Index out, Index in, bool in_out) {
-    if (names.empty()) return {};
-    Linear linear;
-    linear.weight = in_out ? matrix(names.weight, in, out) : matrix(names.weight, out, in);
-    if (!names.bias.empty()) linear.bias = vector(names.bias, out);
-    linear.in_out = in_out;
-    return linear;
-  }
-
-  Norm norm(const TensorNames& names, const StackMap& stack) {
-    if (names.empty()) return {};
-    return {vector(names.weight, stack.d_model),
-            names.bias.empty() ? VectorView32() : vector(names.bias, stack.d_model), stack.norm_eps, stack.norm};
-  }
-
- private:
-  template <class View, class Look>
-  View read(const std::string& name, const Look& look) {
-    const bool first = read_.insert(name).second;
-    if (first && !checkpoint().has(name)) missing_.push_back(name);
-    try {
-      const View view = look();
-      if (options_.check_values && first && !view.allFinite())
-        add_problem(fmt::format("tensor '{}' holds {} values that are NaN or infinite; expected finite weights", name,
-                                checkpoint().non_finite(name)));
-      return view;
-    } catch (const FormatError& problem) {
-      if (!first) return {};
-      const std::string file = checkpoint().path().string() + ": ";
-      const std::string line = problem.what();
-      add_problem(line.starts_with(file) ? line.substr(file.size()) : line);
-      return {};
-    }
-  }
-
-  std::shared_ptr<Storage> storage_;
-  WeightOptions options_;
-  std::vector<std::string> problems_, missing_;
-  std::set<std::string> read_;
-};
-
 /// `count` outputs of a linear map, from `first` on.
 Linear outputs(const Linear& fused, Index first, Index count) {
   if (fused.empty()) return {};
@@ -121,7 +45,7 @@ Linear outputs(const Linear& fused, Index first, Index count) {
 }
 
 /// Query (0), key (1) or value (2) of every head, where heads come one after another with all three: a copy.
-Linear heads_of(const Linear& fused, Index which, const BlockSpec& block, Storage& storage) {
+Linear heads_of(const Linear& fused, Index which, const BlockSpec& block, ModelStorage& storage) {
   if (fused.empty()) return {};
   const Index width = block.d_head;
   Matrix32 weight(block.heads * width, fused.weight.cols());
@@ -136,7 +60,7 @@ Linear heads_of(const Linear& fused, Index which, const BlockSpec& block, Storag
   return {storage.matrices.back(), storage.vectors.back()};
 }
 
-AttentionWeights attention(Reader& reader, const AttentionNames& names, const StackMap& stack) {
+AttentionWeights attention(TensorReader& reader, const AttentionNames& names, const StackMap& stack) {
   if (names.empty()) return {};
   const BlockSpec& block = stack.block;
   const Index in = stack.d_model;
@@ -184,7 +108,7 @@ AttentionNames numbered(const AttentionNames& names, Index layer) {
           numbered(names.output, layer), names.fusion};
 }
 
-Block block(Reader& reader, const StackMap& stack, Index layer) {
+Block block(TensorReader& reader, const StackMap& stack, Index layer) {
   const auto linear = [&](const TensorNames& names, Index out, Index in) {
     return reader.linear(numbered(names, layer), out, in, stack.in_out);
   };
@@ -201,7 +125,7 @@ Block block(Reader& reader, const StackMap& stack, Index layer) {
 }
 
 /// The position table, made where it is not stored, or the position term of a stack.
-void set_positions(Reader& reader, const StackMap& map, Index longest, Stack& stack) {
+void set_positions(TensorReader& reader, const StackMap& map, Index longest, Stack& stack) {
   const PositionMap& positions = map.positions;
   switch (positions.kind) {
     case PositionKind::none:
@@ -230,7 +154,7 @@ void set_positions(Reader& reader, const StackMap& map, Index longest, Stack& st
   }
 }
 
-Stack stack_of(Reader& reader, const StackMap& map, Index longest) {
+Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   Stack stack;
   stack.block = map.block;
   // A config may ask for any number of layers; what is missing is listed layer by layer, but not a billion times.
@@ -250,7 +174,7 @@ Stack stack_of(Reader& reader, const StackMap& map, Index longest) {
   return stack;
 }
 
-PredictionHead prediction_of(Reader& reader, const PredictionMap& map, const StackMap& last) {
+PredictionHead prediction_of(TensorReader& reader, const PredictionMap& map, const StackMap& last) {
   PredictionHead head;
   if (map.words.empty()) return head;
   head.transform = reader.linear(map.transform, last.d_model, last.d_model, last.in_out);
@@ -276,7 +200,7 @@ std::set<std::string> layer_beginnings(const ModelMap& map) {
 
 MappedWeights mapped_weights(const ModelMap& map, std::shared_ptr<const Checkpoint> checkpoint,
                              const WeightOptions& options) {
-  Reader reader(std::move(checkpoint), options);
+  TensorReader reader(std::move(checkpoint), options);
   MappedWeights result;
   Model& model = result.model;
   model.family = map.family;

@@ -1,0 +1,62 @@
+#include "tensor_reader.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+
+namespace headwave {
+
+TensorReader::TensorReader(std::shared_ptr<const Checkpoint> checkpoint, const WeightOptions& options)
+    : storage_(std::make_shared<ModelStorage>()), options_(options) {
+  storage_->checkpoint = std::move(checkpoint);
+}
+
+template <class View, class Look>
+View TensorReader::read(const std::string& name, const Look& look) {
+  const bool first = read_.insert(name).second;
+  if (first && !checkpoint().has(name)) missing_.push_back(name);
+  try {
+    const View view = look();
+    if (options_.check_values && first && !view.allFinite())
+      add_problem(fmt::format("tensor '{}' holds {} values that are NaN or infinite; expected finite weights", name,
+                              checkpoint().non_finite(name)));
+    return view;
+  } catch (const FormatError& problem) {
+    if (!first) return {};
+    const std::string file = checkpoint().path().string() + ": ";
+    const std::string line = problem.what();
+    add_problem(line.starts_with(file) ? line.substr(file.size()) : line);
+    return {};
+  }
+}
+
+MatrixView32 TensorReader::matrix(const std::string& name, Index rows, Index cols) {
+  return read<MatrixView32>(name, [&] { return checkpoint().matrix(name, rows, cols); });
+}
+
+VectorView32 TensorReader::vector(const std::string& name, Index size) {
+  return read<VectorView32>(name, [&]() -> VectorView32 {
+    const std::vector<Index>& shape = checkpoint().info(name).shape;
+    if (shape.size() == 2 && shape.front() == 1) return {checkpoint().matrix(name, 1, size).data(), size};
+    return checkpoint().vector(name, size);
+  });
+}
+
+Linear TensorReader::linear(const TensorNames& names, Index out, Index in, bool in_out) {
+  if (names.empty()) return {};
+  Linear linear;
+  linear.weight = in_out ? matrix(names.weight, in, out) : matrix(names.weight, out, in);
+  if (!names.bias.empty()) linear.bias = vector(names.bias, out);
+  linear.in_out = in_out;
+  return linear;
+}
+
+Norm TensorReader::norm(const TensorNames& names, const StackMap& stack) {
+  if (names.empty()) return {};
+  return {vector(names.weight, stack.d_model), names.bias.empty() ? VectorView32() : vector(names.bias, stack.d_model),
+          stack.norm_eps, stack.norm};
+}
+
+}  // namespace headwave
