@@ -9,139 +9,12 @@
 
 #include "../../core/numbers/error.h"
 #include "../arrays/safetensors_file.h"
-#include "../files/digest.h"
 #include "stored_arrays.h"
+#include "stored_documents.h"
 
 namespace headwave {
 
 namespace {
-
-/// More layers than any model has: where the search for layer_L ends.
-constexpr Index most_layers = 1024;
-
-std::string at_layer(const char* what, Index layer) {
-  return fmt::format("{}/layer_{}", what, layer);
-}
-
-/// What is stored of one layer.
-struct StoredLayerNames {
-  Index layer = 0;
-  bool states = false, projected = false;
-};
-
-/// (documents, T, width), where a single document may have been stored as (T, width).
-struct Extent {
-  Index documents = 0, length = 0, width = 0;
-  bool single = false;
-  bool operator==(const Extent&) const = default;
-};
-
-Extent extent_of(const StoredArrays& arrays, const std::string& name) {
-  const std::vector<Index> shape = arrays.shape(name);
-  Extent extent;
-  if (shape.size() == 2) extent = {1, shape[0], shape[1], true};
-  if (shape.size() == 3) extent = {shape[0], shape[1], shape[2], false};
-  if (extent.documents < 1 || extent.length < 1 || extent.width < 1)
-    throw FormatError(fmt::format("{} has shape {}, expected (documents, T, width) or (T, width), none of them 0",
-                                  arrays.called(name), shape_text(shape)));
-  return extent;
-}
-
-std::vector<StoredLayerNames> layers_of(const StoredArrays& arrays) {
-  std::vector<StoredLayerNames> layers;
-  for (Index layer = 0; layer < most_layers; ++layer) {
-    const bool states = arrays.has(at_layer("hidden_states", layer));
-    const bool query = arrays.has(at_layer("queries", layer)), key = arrays.has(at_layer("keys", layer));
-    if (query != key)
-      throw FormatError(fmt::format("{}: of layer {} only the {} are stored; expected both or neither",
-                                    arrays.path().string(), layer, query ? "queries" : "keys"));
-    if (states || query) layers.push_back({layer, states, query});
-  }
-  if (layers.empty())
-    throw FormatError(fmt::format(
-        "{}: neither 'hidden_states/layer_L' nor 'queries/layer_L' and 'keys/layer_L' found; docs/conventions.md "
-        "shows what stored states look like",
-        arrays.path().string()));
-  return layers;
-}
-
-class StoredDocuments : public Source {
- public:
-  StoredDocuments(std::shared_ptr<const StoredArrays> arrays, std::vector<StoredLayerNames> layers, Index at_most)
-      : arrays_(std::move(arrays)), layers_(std::move(layers)) {
-    bool first = true;
-    for (const StoredLayerNames& layer : layers_)
-      for (const char* what : {"hidden_states", "queries", "keys"}) {
-        if (std::string(what) == "hidden_states" ? !layer.states : !layer.projected) continue;
-        Extent extent = extent_of(*arrays_, at_layer(what, layer.layer));
-        extent.width = 0;
-        if (first) extent_ = extent;
-        if (extent != extent_)
-          throw FormatError(fmt::format("{} holds {} documents of {} tokens, another layer {} of {}; expected the same",
-                                        arrays_->called(at_layer(what, layer.layer)), extent.documents, extent.length,
-                                        extent_.documents, extent_.length));
-        first = false;
-      }
-    stored_ = extent_.documents;
-    if (at_most > extent_.documents)
-      throw FormatError(fmt::format("{}: holds {} documents, {} were asked for; say --documents {} or fewer",
-                                    arrays_->path().string(), extent_.documents, at_most, extent_.documents));
-    if (at_most > 0) extent_.documents = at_most;
-    tokens_ = arrays_->texts("tokens");
-    const auto length = static_cast<std::size_t>(extent_.length);
-    if (!tokens_.empty() && tokens_.size() != length && tokens_.size() != length * static_cast<std::size_t>(stored_))
-      throw FormatError(
-          fmt::format("{}: 'tokens' has {} entries, expected one per token", arrays_->path().string(), tokens_.size()));
-  }
-
-  [[nodiscard]] Index count() const override { return extent_.documents; }
-  [[nodiscard]] Index length(Index /*i*/) const override { return extent_.length; }
-
-  [[nodiscard]] Document document(Index i) const override {
-    Document document;
-    document.name = fmt::format("{}, document {}", arrays_->path().filename().string(), i);
-    for (const StoredLayerNames& layer : layers_) {
-      StoredLayer stored;
-      stored.layer = layer.layer;
-      if (layer.states) stored.states = matrix(at_layer("hidden_states", layer.layer), i);
-      if (layer.projected) {
-        stored.query = matrix(at_layer("queries", layer.layer), i);
-        stored.key = matrix(at_layer("keys", layer.layer), i);
-      }
-      document.stored.push_back(std::move(stored));
-    }
-    const auto length = static_cast<std::size_t>(extent_.length);
-    const std::size_t first = tokens_.size() > length ? static_cast<std::size_t>(i) * length : 0;
-    if (!tokens_.empty())
-      document.tokens.assign(tokens_.begin() + static_cast<std::ptrdiff_t>(first),
-                             tokens_.begin() + static_cast<std::ptrdiff_t>(first + length));
-    return document;
-  }
-
-  [[nodiscard]] Attributes provenance() const override {
-    return {{"source", std::string("stored states")},
-            {"source_file", arrays_->path().string()},
-            {"source_sha256", sha256_list(arrays_->files())},
-            {"documents", static_cast<std::int64_t>(extent_.documents)},
-            {"length", static_cast<std::int64_t>(extent_.length)},
-            {"special_tokens", std::string("not known: no token ids are stored")}};
-  }
-
- private:
-  [[nodiscard]] Matrix32 matrix(const std::string& name, Index i) const {
-    const StoredArray array = extent_.single ? arrays_->read(name) : arrays_->read(name, i, 1);
-    const MatrixView32 view(array.values.data(), extent_.length, array.shape.back());
-    if (view.allFinite()) return view;
-    throw FormatError(
-        fmt::format("{} document {} holds NaN or infinite values; expected finite states", arrays_->called(name), i));
-  }
-
-  std::shared_ptr<const StoredArrays> arrays_;
-  std::vector<StoredLayerNames> layers_;
-  Extent extent_;
-  Index stored_ = 0;
-  std::vector<std::string> tokens_;
-};
 
 /// Query and key projections that lie beside the states, as (out, in).
 struct StoredWeights {
@@ -217,7 +90,7 @@ void require_same_attention(const StoredArrays& arrays, const BlockSpec& spec) {
 
 /// Every layer's queries and keys have the width of the first.
 void require_width(Index& width, const StoredArrays& arrays, const std::string& name) {
-  const Index came = extent_of(arrays, name).width;
+  const Index came = stored_extent(arrays, name).width;
   if (width == 0) width = came;
   if (came != width)
     throw FormatError(
@@ -243,7 +116,7 @@ Model model_beside(const StoredArrays& arrays, const std::vector<StoredLayerName
       require_width(width, arrays, at_layer("keys", layer.layer));
       continue;
     }
-    const Index d_model = extent_of(arrays, at_layer("hidden_states", layer.layer)).width;
+    const Index d_model = stored_extent(arrays, at_layer("hidden_states", layer.layer)).width;
     const auto l = static_cast<std::size_t>(layer.layer);
     const std::string at = at_layer("weights", layer.layer);
     if (!arrays.has(at + "/query") || !arrays.has(at + "/key"))
@@ -279,14 +152,14 @@ Model model_beside(const StoredArrays& arrays, const std::vector<StoredLayerName
 
 StoredInput stored_states(const std::filesystem::path& path, const StoredStatesOptions& options) {
   std::shared_ptr<const StoredArrays> arrays = open_stored_arrays(path, options.layer);
-  std::vector<StoredLayerNames> layers = layers_of(*arrays);
+  std::vector<StoredLayerNames> layers = stored_layers(*arrays);
   Model model = model_beside(*arrays, layers, options.heads);
-  return {std::move(model), std::make_unique<StoredDocuments>(std::move(arrays), std::move(layers), options.documents)};
+  return {std::move(model), stored_documents(std::move(arrays), std::move(layers), options.documents)};
 }
 
 StoredInput stored_states(const std::filesystem::path& path, Model model, const StoredStatesOptions& options) {
   std::shared_ptr<const StoredArrays> arrays = open_stored_arrays(path, options.layer);
-  std::vector<StoredLayerNames> layers = layers_of(*arrays);
+  std::vector<StoredLayerNames> layers = stored_layers(*arrays);
   for (const StoredLayerNames& layer : layers) {
     if (!layer.projected && layer.layer >= model.stack.layers())
       throw ShapeError(
@@ -294,7 +167,7 @@ StoredInput stored_states(const std::filesystem::path& path, Model model, const 
                       "this model?",
                       path.string(), layer.layer, model.stack.layers() - 1));
     if (!layer.states) continue;
-    const Index width = extent_of(*arrays, at_layer("hidden_states", layer.layer)).width;
+    const Index width = stored_extent(*arrays, at_layer("hidden_states", layer.layer)).width;
     if (width != model.stack.d_model())
       throw ShapeError(
           fmt::format("{}: states of layer {} have width {}, the model's states have {}; are they from this "
@@ -302,7 +175,7 @@ StoredInput stored_states(const std::filesystem::path& path, Model model, const 
                       path.string(), layer.layer, width, model.stack.d_model()));
   }
   require_same_attention(*arrays, model.stack.block);
-  return {std::move(model), std::make_unique<StoredDocuments>(std::move(arrays), std::move(layers), options.documents)};
+  return {std::move(model), stored_documents(std::move(arrays), std::move(layers), options.documents)};
 }
 
 }  // namespace headwave
