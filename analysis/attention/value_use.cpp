@@ -1,7 +1,6 @@
 #include "value_use.h"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <utility>
 
