@@ -9,6 +9,9 @@ cmake -S "$1/tests/consumer" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$wor
   { cat "$work/configure.log"; exit 1; }
 cmake --build "$work/build" >"$work/build.log" || { cat "$work/build.log"; exit 1; }
 "$work/build/mathematics"
+"$work/build/look_on"
+"$work/prefix/bin/headwave" plant --out "$work/planted" >/dev/null
+"$work/build/everything/atlas" "$work/planted" | grep -qx 'L0H1 +3' || { echo "the atlas of the planted model lacks L0H1 +3"; exit 1; }
 "$work/build/everything/everything" "$work/results.h5"
 "$work/prefix/bin/headwave" inspect "$work/results.h5" >/dev/null
 echo "consumer: installed, found, built, run"

@@ -64,7 +64,7 @@ const std::vector<JobOption>& job_option_table() {
        .least = 1e-12,
        .most = 1},
       {.name = "clusters",
-       .help = "number of clusters, k of k-means; the published choice",
+       .help = "number of clusters, k of k-means",
        .member = &J::clusters,
        .least = 1,
        .most = 100},

@@ -14,21 +14,13 @@
 #include "../../core/numbers/fft.h"
 #include "../../core/numbers/threads.h"
 #include "position_components.h"
+#include "state_parts.h"
 
 namespace headwave {
 
 namespace {
 
-constexpr double eps = std::numeric_limits<double>::epsilon();
 constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
-
-/// (1) and (2) of one layer. What is left of a part by rounding alone is set to zero.
-struct Parts {
-  Matrix mean;      ///< (1, d)
-  Matrix position;  ///< (T, d)  pos
-  Matrix context;   ///< (D, d)  ctx
-  Matrix residual;  ///< (d, d)  sum of res^T res over all tokens
-};
 
 void check(const std::vector<StateMoments>& layers, const std::vector<Index>& layer_numbers, const SplitHeads& heads,
            const PositionSplitOptions& options) {
@@ -42,34 +34,7 @@ void check(const std::vector<StateMoments>& layers, const std::vector<Index>& la
                     options.subspace_share, options.low_frequency));
 }
 
-/// Rows without their mean, taken twice since the first is rounded; zero where they differ by less than `rounding`.
-Matrix deviations(Matrix rows, double rounding) {
-  for (int pass = 0; pass < 2; ++pass) rows.rowwise() -= rows.colwise().mean().eval();
-  if (rows.norm() <= rounding) rows.setZero();
-  return rows;
-}
-
-Parts parts_of(const StateMoments& layer) {
-  const auto documents = static_cast<double>(layer.documents());
-  const auto length = static_cast<double>(layer.length());
-  const double square = layer.second_sum().trace();
-  if (!std::isfinite(square)) throw NumericError("position_split: second moments are not finite");
-  const double rounding = eps * (documents + length);  // of a mean over documents or positions, against its terms
-  Parts parts;
-  parts.mean = layer.position_sum().colwise().sum() / (documents * length);
-  parts.position = deviations(layer.position_sum() / documents, rounding * std::sqrt(square / documents));
-  parts.context = deviations(layer.document_means(), rounding * std::sqrt(square / length));
-  parts.residual = layer.second_sum();
-  parts.residual.noalias() -= documents * length * (parts.mean.transpose() * parts.mean);
-  parts.residual.noalias() -= documents * (parts.position.transpose() * parts.position);
-  parts.residual.noalias() -= length * (parts.context.transpose() * parts.context);
-  // With one document or one position the split is exact: nothing is left.
-  if (layer.documents() == 1 || layer.length() == 1 || parts.residual.trace() <= rounding * square)
-    parts.residual.setZero();
-  return parts;
-}
-
-void split_variance(PositionSplit& split, Index l, const Parts& parts) {
+void split_variance(PositionSplit& split, Index l, const StateParts& parts) {
   const auto documents = static_cast<double>(split.documents);
   const double position = documents * parts.position.squaredNorm();
   const double context = static_cast<double>(split.length) * parts.context.squaredNorm();
@@ -89,7 +54,7 @@ void split_spectrum(PositionSplit& split, Index l, const Matrix& position) {
   if (energy.sum() > 0) split.low_frequency_share(l) = energy.head(low).sum() / energy.sum();
 }
 
-void split_geometry(PositionSplit& split, Index l, const Parts& parts) {
+void split_geometry(PositionSplit& split, Index l, const StateParts& parts) {
   const PositionComponents components = position_components(parts.position);
   if (!components.undefined.empty()) return;
   // The cumulative share ends at 1 up to rounding: with a share of 1 asked for it may stay below.
@@ -106,7 +71,7 @@ void split_geometry(PositionSplit& split, Index l, const Parts& parts) {
 }
 
 /// W^T C_a W of each part, (d_head, d_head). All but the residual's are of low rank: d x d is met once.
-std::array<Matrix, split_parts> seen_parts(const Parts& parts, const Matrix& weights) {
+std::array<Matrix, split_parts> seen_parts(const StateParts& parts, const Matrix& weights) {
   const auto gram = [&](const Matrix& rows) -> Matrix {
     const Matrix seen = rows * weights;
     return seen.transpose() * seen / static_cast<double>(rows.rows());
@@ -117,7 +82,7 @@ std::array<Matrix, split_parts> seen_parts(const Parts& parts, const Matrix& wei
 }
 
 /// (5) and (6) of one head into `row`.
-void split_scores(PositionSplit& split, Index row, const Parts& parts, const HeadWeights& head, double scale) {
+void split_scores(PositionSplit& split, Index row, const StateParts& parts, const HeadWeights& head, double scale) {
   if (head.query.size() == 0) return;
   if (head.query.rows() != split.d_model || head.key.rows() != split.d_model || head.key.cols() != head.query.cols())
     throw ShapeError(fmt::format("position_split: W_Q ({}, {}) and W_K ({}, {}) came with states of width {}",
@@ -205,7 +170,7 @@ PositionSplit position_split(const std::vector<StateMoments>& layers, const std:
   const int threads =
       options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   for (Index l = 0; l < count; ++l) {
-    const Parts parts = parts_of(layers[static_cast<std::size_t>(l)]);
+    const StateParts parts = state_parts(layers[static_cast<std::size_t>(l)]);
     split_variance(split, l, parts);
     split_spectrum(split, l, parts.position);
     split_geometry(split, l, parts);

@@ -25,10 +25,13 @@ HEADWAVE_ANALYSES(HEADWAVE_DECLARE)
 
 namespace {
 
-std::string names_of(const std::vector<AnalysisKind::Of>& kinds, const char* between) {
+/// "a, b or c"
+std::string one_of(const std::vector<AnalysisKind::Of>& kinds) {
   std::vector<std::string_view> names;
   for (const AnalysisKind::Of kind : kinds) names.push_back(kind().name);
-  return fmt::format("{}", fmt::join(names, between));
+  const auto last = names.back();
+  names.pop_back();
+  return fmt::format("{} or {}", fmt::join(names, ", "), last);
 }
 
 const AnalysisKind& analysis_named(const std::string& name) {
@@ -50,12 +53,11 @@ void add_with_what_it_reads(const AnalysisKind& kind, std::set<const AnalysisKin
 /// What compares others' results alone would compare nothing, and say nothing.
 void require_one_to_read(const std::set<const AnalysisKind*>& chosen) {
   for (const AnalysisKind* kind : chosen) {
-    const auto& one_of = kind->reads_one_of;
-    if (one_of.empty() ||
-        std::any_of(one_of.begin(), one_of.end(), [&](AnalysisKind::Of read) { return chosen.contains(&read()); }))
-      continue;
-    throw ShapeError(fmt::format("{} ({}) reads one of {}; ask for one of them as well (--only {},{},...)", kind->name,
-                                 kind->finds, names_of(one_of, ", "), kind->name, one_of.front()().name));
+    const auto& reads = kind->reads_one_of;
+    const auto there = [&](AnalysisKind::Of read) { return chosen.contains(&read()); };
+    if (reads.empty() || std::any_of(reads.begin(), reads.end(), there)) continue;
+    throw ShapeError(fmt::format("{} reads what others find ({}); ask for {} as well (--only {},{},...)", kind->name,
+                                 kind->finds, one_of(reads), kind->name, reads.front()().name));
   }
 }
 

@@ -7,35 +7,13 @@
 
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/lagged_sums.h"
+#include "../../core/numbers/pair_sums.h"
 
 namespace headwave {
 
 namespace {
 
 constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
-
-/// Sums of x over its first n entries, n = 0 .. T.
-Vector prefix_sums(Eigen::Ref<const Vector> x) {
-  Vector sums = Vector::Zero(x.size() + 1);
-  for (Index i = 0; i < x.size(); ++i) sums[i + 1] = sums[i] + x[i];
-  return sums;
-}
-
-/// Sums over the pairs (i, i+t) of q and of k, t = -(T-1) .. T-1.
-struct PairSums {
-  Vector query, key;
-  PairSums(Eigen::Ref<const Vector> q, Eigen::Ref<const Vector> k) {
-    const Index length = q.size();
-    const Vector before_q = prefix_sums(q), before_k = prefix_sums(k);
-    query.resize(2 * length - 1);
-    key.resize(2 * length - 1);
-    for (Index t = 1 - length; t < length; ++t) {
-      const Index first = std::max<Index>(0, -t), end = std::min(length, length - t);  // of i
-      query[t + length - 1] = before_q[end] - before_q[first];
-      key[t + length - 1] = before_k[end + t] - before_k[first + t];
-    }
-  }
-};
 
 Vector centred_and_unbiased(const HeadWaves& waves, Index column, Eigen::Ref<const Vector> sums) {
   const Vector q = waves.query.col(column), k = waves.key.col(column);

@@ -25,7 +25,7 @@ void ByteReader::require_matrix(std::int64_t rows, std::int64_t columns, int fix
   const bool fits = rows >= 0 && columns >= 0 && (fixed_rows < 0 || rows == fixed_rows) &&
                     (fixed_columns < 0 || columns == fixed_columns);
   const auto most = static_cast<std::int64_t>(rest_.size() / entry);
-  if (!fits || rows > most || columns > most || (rows > 0 && columns > most / rows))
+  if (!fits || (rows > 0 && columns > most / rows))
     throw FormatError(fmt::format("bytes of a finding: a matrix of {} x {} cannot be in the {} bytes that are left",
                                   rows, columns, rest_.size()));
 }

@@ -27,7 +27,7 @@ struct KindResult {
 };
 
 /// Runs documents through a model and follows every head, from the positions to where attention lands: every analysis
-/// of job_analyses(), or those of `only`.
+/// of analysis/registry, or those of `only`.
 ///
 /// What one document gives is computed apart, and the answer is a function of those parts merged in order: threads
 /// change no digit. Attention itself is seen tile by tile and never kept; memory is the weights, one document's

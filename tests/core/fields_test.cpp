@@ -89,7 +89,7 @@ TEST_CASE("fields: undefined always, or only if something is") {
   CHECK(text(described[4], "undefined") == "no layers");
 }
 
-TEST_CASE("fields: a note is about the Field before it; one to all about every Field of the group") {
+TEST_CASE("fields: a note is about the Field before it, one to all about every Field of the group") {
   Fields others("others");
   others.add("level", {}, "1", "", 1.0);
   Fields fields("sound");

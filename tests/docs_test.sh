@@ -1,0 +1,60 @@
+#!/bin/sh
+# What the documentation says of the code holds: paths and links lead somewhere, sources named in headers stand among the
+# references, the programs shown are those that the consumer test builds, and lists of options and analyses are complete.
+#   docs_test.sh HEADWAVE SOURCE_DIR
+set -u
+headwave=$1
+cd "$2" || exit 1
+failed=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+complain() {
+  echo "docs: $*"
+  failed=1
+}
+pages="README.md CONTRIBUTING.md CHANGELOG.md bench/README.md $(echo docs/*.md)"
+
+# Links to files of the repository, from where the page stands.
+for page in $pages; do
+  folder=$(dirname "$page")
+  for link in $(grep -o '](\([^)]*\))' "$page" | sed 's/^](//; s/)$//; s/#.*//' | grep '[./]' | grep -v '^[a-z]*:' | sort -u); do
+    [ -e "$folder/$link" ] || complain "$page links to $link, which is not there"
+  done
+  # Sources named in passing. CHANGELOG tells of what was.
+  [ "$page" = CHANGELOG.md ] && continue
+  for path in $(grep -oE '`(analysis|core|data|reports|job|cli|tests|cmake)/[A-Za-z0-9_./-]*`' "$page" | tr -d '`' | grep -vE 'NAME|WING' | sort -u); do
+    [ -e "$path" ] || [ -e "$path.h" ] || complain "$page names $path, which is not there"
+  done
+done
+for file in $(git ls-files '*.h' '*.cpp' 2>/dev/null); do
+  for path in $(grep -oE '\b(analysis|core|data|reports|job|cli)/[a-z0-9_/]+\.(h|cpp)\b' "$file" | sort -u); do
+    [ -e "$path" ] || [ -e "tests/$path" ] || complain "$file names $path, which is not there"
+  done
+done
+
+# Name and year of every source that a header names.
+grep -hrE -A3 '/// (@)?Source:' analysis core data reports job --include='*.h' | sed 's|^ *///||' | tr '\n' ' ' |
+  grep -oE '[A-Z][A-Za-z-]+( et al\.| and [A-Z][A-Za-z-]+|, [A-Z][A-Za-z-]+ and [A-Z][A-Za-z-]+)? (1[89]|20)[0-9][0-9]' | sort -u >"$work/sources"
+[ "$(wc -l <"$work/sources")" -ge 20 ] || complain "fewer than 20 sources were found in headers: is this test still reading them?"
+while read -r source; do
+  year=${source##* } name=${source%% *}
+  grep -E "$year" docs/references.md | grep -qF "$name" || complain "docs/references.md lacks $source"
+done <"$work/sources"
+
+# Programs shown are programs built.
+for program in tests/consumer/look_on.cpp tests/consumer/everything/atlas.cpp; do
+  awk -v file="$program" 'BEGIN { while ((getline line < file) > 0) want = want line "\n" }
+    /^```cpp/ { inside = 1; got = ""; next } /^```/ { if (inside && got == want) found = 1; inside = 0; next } inside { got = got $0 "\n" }
+    END { exit !found }' docs/library.md || complain "docs/library.md does not show $program as it is"
+done
+
+# Every analysis and every option of a job, with its default.
+"$headwave" analyses | grep -oE '^  [a-z_]+' | tr -d ' ' >"$work/analyses"
+while read -r name; do grep -q "\`$name\`" docs/wave-chain.md || complain "docs/wave-chain.md lacks the analysis $name"; done <"$work/analyses"
+"$headwave" inspect --help >/dev/null || complain "headwave does not run"
+"$headwave" run --help | awk '/^Analysis:/ { inside = 1; next } /^[A-Z]/ { inside = 0 } inside && /^  --/ { print $1 }' | sed 's/^--//' >"$work/options"
+[ "$(wc -l <"$work/options")" -ge 10 ] || complain "run --help shows fewer than 10 options of a job"
+while read -r name; do grep -q "^| \`$name\`" docs/job-file.md || complain "docs/job-file.md lacks the option $name"; done <"$work/options"
+
+[ $failed = 0 ] && echo "docs: as the code"
+exit $failed
