@@ -7,6 +7,12 @@
 
 namespace headwave {
 
+std::string attribute_text(const Attributes& attributes, const std::string& name, const std::string& otherwise) {
+  const auto found = attributes.find(name);
+  const auto* text = found == attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return text == nullptr ? otherwise : *text;
+}
+
 Index Axis::size() const {
   return std::visit([](const auto& list) { return static_cast<Index>(list.size()); }, values);
 }

@@ -15,6 +15,9 @@ namespace headwave {
 using Attribute = std::variant<std::string, double, std::int64_t, std::vector<double>>;
 using Attributes = std::map<std::string, Attribute>;
 
+/// The text of that name, or `otherwise` where there is none of that name or it is no text.
+std::string attribute_text(const Attributes& attributes, const std::string& name, const std::string& otherwise = {});
+
 /// One axis of a Field with its real coordinate values. Within one analysis the same name always has the same values.
 struct Axis {
   std::string name;       ///< snake_case: "layer", "offset", "frequency"

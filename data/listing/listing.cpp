@@ -19,12 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string text(const Attributes& attributes, const std::string& name) {
-  const auto found = attributes.find(name);
-  const auto* value = found == attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
-  return value == nullptr ? "" : *value;
-}
-
 Listing hdf5_listing(const fs::path& path) {
   const auto file = std::make_shared<const Hdf5File>(path);
   Listing listing{"HDF5", path, {}, {}, {}, file};
@@ -35,11 +29,11 @@ Listing hdf5_listing(const fs::path& path) {
     }
     if (node.kind == "unreadable")
       listing.notes.push_back(fmt::format("{} cannot be read: {}", node.path, node.storage));
-    std::string unit = text(node.attributes, "units");
+    std::string unit = attribute_text(node.attributes, "units");
     listing.entries.push_back({std::move(node.path), std::move(node.kind), std::move(node.dtype), std::move(node.shape),
                                std::move(unit), std::move(node.storage), std::move(node.attributes)});
   }
-  if (listing.facts.contains("schema_version") && text(listing.facts, "source").starts_with("headwave")) {
+  if (listing.facts.contains("schema_version") && attribute_text(listing.facts, "source").starts_with("headwave")) {
     listing.kind = "headwave result";
     if (!listing.facts.contains("complete")) listing.notes.emplace_back("not finished: writing it was interrupted");
   }

@@ -22,7 +22,7 @@ class Reader {
     const Attributes root = file_.attributes("/");
     check_version(root);
     Result result;
-    result.title = text(root, "title");
+    result.title = attribute_text(root, "title");
     for (const std::string& field : file_.attribute_texts("/", "fields"))
       if (wanted == nullptr || std::ranges::find(*wanted, field) != wanted->end())
         result.fields.push_back(field_of(field));
@@ -36,12 +36,6 @@ class Reader {
     throw FormatError(fmt::format("{}: {}", name_, problem));
   }
 
-  static std::string text(const Attributes& attributes, const std::string& name) {
-    const auto found = attributes.find(name);
-    const auto* value = found == attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
-    return value == nullptr ? "" : *value;
-  }
-
   static std::int64_t number(const Attributes& attributes, const std::string& name) {
     const auto found = attributes.find(name);
     const auto* value = found == attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
@@ -50,7 +44,7 @@ class Reader {
 
   void check_version(const Attributes& root) const {
     const std::int64_t version = number(root, "schema_version");
-    if (version < 1 || !text(root, "source").starts_with("headwave"))
+    if (version < 1 || !attribute_text(root, "source").starts_with("headwave"))
       refuse("not a headwave result: it has no schema_version of ours; `headwave inspect` shows what it holds");
     if (version > result_schema_version)
       refuse(
@@ -64,7 +58,7 @@ class Reader {
     const Hdf5Node node = file_.node(path);
     if (node.kind != "dataset" || node.shape.size() != 1)
       refuse(fmt::format("the axis '{}' is damaged", printable(path)));
-    Axis axis{name, text(node.attributes, "units"), text(node.attributes, "long_name"), {}};
+    Axis axis{name, attribute_text(node.attributes, "units"), attribute_text(node.attributes, "long_name"), {}};
     if (node.dtype == "float64")
       axis.values = file_.doubles(path);
     else if (node.dtype == "string")
@@ -93,7 +87,8 @@ class Reader {
   Field field_of(const std::string& name) {
     const Hdf5Node node = file_.node(fmt::format("/{}", name));
     if (node.kind != "dataset") refuse(fmt::format("'{}' should be a dataset", printable(name)));
-    Field field{name, {}, text(node.attributes, "units"), text(node.attributes, "long_name"), {}, {}, {}};
+    Field field{name, {}, attribute_text(node.attributes, "units"), attribute_text(node.attributes, "long_name"), {},
+                {},   {}};
     for (const std::string& axis : file_.scales(node.path)) {
       if (axis.empty()) refuse(fmt::format("an axis of '{}' has no dimension scale", printable(name)));
       field.axes.push_back(axis_of(fmt::format("/{}/{}", field.group(), axis), axis));

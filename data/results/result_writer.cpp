@@ -104,17 +104,11 @@ void write_group(hid_t file, const ResultGroup& content) {
   finish_hdf5(group, content.name);
 }
 
-std::string text_or(const Attributes& attributes, const std::string& name, const std::string& otherwise) {
-  const auto found = attributes.find(name);
-  const auto* text = found == attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
-  return text == nullptr ? otherwise : *text;
-}
-
 void write_root(hid_t file, const Result& result, const std::vector<ResultGroup>& groups) {
   write_attribute(file, "title", result.title);
   write_attribute(file, "Conventions", "CF-1.8");
-  write_attribute(file, "source", "headwave " + text_or(result.provenance, "version", "(version unknown)"));
-  write_attribute(file, "history", text_or(result.provenance, "command", ""));
+  write_attribute(file, "source", "headwave " + attribute_text(result.provenance, "version", "(version unknown)"));
+  write_attribute(file, "history", attribute_text(result.provenance, "command"));
   write_attribute(
       file, "references",
       "Yamamoto and Matsuzaki 2023: Absolute Position Embedding Learns Sinusoid-like Waves for Attention Based on "

@@ -8,12 +8,6 @@ namespace headwave {
 
 namespace {
 
-std::string text_at(const Attributes& attributes, const char* name) {
-  const auto found = attributes.find(name);
-  const auto* text = found == attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
-  return text == nullptr ? std::string() : *text;
-}
-
 /// What the model knows of positions without a table.
 std::string positions_instead(const std::string& position_term) {
   if (position_term.empty()) return "nothing tells it positions";
@@ -25,9 +19,9 @@ std::string positions_instead(const std::string& position_term) {
 
 std::string position_note(const Result& result) {
   const Field* predicted = result.find("position_atlas/offset");
-  if (predicted == nullptr || text_at(predicted->attributes, "undefined") != "no position table") return {};
+  if (predicted == nullptr || attribute_text(predicted->attributes, "undefined") != "no position table") return {};
   const bool measured = result.find("measured_offset/offset") != nullptr;
-  const std::string term = text_at(result.provenance, "position_term");
+  const std::string term = attribute_text(result.provenance, "position_term");
   const bool has_kernel = result.find("position_term/kernel") != nullptr;
   return fmt::format("{}: undefined, the model has no position table ({}){}",
                      measured ? "by weights" : "offsets by position alone", positions_instead(term),
