@@ -1,8 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <thread>
-
 #include "../core/numbers/matrix.h"
 #include "../core/numbers/random.h"
 
@@ -13,10 +10,6 @@ inline Matrix drawn(Index rows, Index cols, Random& random) {
   Matrix matrix(rows, cols);
   for (double& entry : matrix.reshaped<Eigen::RowMajor>()) entry = random.normal();
   return matrix;
-}
-
-inline int all_cores() {
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 }  // namespace headwave

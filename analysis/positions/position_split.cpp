@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -167,8 +166,7 @@ PositionSplit position_split(const std::vector<StateMoments>& layers, const std:
     *vector = Vector::Constant(count, not_defined);
   split.mean_square_score = Vector::Constant(split.grid.rows(), not_defined);
   split.score_share = Matrix::Constant(split.grid.rows(), split_parts * split_parts, not_defined);
-  const int threads =
-      options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const int threads = thread_count(options.threads);
   for (Index l = 0; l < count; ++l) {
     const StateParts parts = state_parts(layers[static_cast<std::size_t>(l)]);
     split_variance(split, l, parts);

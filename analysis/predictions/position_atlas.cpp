@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -105,8 +104,7 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
   atlas.reach = std::min(options.reach, atlas.length - 1);
   atlas.kernel.resize(rows, 2 * atlas.reach + 1);
   Matrix null_other_r2 = Matrix::Constant(rows, options.null.draws, not_defined);
-  const int threads =
-      options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const int threads = thread_count(options.threads);
   for (const Index layer : atlas.grid.layers) {
     const Matrix seen = layer_positions(stack, layer).topRows(atlas.length);
     const PositionNull null(seen, stack.block.d_head, options.null);

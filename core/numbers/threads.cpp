@@ -58,6 +58,10 @@ class Work {
 
 }  // namespace
 
+int thread_count(int asked) {
+  return asked > 0 ? asked : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
 void parallel_for(Index count, int threads, const std::function<void(Index)>& body) {
   const Index workers = std::min<Index>(threads, count);
   if (workers <= 1) {

@@ -6,6 +6,9 @@
 
 namespace headwave {
 
+/// How many threads to use: as many as are asked for; where that is not above 0, one for each the machine runs at once.
+int thread_count(int asked);
+
 /// Calls body(0), body(1), ..., body(count - 1), each exactly once, on up to `threads` threads at a time.
 ///
 /// Indices are handed out in ascending order to whoever is free; the caller's thread works too. With threads <= 1 this

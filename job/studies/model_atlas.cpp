@@ -1,10 +1,10 @@
 #include "model_atlas.h"
 
-#include <algorithm>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "../../core/numbers/threads.h"
 
 namespace headwave {
 
@@ -29,8 +29,7 @@ std::vector<Field> fields_of(const Stack& stack, const ModelAtlasOptions& option
   PaperPhasesOptions paper = options.paper;
   paper.length = options.atlas.length;
   paper.seed = options.atlas.null.seed;
-  paper.threads = options.atlas.threads > 0 ? options.atlas.threads
-                                            : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  paper.threads = thread_count(options.atlas.threads);
   for (Field& field : describe(paper_phases(stack, options.paper_heads, paper))) fields.push_back(std::move(field));
   return fields;
 }

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 #include "../../analysis/attention/positional_heads.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/intervention.h"
+#include "../../core/numbers/threads.h"
 #include "../run/document_pass.h"
 #include "../run/stage_report.h"
 
@@ -87,8 +87,7 @@ ReAiming re_aiming(const Model& model, const Source& source, const ReAimingOptio
     if (name.layer >= model.stack.layers() || name.head >= model.stack.block.heads)
       throw ShapeError(fmt::format("--heads: there is no {}; the model has {} layers of {} heads",
                                    head_name(name.layer, name.head), model.stack.layers(), model.stack.block.heads));
-  const int threads =
-      options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const int threads = thread_count(options.threads);
   const Looks plain = looks_of(model, source, options, threads);
 
   ReAiming result;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -36,8 +35,7 @@ std::vector<PredictionLoss> text_losses(const Model& model, const Source& source
         fmt::format("a {} writes a text about another; losses are of masked and causal language models", model.family));
   const bool causal = model.stack.block.causal;
   if (!causal && mask < 0) throw ShapeError("the tokenizer has no mask token, so no word can be asked of this model");
-  const int threads =
-      options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const int threads = thread_count(options.threads);
   std::vector<PredictionLoss> losses(static_cast<std::size_t>(source.count()));
   std::mutex reporting;
   Index done = 0;
