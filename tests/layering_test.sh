@@ -72,6 +72,8 @@ done
 
 fftw=$(grep -lE 'include *[<"]fftw3' $sources || true)
 [ "$fftw" = core/numbers/fft.cpp ] || complain "fftw3.h is included by '$fftw', expected core/numbers/fft.cpp alone"
+boost=$(grep -lE 'include *<boost/' $sources || true)
+[ "$boost" = analysis/statistics/tails.cpp ] || complain "Boost is included by '$boost', expected analysis/statistics/tails.cpp alone"
 
 for header in hdf5 unicode/ pcre2 openssl CLI/ toml; do
   rooms=$(grep -lE "include *<$header" $sources | grep -v '^data/' || true)

@@ -2,25 +2,15 @@
 
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/offset_peak.h"
+#include "../statistics/tails.h"
 #include "offset_trace_probe.h"
 
 namespace headwave {
 
 namespace {
-
-/// z with P(normal > z) = tail, 0 < tail < 1/2, by bisection: the tail falls monotonically.
-double normal_quantile(double tail) {
-  double low = 0.0, high = 40.0;
-  for (int step = 0; step < 100; ++step) {
-    const double middle = (low + high) / 2;
-    (0.5 * std::erfc(middle / std::numbers::sqrt2) > tail ? low : high) = middle;
-  }
-  return (low + high) / 2;
-}
 
 class MeasuredOffsetAnalysis : public DocumentAnalysis<DocumentTraces> {
  public:

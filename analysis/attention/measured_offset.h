@@ -46,6 +46,7 @@ struct MeasuredOffsets {
 /// own, and a head that looks for equal words shows the distance at which words recur.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, section 3.1, for the trace; Cornish and Fisher 1938 for the skewness.
+/// @throws NumericError if level / (number of offsets) is not between 0 and 1
 MeasuredOffsets measured_offsets(const OffsetTraces& traces, const MeasuredOffsetOptions& options = {});
 
 /// Fields measured_offset/...

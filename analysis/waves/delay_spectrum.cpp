@@ -8,7 +8,7 @@
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/random.h"
 #include "../../core/numbers/threads.h"
-#include "../statistics/bootstrap_tail.h"
+#include "../statistics/tails.h"
 #include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"
 

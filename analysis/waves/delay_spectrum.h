@@ -73,7 +73,7 @@ struct DelaySpectrum {
 /// p-values compare it with the coherence over those: over more documents noise averages out, and coherence rises by
 /// itself.
 ///
-/// The percentiles are expanded for few documents, see bootstrap_tail.h. An interval is about what t^ would be over ever
+/// The percentiles are expanded for few documents, see bootstrap_tail() in tails.h. An interval is about what t^ would be over ever
 /// more documents, which is not quite the head's offset: waves between the bins draw t^ nearer to 0 by up to about
 /// 7 / T tokens; and where states hold more than waves, every token also matches itself, which adds a peak at 0.
 ///

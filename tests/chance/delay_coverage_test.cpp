@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "../../analysis/predictions/position_kernel.h"
-#include "../../analysis/statistics/bootstrap_tail.h"
 #include "../../analysis/statistics/false_discovery.h"
 #include "../../analysis/waves/delay_spectrum.h"
 #include "../analysis/planted_waves.h"
@@ -234,17 +233,6 @@ ControlCalls control_calls(Control control) {
 }
 
 }  // namespace
-
-TEST_CASE("tails of few documents are those of Student's t, as scipy gives them") {
-  CHECK(bootstrap_tail(0.05, 20) == Approx(0.03802720585387989).epsilon(1e-12));
-  CHECK(bootstrap_tail(0.05, 5) == Approx(0.008574974191188755).epsilon(1e-12));
-  CHECK(bootstrap_tail(0.05, 2) == Approx(2.1495199420537886e-19).epsilon(1e-12));
-  CHECK(bootstrap_tail(0.005, 21) == Approx(0.001774994787846067).epsilon(1e-12));
-  CHECK(bootstrap_tail(0.05, 100000) == Approx(0.05).epsilon(1e-4));
-  CHECK_THROWS_AS(bootstrap_tail(0.05, 1), NumericError);
-  CHECK_THROWS_AS(bootstrap_tail(0, 20), NumericError);
-  CHECK_THROWS_AS(bootstrap_tail(0.5, 20), NumericError);
-}
 
 TEST_CASE("intervals at 90 % cover the planted delay nine times out of ten") {
   for (const auto& [offset, noise] : {std::pair{-2.0, 1.0}, {-2.5, 1.5}}) {

@@ -4,6 +4,12 @@
 
 namespace headwave {
 
+/// The z that a normal number of mean 0 and deviation 1 exceeds with this probability.
+///
+/// @param tail  in (0, 1)
+/// @throws NumericError if it is outside
+double normal_quantile(double tail);
+
 /// Which tail of a bootstrap distribution stands for a tail of the truth where documents are few.
 ///
 ///     tail' = Phi(-sqrt(n / (n - 1)) t),   P(Student's t with n - 1 degrees > t) = tail       (1)

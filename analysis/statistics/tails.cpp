@@ -1,0 +1,25 @@
+#include "tails.h"
+
+#include <cmath>
+
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
+#include <fmt/format.h>
+
+namespace headwave {
+
+double normal_quantile(double tail) {
+  if (!(tail > 0 && tail < 1)) throw NumericError(fmt::format("normal_quantile: a tail of {}; expected (0, 1)", tail));
+  return quantile(complement(boost::math::normal(), tail));
+}
+
+double bootstrap_tail(double tail, Index n) {
+  if (!(tail > 0 && tail < 0.5) || n < 2)
+    throw NumericError(
+        fmt::format("bootstrap_tail: a tail of {} over {} documents; expected (0, 1/2) and 2 or more", tail, n));
+  const auto documents = static_cast<double>(n);
+  const double t = quantile(complement(boost::math::students_t(documents - 1), tail));
+  return cdf(complement(boost::math::normal(), std::sqrt(documents / (documents - 1)) * t));
+}
+
+}  // namespace headwave
