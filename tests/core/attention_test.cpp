@@ -149,4 +149,6 @@ TEST_CASE("attend refuses what does not fit") {
   CHECK_THROWS_AS(attend<double>({q, k, v, 2, 2, 1}, {false, 6, -1, {}}, {}, {}), ShapeError);
   CHECK_THROWS_AS(attend<double>({q, k, v, 2, 2, 1}, {false, -1, -1, q}, {}, {}), ShapeError);
   CHECK_THROWS_AS(multi_head_attention(q, k, {q, q, q, q, {}, {}, {}, {}, 1}), ShapeError);
+  CHECK_THROWS_AS(scaled_dot_product_attention(q, v, v), ShapeError);
+  CHECK_THROWS_AS(scaled_dot_product_attention(q, k, short_v), ShapeError);
 }

@@ -155,6 +155,26 @@ TEST_CASE("shuffled words keep special tokens in their places and words in numbe
   CHECK(orders.size() == 6);
   CHECK(shuffled_words(std::make_unique<OneDocument>(document), 6, 3)->document(0).ids != source->document(0).ids);
   CHECK_THROWS_AS(shuffled_words(std::make_unique<OneDocument>(document), 6, 0), ShapeError);
+  Document stored;
+  stored.name = "states.h5, document 0";
+  CHECK_THROWS_WITH(shuffled_words(std::make_unique<OneDocument>(stored), 6, 1)->document(0),
+                    ContainsSubstring("states.h5, document 0: only states are stored"));
+}
+
+TEST_CASE("a band is taken out, and heads are re-aimed, only where there are positions for it") {
+  const TinyModel tiny(NormPlace::post);
+  CHECK_NOTHROW(without_band(tiny.model, 0, 6));
+  CHECK_THROWS_WITH(without_band(tiny.model, 2, 7), ContainsSubstring("expected a band within 0 to 6"));
+  CHECK_THROWS_AS(without_band(tiny.model, -1, 3), ShapeError);
+  CHECK_THROWS_AS(without_band(tiny.model, 3, 2), ShapeError);
+  CHECK_NOTHROW(re_aimed(tiny.model, {{1, 1}}, -11));
+  for (const Index u : {0, 12, -12}) CHECK_THROWS_AS(re_aimed(tiny.model, {{0, 0}}, u), ShapeError);
+  CHECK_THROWS_WITH(re_aimed(tiny.model, {{0, 0}}, 12), ContainsSubstring("by 12 tokens with 12 positions"));
+  CHECK_THROWS_WITH(re_aimed(tiny.model, {{0, 2}}, 1), ContainsSubstring("there is no L0H2"));
+  Model without = tiny.model;
+  without.stack.embedding.positions = {};
+  CHECK_THROWS_AS(without_band(without, 0, 0), ShapeError);
+  CHECK_THROWS_AS(re_aimed(without, {{0, 0}}, 1), ShapeError);
 }
 
 TEST_CASE("repeated random tokens repeat, and differ between documents and seeds") {

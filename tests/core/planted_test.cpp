@@ -119,4 +119,5 @@ TEST_CASE("planted models say what does not fit") {
   CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("needs words"));
   const PlantedModel planted = planted_model(planted_bank());
   CHECK_THROWS_AS(planted_documents(planted, 1, 513, 1), ShapeError);
+  CHECK_THROWS_AS(planted_documents(planted, 1, 2, 1), ShapeError);
 }

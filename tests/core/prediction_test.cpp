@@ -32,4 +32,26 @@ TEST_CASE("a model without a head predicts nothing, and says so") {
   model.family = "bert";
   CHECK_THROWS_WITH(logits(model, Matrix32(Matrix32::Zero(1, 4))),
                     ContainsSubstring("this bert checkpoint has no prediction head"));
+  Document document;
+  document.ids = {0, 1};
+  const std::vector<Index> first{0};
+  CHECK_THROWS_AS(masked_loss(model, document, first, 1), ShapeError);
+  model.stack.block.causal = true;
+  CHECK_THROWS_AS(causal_loss(model, document), ShapeError);
+}
+
+TEST_CASE("losses are refused of a model that reads both ways, and of places outside the document") {
+  const Matrix32 words = Matrix32::Ones(3, 2);
+  Model model;
+  model.family = "bert";
+  model.head.words.weight = words;
+  CHECK_THROWS_WITH(logits(model, Matrix32(Matrix32::Zero(1, 4))), ContainsSubstring("width 4, the weights expect 2"));
+  Document document;
+  document.ids = {0, 1};
+  CHECK_THROWS_WITH(causal_loss(model, document), ContainsSubstring("a bert does not predict the next token"));
+  for (const Index place : {-1, 2}) {
+    const std::vector<Index> places{0, place};
+    CHECK_THROWS_AS(masked_loss(model, document, places, 1), ShapeError);
+    CHECK_THROWS_WITH(masked_loss(model, document, places, 1), ContainsSubstring("outside a document of 2 tokens"));
+  }
 }

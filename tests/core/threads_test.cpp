@@ -97,3 +97,9 @@ TEST_CASE("parallel_in_order throws what the plain loop would have thrown, and m
       CHECK(merged.size() == 20);
     }
 }
+
+TEST_CASE("as many threads as are asked for, and where none are as many as the machine runs at once") {
+  CHECK(headwave::thread_count(3) == 3);
+  CHECK(headwave::thread_count(0) >= 1);
+  CHECK(headwave::thread_count(-1) == headwave::thread_count(0));
+}

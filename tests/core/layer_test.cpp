@@ -1,0 +1,76 @@
+#include "../../core/model/layer.h"
+
+#include "../../core/model/layer_positions.h"
+#include "../../core/model/model_pass.h"
+#include "../catch.h"
+
+using namespace headwave;
+
+namespace {
+
+const Matrix32 three_by_two = Matrix32::Ones(3, 2);
+const Matrix32 two_by_three = Matrix32::Ones(2, 3);
+const Vector32 ones = Vector32::Ones(3);
+
+}  // namespace
+
+TEST_CASE("a view looks at rows that are apart, and refuses entries of a row that are") {
+  const Matrix matrix = Matrix::Random(4, 6);
+  CHECK(MatrixView(matrix.middleCols(1, 3)) == matrix.middleCols(1, 3));
+  const Eigen::Map<const Matrix, Eigen::Unaligned, Eigen::Stride<Eigen::Dynamic, 2>> every_second(
+      matrix.data(), 4, 3, Eigen::Stride<Eigen::Dynamic, 2>(6, 2));
+  CHECK_THROWS_AS(MatrixView(every_second), ShapeError);
+  CHECK_THROWS_WITH(MatrixView(every_second), ContainsSubstring("side by side"));
+}
+
+TEST_CASE("a linear map and a norm refuse states of another width") {
+  CHECK(linear(two_by_three, {two_by_three, {}}) == Matrix32::Constant(2, 2, 3.0F));
+  CHECK_THROWS_WITH(linear(two_by_three, {three_by_two, {}}), ContainsSubstring("width 3, the weights expect 2"));
+  CHECK_THROWS_AS(linear(two_by_three, {two_by_three, {}, true}), ShapeError);
+  Matrix32 states = three_by_two;
+  CHECK_THROWS_AS(normalise(states, {ones, {}}), ShapeError);
+  CHECK_THROWS_WITH(normalise(states, {ones, {}}), ContainsSubstring("width 2, the norm has 3"));
+  Matrix32 wide = two_by_three;
+  const Vector32 short_shift = Vector32::Ones(2);
+  CHECK_THROWS_AS(normalise(wide, {ones, short_shift}), ShapeError);
+  normalise(states, {});
+  CHECK(states == three_by_two);
+}
+
+TEST_CASE("a feed-forward layer refuses states, and inner layers, of another width") {
+  const FeedForward fits{{two_by_three, {}}, {}, {three_by_two, {}}};
+  CHECK(feed_forward(two_by_three, fits, Activation::relu) == Matrix32::Constant(2, 3, 6.0F));
+  CHECK_THROWS_AS(feed_forward(three_by_two, fits, Activation::relu), ShapeError);
+  CHECK_THROWS_AS(feed_forward(two_by_three, {{two_by_three, {}}, {}, {two_by_three, {}}}, Activation::relu),
+                  ShapeError);
+  CHECK_THROWS_AS(
+      feed_forward(two_by_three, {{three_by_two, {}}, {two_by_three, {}}, {three_by_two, {}}}, Activation::silu),
+      ShapeError);
+}
+
+TEST_CASE("what a layer would see of positions and words is refused of a layer or of words that are not there") {
+  Stack stack;
+  stack.blocks.resize(2);
+  CHECK(layer_positions(stack, 1).size() == 0);
+  for (const Index layer : {-1, 2}) {
+    CHECK_THROWS_AS(layer_positions(stack, layer), ShapeError);
+    CHECK_THROWS_AS(layer_words(stack, layer), ShapeError);
+  }
+  CHECK_THROWS_WITH(layer_positions(stack, 2), ContainsSubstring("there is no layer 2 among 2"));
+  CHECK_THROWS_WITH(layer_words(stack, 0), ContainsSubstring("the model has no word embeddings"));
+}
+
+TEST_CASE("a sequence of words is refused where one is outside the vocabulary") {
+  Model model;
+  model.family = "tiny";
+  model.stack.embedding.words = three_by_two;
+  Document document;
+  document.ids = {2, 0};
+  CHECK(word_sequence(model, document) == Matrix32::Ones(2, 2));
+  for (const std::int32_t id : {3, -1}) {
+    document.ids = {2, id};
+    CHECK_THROWS_AS(word_sequence(model, document), ShapeError);
+  }
+  document.ids = {3};
+  CHECK_THROWS_WITH(word_sequence(model, document), ContainsSubstring("id 3, outside the vocabulary of 3"));
+}
