@@ -27,8 +27,8 @@ std::vector<float> floats_of(std::span<const std::byte> bytes, NumberType type, 
 std::vector<std::int64_t> integers_of(std::span<const std::byte> bytes, NumberType type,
                                       ByteOrder order = ByteOrder::little);
 
-/// How many of the stored numbers are NaN or infinite.
-/// @throws ShapeError as above
+/// How many of the stored numbers are NaN or infinite; 0 of integers, which are not looked at.
+/// @throws ShapeError as floats_of(), if the numbers are real
 std::size_t non_finite_of(std::span<const std::byte> bytes, NumberType type, ByteOrder order = ByteOrder::little);
 
 }  // namespace headwave

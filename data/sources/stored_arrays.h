@@ -26,10 +26,10 @@ class StoredArrays {
   virtual ~StoredArrays() = default;
 
   [[nodiscard]] virtual bool has(const std::string& name) const = 0;
-  /// @throws FormatError if there is no such array of numbers
+  /// @throws FormatError, IoError if there is no such array of numbers
   [[nodiscard]] virtual std::vector<Index> shape(const std::string& name) const = 0;
   /// Entries first .. first + count - 1 along the first axis; the whole array where count is -1.
-  /// @throws FormatError, ShapeError if it is not there or cannot be read
+  /// @throws FormatError, IoError if it is not there or cannot be read; ShapeError if it has no such entries
   [[nodiscard]] virtual StoredArray read(const std::string& name, Index first = 0, Index count = -1) const = 0;
   /// Text of a one- or two-dimensional array; empty where there is none.
   [[nodiscard]] virtual std::vector<std::string> texts(const std::string& name) const = 0;
@@ -46,7 +46,7 @@ class StoredArrays {
 
 /// Opens an HDF5 file, a folder of .npy files ("weights/layer_1/query" is layer_1_query.npy, "hidden_states/layer_0" is
 /// hidden_states_layer_0.npy), or one .npy file, which is hidden_states/layer_L with the layer given.
-/// @throws IoError, FormatError if it is none of these
+/// @throws IoError, FormatError if it is none of these; ShapeError if the layer is negative
 std::unique_ptr<StoredArrays> open_stored_arrays(const std::filesystem::path& path, Index layer_of_single = 0);
 
 }  // namespace headwave

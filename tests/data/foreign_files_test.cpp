@@ -108,3 +108,13 @@ TEST_CASE("a file's name stands in a line of Python only where nothing in it cou
   for (const char* name : {"a'b", "a\"b", "$(rm x)", "`x`", "a\\b", "a\nb", "!x", "{x}", "caf\xc3\xa9"})
     CHECK_THAT(told(name), ContainsSubstring("np.load('FILE')"));
 }
+
+TEST_CASE("a file that cannot be read is no foreign file") {
+  const Foreign it;
+  for (const auto& path : {it.path() / "none.npz", it.path() / "none.bin"}) {
+    CHECK_THROWS_AS(foreign_states(path), IoError);
+    CHECK_THROWS_AS(foreign_weights(path), IoError);
+    CHECK_THROWS_AS(foreign_file(path), IoError);
+  }
+  CHECK_THROWS_AS(foreign_states(it.path()), IoError);
+}

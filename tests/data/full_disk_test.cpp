@@ -99,6 +99,14 @@ TEST_CASE("full disk: the error says what could not be written, where, and what 
                     ContainsSubstring((folder / "r.h5").string() + ": 'a/") && ContainsSubstring("File too large"));
 }
 
+TEST_CASE("a result whose folder went away meanwhile is an error of writing") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "there");
+  const ReplacedFile file(folder / "there/r.h5");
+  std::filesystem::remove_all(folder / "there");
+  CHECK_THROWS_WITH(write_result(result_of_many_kinds(), file), ContainsSubstring("r.h5: '/' cannot be written"));
+}
+
 TEST_CASE("full disk: texts and tensors that do not fit are errors, and nothing stays") {
   const TemporaryFolder folder;
   const std::vector<float> values(1000);

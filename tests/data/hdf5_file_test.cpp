@@ -112,6 +112,8 @@ TEST_CASE("hdf5: the tree, with links named and not followed") {
 TEST_CASE("hdf5: dimension scales") {
   CHECK(sample().scales("/scaled/data") == std::vector<std::string>{"row", ""});
   CHECK(sample().scales("/numbers/le_f4") == std::vector<std::string>{"", "", ""});
+  CHECK_THROWS_AS(sample().scales("/none"), FormatError);
+  CHECK_THROWS_AS(sample().scales("/scaled"), FormatError);
 }
 
 TEST_CASE("hdf5: one object") {

@@ -1,11 +1,15 @@
 #include "../../data/files/mapped_file.h"
 
+#include <cerrno>
 #include <fstream>
+#include <utility>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "../../core/numbers/error.h"
 #include "../../data/files/digest.h"
+#include "../../data/files/file_descriptor.h"
 #include "../../data/files/printable.h"
 #include "../../data/files/replaced_file.h"
 #include "../catch.h"
@@ -48,6 +52,8 @@ TEST_CASE("digest: the examples of FIPS 180-2") {
   std::ofstream(folder / "empty").flush();
   CHECK(sha256_of_file(folder / "empty") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   CHECK_THROWS_AS(sha256_of_file(folder / "none"), IoError);
+  CHECK_THROWS_AS(sha256_of_file(folder.path()), IoError);
+  CHECK_THROWS_AS(sha256_list({folder / "abc", folder / "none"}), IoError);
   CHECK(sha256_list({folder / "abc", folder / "empty"}) ==
         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  abc\n"
         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  empty");
@@ -74,6 +80,42 @@ TEST_CASE("replaced file: a missing folder, or a folder in the way") {
   const TemporaryFolder folder;
   CHECK_THROWS_AS(ReplacedFile(folder / "none/a"), IoError);
   CHECK_THROWS_AS(ReplacedFile(folder.path()), IoError);
+  CHECK_THROWS_WITH(write_text(folder / "none/a", "text"), ContainsSubstring("none/a: cannot be written: its folder"));
+  CHECK_THROWS_AS(write_scratch_text(folder / "none/a", "text"), IoError);
+  std::ofstream(folder / "file") << "in the way";
+  CHECK_THROWS_WITH(make_folder(folder / "file/inner"), ContainsSubstring("cannot make the folder"));
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("replaced file: a name that a folder took meanwhile is an error, and nothing stays of the file") {
+  const TemporaryFolder folder;
+  {
+    ReplacedFile replaced(folder / "a");
+    replaced.write("new");
+    std::filesystem::create_directory(folder / "a");
+    CHECK_THROWS_AS(replaced.commit(), IoError);
+  }
+  CHECK(std::filesystem::is_directory(folder / "a"));
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("file descriptor: closed once, wherever it was moved to; what cannot be opened says why") {
+  const TemporaryFolder folder;
+  FileDescriptor file(folder / "a", O_WRONLY | O_CREAT);
+  const int number = file.get();
+  REQUIRE(file.is_open());
+  FileDescriptor moved(std::move(file));
+  CHECK(moved.get() == number);
+  CHECK(moved.close());
+  CHECK_FALSE(moved.is_open());
+  CHECK(::fcntl(number, F_GETFD) == -1);
+  CHECK(moved.close());  // nothing is left to close
+  const FileDescriptor none(folder / "none/a", O_RDONLY);
+  CHECK_FALSE(none.is_open());
+  CHECK(errno == ENOENT);
+  CHECK_THROWS_AS(fail_by_errno("a\nb", "cannot be read"), IoError);
+  errno = ENOENT;
+  CHECK_THROWS_WITH(fail_by_errno("a\nb", "cannot be read"), "a?b: cannot be read: No such file or directory");
 }
 
 TEST_CASE("printable: one line, of the length asked for") {

@@ -86,6 +86,29 @@ TEST_CASE("a planted model read back from its directory is the same model") {
   const Matrix32 read = model_pass(model, document, {}, {.final_states = true});
   CHECK(written == read);
   CHECK(position_table(folder / "planted") == planted.model.stack.embedding.positions);
+  std::ofstream(folder / "file") << "in the way";
+  CHECK_THROWS_AS(write_planted_directory(planted, *documents, folder / "file"), IoError);
+  PlantedModel narrow = planted;
+  narrow.spec.d_head = 31;
+  CHECK_THROWS_AS(write_planted_directory(narrow, *documents, folder / "narrow"), ShapeError);
+  CHECK_FALSE(std::filesystem::exists(folder / "narrow"));
+}
+
+TEST_CASE("every way into a model directory refuses one that is not there or not known") {
+  const TemporaryFolder folder;
+  const auto none = folder / "none", model = folder / "model";
+  CHECK_THROWS_AS(model_map(none), IoError);
+  CHECK_THROWS_AS(open_model(none), IoError);
+  CHECK_THROWS_AS(open_partial_model(none), IoError);
+  CHECK_THROWS_AS(model_check(none), IoError);
+  CHECK_THROWS_AS(position_table(none), IoError);
+  CHECK_THROWS_AS(model_provenance(none), IoError);
+  copy_model(repository_file("tests/golden/models/bert"), model);
+  replace_in(model / "config.json", "\"num_attention_heads\": 4", "\"num_attention_heads\": 5");
+  CHECK_THROWS_AS(model_map(model), FormatError);
+  CHECK_THROWS_AS(open_partial_model(model), FormatError);
+  CHECK_THROWS_AS(model_check(model), FormatError);
+  CHECK_THROWS_WITH(position_table(repository_file("tests/golden/families/llama")), ContainsSubstring("position"));
 }
 
 TEST_CASE("position tables of partial checkpoints") {

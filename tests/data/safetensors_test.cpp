@@ -146,6 +146,7 @@ TEST_CASE("checkpoint: NaN and infinity are counted") {
   const std::vector<float> a = {1, NAN, INFINITY, -INFINITY, 0};
   write_safetensors(folder / "model.safetensors", {{"w", {5}, a.data()}});
   CHECK(Checkpoint(folder.path()).non_finite("w") == 3);
+  CHECK_THROWS_WITH(Checkpoint(folder.path()).non_finite("v"), ContainsSubstring("no tensor 'v'"));
 }
 
 TEST_CASE("checkpoint: shards") {

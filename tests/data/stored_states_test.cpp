@@ -11,6 +11,7 @@
 #include "../../core/numbers/error.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/models/model_directory.h"
+#include "../../data/sources/stored_arrays.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -191,4 +192,20 @@ TEST_CASE("states take a model's width, or weights that lie beside them") {
   CHECK(stored_states(folder / "beside", options).model.stack.block.d_head == 3);
   write_npy(folder / "beside/layer_0_query_bias.npy", {5}, counting(5));
   CHECK_THROWS_WITH(stored_states(folder / "beside", options), ContainsSubstring("has 5 entries, expected 6"));
+}
+
+TEST_CASE("stored arrays that are not there, or rows and numbers they do not have, are refused") {
+  const TemporaryFolder folder;
+  write_npy(folder / "hidden_states_layer_0.npy", {2, 3, 4}, counting(24));
+  const auto npy = open_stored_arrays(folder.path());
+  CHECK(npy->read("hidden_states/layer_0", 1, 1).shape == std::vector<Index>{1, 3, 4});
+  CHECK_THROWS_AS(npy->read("hidden_states/layer_0", 1, 2), ShapeError);
+  CHECK_THROWS_AS(npy->shape("hidden_states/layer_1"), IoError);
+  CHECK_THROWS_AS(npy->read("hidden_states/layer_1"), IoError);
+  const auto hdf5 = open_stored_arrays(stored("causal_text.h5"));
+  CHECK_THROWS_AS(hdf5->shape("hidden_states/layer_9"), FormatError);
+  CHECK_THROWS_AS(hdf5->read("hidden_states/layer_9"), FormatError);
+  CHECK_THROWS_AS(hdf5->number("causal"), FormatError);
+  CHECK_FALSE(hdf5->number("none").has_value());
+  CHECK_THROWS_AS(open_stored_arrays(folder / "hidden_states_layer_0.npy", -1), ShapeError);
 }

@@ -1,0 +1,59 @@
+#include "../../data/tokens/vocabulary.h"
+
+#include "../../core/numbers/error.h"
+#include "../../data/tokens/added_tokens.h"
+#include "../../data/tokens/byte_pair_encoding.h"
+#include "../../data/tokens/word_piece.h"
+#include "../catch.h"
+
+using namespace headwave;
+
+namespace {
+
+Vocabulary letters() {
+  return Vocabulary({{"[UNK]", 0}, {"a", 1}, {"b", 2}, {"ab", 3}}, "vocab.txt");
+}
+
+}  // namespace
+
+TEST_CASE("a vocabulary has entries, each with an id of its own that is near the others") {
+  CHECK(letters().id("ab") == 3);
+  CHECK_THROWS_AS(Vocabulary({}, "vocab.txt"), FormatError);
+  CHECK_THROWS_AS(Vocabulary({{"a", -1}}, "vocab.txt"), FormatError);
+  CHECK_THROWS_AS(Vocabulary({{"a", 1}, {"b", 1}}, "vocab.txt"), FormatError);
+  CHECK_THROWS_WITH(Vocabulary({{"a", std::int64_t{1} << 40}}, "vocab.txt"), ContainsSubstring("vocab.txt"));
+}
+
+TEST_CASE("spelling by pieces and by words needs the unknown token in the vocabulary") {
+  CHECK(unknown_id(letters(), "[UNK]", "vocab.txt") == 0);
+  CHECK_THROWS_AS(unknown_id(letters(), "<unk>", "vocab.txt"), FormatError);
+  CHECK_THROWS_WITH(whole_words(letters(), "<unk>", "vocab.txt"),
+                    ContainsSubstring("vocab.txt") && ContainsSubstring("<unk>"));
+  CHECK_THROWS_AS(word_piece(letters(), {"<unk>"}, "vocab.txt"), FormatError);
+  for (const std::size_t longest : {0, 257})
+    CHECK_THROWS_AS(word_piece(letters(), {"[UNK]", "##", longest}, "vocab.txt"), FormatError);
+  CHECK_NOTHROW(word_piece(letters(), {}, "vocab.txt"));
+}
+
+TEST_CASE("a merge has two parts, which are in the vocabulary as what they become is") {
+  CHECK(merge_of_line("a b", "merges.txt: line 1").first == "a");
+  for (const char* line : {"", "a", "a b c", " a", "a ", "a  b"})
+    CHECK_THROWS_AS(merge_of_line(line, "merges.txt: line 1"), FormatError);
+  CHECK_NOTHROW(byte_pair_encoding(letters(), {{"a", "b"}}, {}, "merges.txt"));
+  CHECK_THROWS_AS(byte_pair_encoding(letters(), {{"b", "a"}}, {}, "merges.txt"), FormatError);
+  CHECK_THROWS_AS(byte_pair_encoding(letters(), {{"a", "c"}}, {}, "merges.txt"), FormatError);
+}
+
+TEST_CASE("the name of an added token is neither empty nor endless") {
+  const auto token = [](std::string name) {
+    AddedToken added;
+    added.content = std::move(name);
+    return std::vector<AddedToken>{added};
+  };
+  CHECK_NOTHROW(AddedTokenFinder(token("<new>"), {}, "tokenizer.json"));
+  CHECK_THROWS_AS(AddedTokenFinder(token(""), {}, "tokenizer.json"), FormatError);
+  CHECK_THROWS_AS(AddedTokenFinder(token(std::string(1'000'000, 'x')), {}, "tokenizer.json"), FormatError);
+  CHECK_THROWS_AS(AddedTokenFinder(
+                      token("  "), [](std::string_view) { return std::string(); }, "tokenizer.json"),
+                  FormatError);
+}
