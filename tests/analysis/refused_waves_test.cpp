@@ -1,0 +1,58 @@
+#include <cmath>
+
+#include "../../analysis/attention/measured_offset.h"
+#include "../../analysis/predictions/position_atlas.h"
+#include "../../analysis/waves/delay.h"
+#include "../../analysis/waves/qk_svd.h"
+#include "../../analysis/waves/wave_chain.h"
+#include "../catch.h"
+
+using namespace headwave;
+
+TEST_CASE("delays are refused of cross-spectra that have not the rows of their length") {
+  const MatrixC cross = MatrixC::Ones(5, 2);  // of 8 or 9 tokens
+  CHECK(delays(cross, 8).size() == 2);
+  CHECK(envelope_delays(cross, 9).size() == 2);
+  for (const Index length : {0, 7, 10}) {
+    CHECK_THROWS_AS(delays(cross, length), ShapeError);
+    CHECK_THROWS_AS(envelope_delays(cross, length), ShapeError);
+  }
+}
+
+TEST_CASE("a query-key form is refused of weights that do not fit, are empty or not finite") {
+  const Matrix query = Matrix::Identity(4, 2), other = Matrix::Identity(4, 3), none(0, 2);
+  CHECK(qk_svd(query, query).gain.size() == 2);
+  CHECK_THROWS_AS(qk_svd(query, other), ShapeError);
+  CHECK_THROWS_AS(qk_svd(none, none), ShapeError);
+  const Matrix broken = Matrix::Constant(4, 2, std::nan(""));
+  CHECK_THROWS_AS(qk_svd(query, broken), NumericError);
+  CHECK_THROWS_WITH(qk_svd(broken, query), ContainsSubstring("look for NaN"));
+}
+
+TEST_CASE("a chain and an atlas are refused of a model with NaN among its weights, or too few positions") {
+  const Matrix32 positions = Matrix32::Random(6, 4), weight = Matrix32::Identity(4, 4);
+  const Matrix32 broken = Matrix32::Constant(4, 4, std::nanf(""));
+  Stack stack;
+  stack.block.heads = stack.block.kv_heads = 2;
+  stack.block.d_head = 2;
+  stack.embedding.words = stack.embedding.positions = positions;
+  stack.blocks.resize(1);
+  stack.blocks[0].self.query.weight = weight;
+  stack.blocks[0].self.key.weight = weight;
+  const HeadGrid grid{{0}, 2};
+  CHECK(wave_heads(stack, grid, 1).size() == 2);
+  PositionAtlasOptions options;
+  options.length = 7;
+  CHECK_THROWS_AS(position_atlas(stack, options), ShapeError);
+  CHECK_THROWS_WITH(position_atlas(stack, options), ContainsSubstring("a length of 7 was asked for, the model has 6"));
+  stack.blocks[0].self.key.weight = broken;
+  CHECK_THROWS_AS(wave_heads(stack, grid, 1), NumericError);
+  CHECK_THROWS_AS(wave_chain_plan(stack, grid, AttentionKind::self, 6, {}), NumericError);
+}
+
+TEST_CASE("measured offsets are refused at a level that is no chance") {
+  OffsetTraces traces;
+  traces.length = 1;
+  for (const double level : {0.0, -0.1, 1.0, std::nan("")})
+    CHECK_THROWS_AS(measured_offsets(traces, {level}), NumericError);
+}
