@@ -11,7 +11,7 @@ set(HEADWAVE_DOORS_data
     models/model_directory.h models/model_map.h models/model_map_file.h models/planted_directory.h
     results/library_versions.h results/result_file.h sources/stored_states.h sources/text_documents.h tokens/tokenizer.h)
 set(HEADWAVE_DOORS_reports
-    drawing/data_table.h drawing/gnuplot.h drawing/terminal_table.h figures/chosen_heads.h figures/figures.h
+    drawing/data_table.h drawing/figure_style.h drawing/gnuplot.h drawing/terminal_table.h figures/chosen_heads.h figures/figure_kind.h figures/figures.h
     figures/spectrum_figure.h page/summary.h tables/head_findings.h tables/head_table.h tables/position_note.h)
 
 set(HEADWAVE_ROOMS core analysis data reports job)

@@ -51,6 +51,14 @@ expect_line 2 "--level: expected a number, 1e-12 to 0.5, got 'small'" run --leve
 expect_line 2 "--level: expected a number, 1e-12 to 0.5, got 'nan'" run --level nan
 expect_line 2 "--level: expected a number, 1e-12 to 0.5, got '0.7'" run --level 0.7
 expect_line 2 "--formats: there is no 'sgv'; did you mean 'svg'?" demo --formats pdf,sgv
+expect_line 2 "--figure-width: expected column: 3.4, page: 7, slide: 12, or 2 to 40, got '1.5'" demo --figure-width 1.5
+expect_line 2 "--figure-width: expected column: 3.4, page: 7, slide: 12, or 2 to 40, got 'a4'" spectrum --figure-width a4
+expect_line 2 "--font: expected letters, digits, spaces and hyphens, got 'Sans\"'" figures x --font 'Sans"'
+expect_line 2 "--font: expected letters, digits, spaces and hyphens, got 'Sans\\nset output'" figures x --font "$(printf 'Sans\nset output')"
+expect_line 2 "--font: expected letters, digits, spaces and hyphens, got '\`id\`'" run --font '`id`'
+expect_line 2 "--font-size: expected a number, 4 to 40, got '3'" atlas --font-size 3
+expect_line 2 "letters of 30 points are too large for a figure 3.4 inches wide; at most 13.6" figures x --figure-width column --font-size 30
+expect_line 2 "--palette: there is no 'virids'; did you mean 'viridis'?" re-aim --palette virids
 expect_line 2 "--pairs: expected all, without_special or without_sink, got 'none'" demo --pairs none
 expect_line 2 "--only: there is no 'delay_spectra'; did you mean 'delay_spectrum'?" demo --only delay_spectra
 expect_line 2 "no command 'rnu'; did you mean 'run'?" help rnu
@@ -248,6 +256,8 @@ grep -q '^heads in one or two clusters *ratio ' "$work/out" || { echo "FAILED: r
 expect 1 "there is no L9H9; the result has 4 layers of 8 heads, L0H0 to L3H7" figures "$work/r/results.h5" --heads L9H9 --formats svg
 expect 1 "there is no L2H99" figures "$work/re-aim" --heads L2H99 --formats svg
 expect 0 "" figures "$work/r/results.h5" --heads L1H2,L3H0 --formats svg
+expect 0 "" figures "$work/r/results.h5" --figure-width column --font "DejaVu Sans" --palette grey --formats svg --out "$work/paper"
+grep -q 'width="3.400in"' "$work/paper/figures/offset_profile.svg" || { echo "FAILED: a figure is not a column wide"; failed=1; }
 expect 0 "$work/r/figures" figures "$work/r/" --heads L1H2,L3H0 --formats svg
 expect 1 "holds no results.h5" figures "$work"
 expect 1 "name one of $work/atlas2/self, $work/atlas2/causal" figures "$work/atlas2"

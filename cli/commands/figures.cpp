@@ -53,8 +53,8 @@ int figures(const CLI::App& command, const FiguresOptions& options) {
 
 void add_figures(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<FiguresOptions>();
-  CLI::App* command =
-      program.add_subcommand("figures", "draw the figures of a result again, with other heads, tokens or formats");
+  CLI::App* command = program.add_subcommand(
+      "figures", "draw the figures of a result again: other heads, widths, letters, colours or formats");
   command->add_option("result", options->result, "results.h5 of an earlier run, or its folder")
       ->required()
       ->type_name("PATH");
@@ -63,7 +63,8 @@ void add_figures(CLI::App& program, Command& chosen) {
   add_drawing_options(*command, options->drawing);
   add_examples(*command, {{"figures result/results.h5 --heads L0H2,L1H3",
                            "the same figures, with waves, maps and phases of these heads"},
-                          {"figures result/results.h5 --formats svg --out slides", "SVG alone, in another folder"}});
+                          {"figures result/results.h5 --figure-width column --formats pdf --out paper",
+                           "as broad as a journal's column, in another folder"}});
   command->final_callback([=, &chosen] { chosen = [=] { return figures(*command, *options); }; });
 }
 

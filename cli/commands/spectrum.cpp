@@ -15,6 +15,7 @@
 #include "../../reports/figures/spectrum_figure.h"
 #include "../../reports/figures/written_files.h"
 #include "../options/help.h"
+#include "../options/style_options.h"
 #include "../options/values.h"
 #include "../results/output_folder.h"
 #include "../results/provenance.h"
@@ -30,6 +31,7 @@ struct SpectrumCommand {
   std::filesystem::path folder;
   bool force = false;
   std::vector<std::string> formats = {"pdf", "svg", "png"};
+  FigureStyle style;
   PositionSpectraOptions analysis;
   bool hann = false;
 };
@@ -98,7 +100,7 @@ int compare_spectra(SpectrumCommand& command) {
     written.push_back(file->path());
   }
   folder.remove_old(old, written);
-  const auto figures = spectra_figure(curves).write(folder.path(), "spectra", command.formats, true);
+  const auto figures = spectra_figure(curves, command.style).write(folder.path(), "spectra", command.formats, true);
   print_table(spectra);
   say(fmt::format("wrote {} results and {} files of figures to {}", spectra.size(), figures.size(),
                   folder.path().string()));
@@ -132,6 +134,7 @@ void add_spectrum(CLI::App& program, Command& chosen) {
       ->delimiter(',')
       ->check(one_of({"pdf", "svg", "png"}))
       ->type_name("LIST");
+  add_style_options(*command, options->style);
   add_examples(*command, {{"spectrum --model minilm --out spectra", "how fast the waves of one position table are"},
                           {"spectrum --model minilm bert --length 256 --detrend --formats svg --out detrended",
                            "two tables side by side, the first 256 positions of each, without their lines"}});

@@ -11,6 +11,7 @@
 #include "../../reports/figures/written_files.h"
 #include "../../reports/page/summary.h"
 #include "../../reports/tables/position_note.h"
+#include "../options/style_options.h"
 #include "../options/values.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
@@ -63,6 +64,7 @@ void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnH
         ->capture_default_str()
         ->type_name("PAIRS")
         ->group(group);
+  add_style_options(command, options.style);
 }
 
 void say_fewer_map_tokens(const CLI::App& command, const Result& result, const FigureOptions& options) {
@@ -79,6 +81,7 @@ void figure_progress(const std::string& name, std::size_t number, std::size_t co
 
 OutputFolder opened_folder(const FolderOptions& options) {
   if (options.figures) require_gnuplot();
+  require_style(options.drawing.style);  // a job file may ask for what cannot be
   OutputFiles files{{"results.h5"}, {}};
   for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal, AttentionKind::cross})
     files.results.push_back(fs::path(name_of(kind)) / "results.h5");

@@ -29,7 +29,7 @@ struct DrawnHere {
   bool profiles = true;  ///< offset profiles: --pairs
 };
 
-/// Adds --formats, and of --heads, --map-tokens and --pairs those that mean something.
+/// Adds --formats, --figure-width, --font, --font-size and --palette, and of --heads, --map-tokens and --pairs those that mean something.
 void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnHere& drawn = {});
 
 /// Adds --out, --force and --no-figures, and what add_drawing_options adds.

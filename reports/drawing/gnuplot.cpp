@@ -19,26 +19,34 @@ namespace fs = std::filesystem;
 
 constexpr double text_size = 8.0;  // points
 
+/// A figure as it comes on paper, enlarged.
+struct Paper {
+  double width, height;  // inches, before that
+  double times;          // by how much everything is larger
+  std::string font;
+};
+
 /// The terminals count sizes in their own ways: the cairo ones take a point for 1/96 inch, the SVG one for a user unit,
-/// of which we give it 72 to the inch. The factors make the three look alike.
-std::string terminal(const std::string& format, double width, double height) {
+/// of which we give it 72 to the inch before the figure is enlarged. The factors make the three look alike.
+std::string terminal(const std::string& format, const Paper& paper) {
+  const double width = paper.width * paper.times, height = paper.height * paper.times;
+  const std::string font = fmt::format("font \"{},{}\"", paper.font, text_size);
   if (format == "pdf")
     return fmt::format(
-        "set terminal pdfcairo noenhanced color size {:.4f}in,{:.4f}in font \"sans-serif,{}\" fontscale 0.75 "
-        "linewidth 1 butt dashlength 0.6",
-        width, height, text_size);
+        "set terminal pdfcairo noenhanced color size {:.4f}in,{:.4f}in {} fontscale {} linewidth {} pointscale {} butt "
+        "dashlength 0.6",
+        width, height, font, 0.75 * paper.times, paper.times, paper.times);
   if (format == "svg")
     return fmt::format(
-        "set terminal svg noenhanced size {:.0f},{:.0f} font \"sans-serif,{}\" linewidth 0.5 butt dashlength 0.6 "
-        "background \"#ffffff\"",
-        width * 72, height * 72, text_size);
+        "set terminal svg noenhanced size {:.0f},{:.0f} {} linewidth 0.5 butt dashlength 0.6 background \"#ffffff\"",
+        paper.width * 72, paper.height * 72, font);
   if (format == "png") {
     // 200 dots per inch, fewer where cairo's largest picture (32767 dots) or sheer size would be the limit.
-    const double dots = std::min(200.0, 8000.0 / std::max(width, height));
+    const double dots = std::min(200.0, 8000.0 / std::max(width, height)), unit = dots * paper.times;
     return fmt::format(
-        "set terminal pngcairo noenhanced color size {:.0f},{:.0f} font \"sans-serif,{}\" fontscale {:.4f} linewidth "
-        "{:.4f} pointscale {:.4f} butt dashlength 0.6 background \"#ffffff\"",
-        width * dots, height * dots, text_size, dots / 96, dots / 144, dots / 72);
+        "set terminal pngcairo noenhanced color size {:.0f},{:.0f} {} fontscale {:.4f} linewidth {:.4f} pointscale "
+        "{:.4f} butt dashlength 0.6 background \"#ffffff\"",
+        width * dots, height * dots, font, unit / 96, unit / 144, unit / 72);
   }
   throw ShapeError(fmt::format("figure format '{}': expected pdf, svg or png", shortened(visible_text(format), 20)));
 }
@@ -60,13 +68,14 @@ void replace_first(std::string& text, const std::string& old, const std::string&
 
 /// gnuplot gives an SVG its size in pixels and the title "Gnuplot"; on paper it should be as large as the PDF. Browsers
 /// smooth the few pixels of an embedded heat map unless told not to.
-std::string finished_svg(std::string svg, const std::string& name, double width, double height) {
-  replace_first(svg, fmt::format("width=\"{:.0f}\" height=\"{:.0f}\"", width * 72, height * 72),
-                fmt::format("width=\"{:.3f}in\" height=\"{:.3f}in\"", width, height));
+std::string finished_svg(std::string svg, const std::string& name, const Paper& paper) {
+  replace_first(
+      svg, fmt::format("width=\"{:.0f}\" height=\"{:.0f}\"", paper.width * 72, paper.height * 72),
+      fmt::format("width=\"{:.3f}in\" height=\"{:.3f}in\"", paper.width * paper.times, paper.height * paper.times));
   replace_first(svg, "<title>Gnuplot</title>", "<title>" + html_text(name) + "</title>");
-  const std::string bold = "font-family=\"sans-serif:Bold\"";
+  const std::string family = fmt::format("font-family=\"{}", paper.font), bold = family + ":Bold\"";
   for (std::size_t at = svg.find(bold); at != std::string::npos; at = svg.find(bold, at))
-    svg.replace(at, bold.size(), "font-family=\"sans-serif\" font-weight=\"bold\"");
+    svg.replace(at, bold.size(), family + "\" font-weight=\"bold\"");
   const std::string image = "<image ";
   const std::string style = "style='image-rendering:optimizeSpeed;image-rendering:pixelated' ";
   for (std::size_t at = svg.find(image); at != std::string::npos; at = svg.find(image, at + style.size()))
@@ -94,7 +103,10 @@ ProgramEnd run_gnuplot(const fs::path& folder, const std::string& name) {
 
 }  // namespace
 
-GnuplotFigure::GnuplotFigure(double width, double height) : width_(width), height_(height) {}
+GnuplotFigure::GnuplotFigure(double width, double height, const FigureStyle& style)
+    : width_(width), height_(height), style_(style) {
+  require_style(style);
+}
 
 void GnuplotFigure::keep(const DataTable& numbers) {
   if (kept_)
@@ -118,9 +130,10 @@ std::vector<fs::path> GnuplotFigure::write(const fs::path& folder, const std::st
   // Data files hold texts with spaces and '#' in them.
   const std::string reading =
       "reset\nset encoding utf8\nset datafile separator \"\\t\"\nset datafile commentschars \"\"\n";
+  const Paper paper{width_, height_, enlargement(style_), style_.font};
   std::string script;
   for (const std::string& format : formats)
-    script += reading + terminal(format, width_, height_) +
+    script += reading + terminal(format, paper) +
               fmt::format("\nset output{}\nload \"drawing.gp\"\n",
                           format == "svg" ? "" : fmt::format(" \"figure.{}\"", format));
   script += "set output\n";
@@ -141,7 +154,7 @@ std::vector<fs::path> GnuplotFigure::write(const fs::path& folder, const std::st
     if (!is_whole_figure(made, format))
       throw IoError(fmt::format("figure {}: gnuplot made an incomplete {} in {}: is the disk full?", name, format,
                                 visible_text(scratch.path().parent_path().string())));
-    if (format == "svg") made = finished_svg(std::move(made), name, width_, height_);
+    if (format == "svg") made = finished_svg(std::move(made), name, paper);
     written.push_back(folder / (name + "." + format));
     write_text(written.back(), made);
   }

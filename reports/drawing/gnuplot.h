@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data_table.h"
+#include "figure_style.h"
 
 namespace headwave {
 
@@ -17,9 +18,10 @@ namespace headwave {
 /// in PDF and SVG, a heat map is one image in them.
 class GnuplotFigure {
  public:
-  /// @param width   inches
+  /// @param width   inches, before the style enlarges the figure
   /// @param height  inches
-  GnuplotFigure(double width, double height);
+  /// @throws FormatError if the style is none, see require_style()
+  GnuplotFigure(double width, double height, const FigureStyle& style = {});
 
   /// What is plotted, for people: written beside the figure. All tables of one figure have the same columns.
   void keep(const DataTable& numbers);
@@ -35,8 +37,9 @@ class GnuplotFigure {
   void add(const std::string& commands) { script_ += commands + '\n'; }
 
   [[nodiscard]] const std::string& script() const { return script_; }
-  [[nodiscard]] double width() const { return width_; }
-  [[nodiscard]] double height() const { return height_; }
+  /// Inches on paper.
+  [[nodiscard]] double width() const { return width_ * enlargement(style_); }
+  [[nodiscard]] double height() const { return height_ * enlargement(style_); }
 
   /// Writes folder/name.pdf, .svg, .png and, if asked, .tsv with the plotted numbers.
   /// @param name     of the files, without a dot; plain ASCII
@@ -49,6 +52,7 @@ class GnuplotFigure {
  private:
   double width_;
   double height_;
+  FigureStyle style_;
   std::string script_;
   std::vector<std::string> files_;
   std::optional<DataTable> kept_;

@@ -1,8 +1,8 @@
 #include "palette.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -10,54 +10,101 @@ namespace headwave {
 
 namespace {
 
-struct Color {
-  int red, green, blue;
+constexpr std::array okabe_ito{Ink{0x0072B2, 0x303030}, Ink{0xD55E00, 0x6E6E6E}, Ink{0x009E73, 0x505050},
+                               Ink{0xCC79A7, 0x8E8E8E}, Ink{0xE69F00, 0xC0C0C0}, Ink{0x56B4E9, 0xA8A8A8},
+                               Ink{0x000000, 0x000000}, Ink{0xF0E442, 0xE0E0E0}};
+
+struct ColorMap {
+  const char* name;
+  std::array<std::uint32_t, 10> amounts;  // evenly spaced
+  std::array<std::uint32_t, 5> steps;     // without the lightest
 };
 
-constexpr std::array okabe_ito{Color{0x00, 0x72, 0xB2}, Color{0xD5, 0x5E, 0x00}, Color{0x00, 0x9E, 0x73},
-                               Color{0xCC, 0x79, 0xA7}, Color{0xE6, 0x9F, 0x00}, Color{0x56, 0xB4, 0xE9},
-                               Color{0x00, 0x00, 0x00}, Color{0xF0, 0xE4, 0x42}};
+constexpr std::array color_maps{
+    ColorMap{"viridis",
+             {0x440154, 0x482878, 0x3E4989, 0x31688E, 0x26828E, 0x1F9E89, 0x35B779, 0x6DCD59, 0xB4DE2C, 0xFDE725},
+             {0x440154, 0x3B528B, 0x21918C, 0x5EC962, 0xA8DB34}},
+    ColorMap{"cividis",
+             {0x00204D, 0x00336F, 0x39486B, 0x575C6D, 0x707173, 0x8A8779, 0xA69D75, 0xC4B56C, 0xE4CF5B, 0xFFEA46},
+             {0x00204D, 0x39486B, 0x707173, 0xA69D75, 0xE4CF5B}},
+    ColorMap{"magma",
+             {0x000004, 0x180F3E, 0x451077, 0x721F81, 0x9F2F7F, 0xCD4071, 0xF1605D, 0xFD9567, 0xFEC98D, 0xFCFDBF},
+             {0x000004, 0x451077, 0x9F2F7F, 0xF1605D, 0xFEC98D}},
+    ColorMap{"grey",
+             {0x101010, 0x292929, 0x434343, 0x5C5C5C, 0x767676, 0x8F8F8F, 0xA8A8A8, 0xC2C2C2, 0xDBDBDB, 0xF5F5F5},
+             {0x101010, 0x3C3C3C, 0x686868, 0x949494, 0xC0C0C0}},
+};
 
-std::string palette(const std::vector<std::string>& colors) {
-  std::string stops;
-  for (std::size_t i = 0; i < colors.size(); ++i) stops += fmt::format("{}{} \"{}\"", i == 0 ? "" : ", ", i, colors[i]);
-  return "set palette defined (" + stops + ")";
+const ColorMap& color_map(const FigureStyle& style) {
+  require_style(style);
+  return *std::find_if(color_maps.begin(), color_maps.end(),
+                       [&](const auto& map) { return style.palette == map.name; });
+}
+
+/// One of the three bytes of a colour: 0 red, 1 green, 2 blue.
+int part_of(std::uint32_t color, unsigned part) {
+  return static_cast<int>(color >> (16U - 8U * part) & 0xFFU);
+}
+
+template <class Function>
+std::uint32_t with_each_part(const Function& function) {
+  std::uint32_t color = 0;
+  for (unsigned part = 0; part < 3; ++part) color = color << 8U | static_cast<std::uint32_t>(function(part));
+  return color;
+}
+
+/// As it is, half way to white, half way to black.
+std::uint32_t in_round(std::uint32_t color, std::size_t round) {
+  return with_each_part([&](unsigned part) {
+    const int value = part_of(color, part);
+    return round == 0 ? value : round == 1 ? (value + 255) / 2 : value / 2;
+  });
 }
 
 }  // namespace
 
-std::string categorical_color(Index i) {
+const std::vector<std::string>& palette_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const ColorMap& map : color_maps) all.emplace_back(map.name);
+    return all;
+  }();
+  return names;
+}
+
+Ink categorical(Index i) {
   const auto n = static_cast<std::size_t>(i);
-  const Color& color = okabe_ito[n % okabe_ito.size()];
-  const std::size_t round = n / okabe_ito.size() % 3;  // as it is, half way to white, half way to black
-  const auto part = [round](int value) { return round == 0 ? value : round == 1 ? (value + 255) / 2 : value / 2; };
-  return fmt::format("#{:02X}{:02X}{:02X}", part(color.red), part(color.green), part(color.blue));
+  const Ink& ink = okabe_ito[n % okabe_ito.size()];
+  const std::size_t round = n / okabe_ito.size() % 3;
+  return {in_round(ink.color, round), in_round(ink.grey, round)};
 }
 
-std::string line_style(Index i, double width) {
-  constexpr std::array dashes{"solid", "\"_\"", "\"-\"", "\"_.\"", "\".\""};
-  constexpr std::array points{7, 5, 13, 6, 4, 12, 2, 1};
-  const auto n = static_cast<std::size_t>(i);
-  return fmt::format("lc rgb \"{}\" lw {} dt {} pt {}", categorical_color(i), width,
-                     dashes[(n + n / okabe_ito.size()) % dashes.size()], points[n % points.size()]);
+std::string color_of(const Ink& ink, const FigureStyle& style) {
+  const std::uint32_t color = style.palette == "grey" ? ink.grey : ink.color;
+  return color > 0xFFFFFF ? fmt::format("#{:08X}", color) : fmt::format("#{:06X}", color);
 }
 
-std::string sequential_palette() {
-  return palette(
-      {"#440154", "#482878", "#3E4989", "#31688E", "#26828E", "#1F9E89", "#35B779", "#6DCD59", "#B4DE2C", "#FDE725"});
+std::string sequential_palette(const FigureStyle& style) {
+  std::string stops;
+  const ColorMap& map = color_map(style);
+  for (std::size_t i = 0; i < map.amounts.size(); ++i)
+    stops += fmt::format("{}{} \"#{:06X}\"", i == 0 ? "" : ", ", i, map.amounts[i]);
+  return "set palette defined (" + stops + ")";
 }
 
-std::string diverging_palette() {
-  return palette({"#00395A", "#0072B2", "#7FB8D8", "#FFFFFF", "#EAAE7F", "#D55E00", "#6B2F00"});
-}
-
-std::string cyclic_palette() {
-  return palette({"#2F1436", "#5C3A94", "#6F9BC4", "#E8E4E8", "#D19A7C", "#93384A", "#2F1436"});
-}
-
-std::string symmetric_range(double largest) {
-  const double bound = std::isfinite(largest) && largest > 0 ? largest : 1.0;
-  return fmt::format("set cbrange [{}:{}]", -bound, bound);
+std::string step_palette(const FigureStyle& style, Index steps) {
+  const auto& stops = color_map(style).steps;
+  std::string list;
+  for (Index step = 0; step < steps; ++step) {
+    const double place = 4.0 * static_cast<double>(step) / static_cast<double>(std::max<Index>(1, steps - 1));
+    const auto below = std::min<std::size_t>(static_cast<std::size_t>(place), 3);
+    const std::uint32_t color = with_each_part([&](unsigned part) {
+      return std::lround(
+          std::lerp(part_of(stops[below], part), part_of(stops[below + 1], part), place - static_cast<double>(below)));
+    });
+    list += fmt::format("{0}{1} \"#{3:06X}\", {2} \"#{3:06X}\"", step == 0 ? "" : ", ", step, step + 1, color);
+  }
+  return "set palette defined (" + list + ")";
 }
 
 }  // namespace headwave

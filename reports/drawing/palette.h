@@ -1,37 +1,57 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "../../core/numbers/matrix.h"
+#include "figure_style.h"
 
 namespace headwave {
 
-/// Colour i of Okabe and Ito's set, "#0072B2", told apart by colour-blind eyes too; the next eight are lighter, eight
-/// more darker, and then they come again.
+/// A colour, 0xRRGGBB, and the grey that takes its place where a figure is drawn without colours. A byte before them
+/// says how much shows through: 0x00 nothing, 0xFF all.
+struct Ink {
+  std::uint32_t color = 0, grey = 0;
+};
+
+/// What figures are drawn with, by what it means. No figure names a colour of its own.
+namespace ink {
+constexpr Ink text{0x000000, 0x000000}, paper{0xFFFFFF, 0xFFFFFF};
+constexpr Ink frame{0x404040, 0x404040}, base_line{0x808080, 0x808080};           ///< of panels, of small ones
+constexpr Ink zero_line{0xB8B8B8, 0xB8B8B8}, pale_zero_line{0xD8D8D8, 0xD8D8D8};  ///< behind curves
+constexpr Ink note{0x505050, 0x505050}, number{0x606060, 0x606060};          ///< words and numbers beside what is shown
+constexpr Ink measured{0x0072B2, 0x505050}, undefined{0x808080, 0xA8A8A8};   ///< a head with an offset, and without
+constexpr Ink mark{0xD55E00, 0x000000};                                      ///< the one number to look at
+constexpr Ink chosen{0x808080, 0x808080};                                    ///< the one of many that was used
+constexpr Ink agrees{0x0072B2, 0x808080}, differs{0xD55E00, 0x000000};       ///< predictions
+constexpr Ink chance{0x707070, 0x707070}, chance_area{0x808080, 0x808080};   ///< what chance reaches
+constexpr Ink reference{0x909090, 0x909090}, tolerance{0xE8E8E8, 0xE8E8E8};  ///< what is compared with
+constexpr Ink interval{0xF5D3BC, 0xD4D4D4}, other_mark{0x009E73, 0x606060};  ///< of the mark; a second mark
+constexpr Ink shade{0xC8707070, 0xC8707070}, shade_on_paper{0xE0E0E0, 0xE0E0E0};  ///< where nothing can be known
+constexpr Ink dot{0x300072B2, 0x30303030}, moved_dot{0x400072B2, 0x40303030};     ///< many that may cover each other
+constexpr Ink guide{0x60FFFFFF, 0x60FFFFFF}, faint_guide{0x70FFFFFF, 0x70FFFFFF},
+    strong_guide{0x50FFFFFF, 0x50FFFFFF};                             ///< lines on heat maps
+constexpr Ink rest{0xCFCFCF, 0xDCDCDC}, unnamed{0xE8E8E8, 0xF0F0F0};  ///< shares and heads of no kind
+}  // namespace ink
+
+/// Ink i of Okabe and Ito's set, told apart by colour-blind eyes too; the next eight are lighter, eight more darker,
+/// and then they come again.
 ///
 /// Source: Okabe and Ito 2008, Color Universal Design. The order is ours: strong colours first, yellow last.
-std::string categorical_color(Index i);
+Ink categorical(Index i);
 
-/// gnuplot's words for line i: its colour, with another dash and point for each, so that lines differ in black and
-/// white.
-/// @param width  half points
-std::string line_style(Index i, double width = 1.8);
+/// The colour as gnuplot reads it, "#0072B2", in the style's palette.
+std::string color_of(const Ink& ink, const FigureStyle& style);
 
-/// gnuplot's `set palette` for amounts from zero up (weights): viridis, perceptually even, readable in grey.
+/// gnuplot's `set palette` for amounts from zero up, dark to light and even to the eye.
 ///
-/// Source: van der Walt and Smith 2015; ten of its colours, the rest interpolated.
-std::string sequential_palette();
+/// Source: viridis and magma: van der Walt and Smith 2015; cividis: Nunez, Anderton and Renslow 2018; ten colours of
+/// each, the rest interpolated. grey is even in sRGB, which is nearly even to the eye.
+std::string sequential_palette(const FigureStyle& style);
 
-/// gnuplot's `set palette` for signed numbers: blue below, white at zero, vermillion above. The colour range must be
-/// symmetric, see symmetric_range().
-std::string diverging_palette();
-
-/// gnuplot's `set palette` for angles: the colours at -pi and pi are the same, light at 0 turns and dark at half a
-/// turn.
-std::string cyclic_palette();
-
-/// gnuplot's `set cbrange` that puts the middle of diverging_palette() at zero.
-/// @param largest  the largest absolute value shown
-std::string symmetric_range(double largest);
+/// gnuplot's `set palette` for things in order, a colour for each: the same colours without the lightest, which white
+/// paper swallows.
+/// @param steps  how many colours, at least 1
+std::string step_palette(const FigureStyle& style, Index steps);
 
 }  // namespace headwave

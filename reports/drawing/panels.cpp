@@ -3,9 +3,32 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace headwave {
+
+namespace {
+
+constexpr double head_panel_needs = 6.1;  // letters of a head's name and a number in a small panel
+constexpr double least_beside = 2.6;      // inches of panel beside a legend
+
+Index rows_for(std::size_t panels, Index columns) {
+  return (static_cast<Index>(panels) + columns - 1) / columns;
+}
+
+/// What is left for each of so many panels in a row.
+double room(const PanelGrid& grid, Index columns, double page) {
+  const auto n = static_cast<double>(columns);
+  return (page - grid.left - grid.right - (n - 1) * grid.gap_x) / n;
+}
+
+/// As many columns as fit, rows equally full.
+Index columns_for(const PanelGrid& grid, Index panels, double least, double page) {
+  Index columns = std::min(grid.columns, panels);
+  while (columns > 1 && room(grid, columns, page) < least) --columns;
+  const Index rows = rows_for(static_cast<std::size_t>(panels), columns);
+  return (panels + rows - 1) / rows;
+}
+
+}  // namespace
 
 double PanelGrid::width() const {
   const auto n = static_cast<double>(columns);
@@ -25,80 +48,68 @@ double PanelGrid::panel_bottom(Index row) const {
   return bottom + static_cast<double>(rows - 1 - row) * (panel_height + gap_y);
 }
 
-std::string PanelGrid::place(Index row, Index column) const {
-  const double x = panel_left(column);
-  const double y = panel_bottom(row);
-  return fmt::format(
-      "set lmargin at screen {:.6f}\nset rmargin at screen {:.6f}\nset bmargin at screen {:.6f}\nset tmargin at screen "
-      "{:.6f}",
-      x / width(), (x + panel_width) / width(), y / height(), (y + panel_height) / height());
+PanelGrid flowing(PanelGrid grid, std::size_t panels, Index most) {
+  grid.columns = std::clamp<Index>(static_cast<Index>(panels), 1, most);
+  grid.rows = rows_for(panels, grid.columns);
+  return grid;
 }
 
-std::string PanelGrid::page(double x, double y) const {
-  return fmt::format("screen {:.6f}, screen {:.6f}", x / width(), y / height());
+PanelGrid fitted(PanelGrid grid, std::size_t panels, double least, const FigureStyle& style) {
+  const double page = layout_width(style);
+  if (page == 0) return grid;
+  const double natural = grid.panel_width;
+  grid.columns = columns_for(grid, static_cast<Index>(panels), least, page);
+  grid.rows = rows_for(panels, grid.columns);
+  grid.panel_width = std::max(room(grid, grid.columns, page), 0.2);
+  grid.panel_height *= std::max(1.0, grid.panel_width / natural);
+  return grid;
 }
 
-std::string PanelGrid::title_below(Index row, Index column, const std::string& title, double distance) const {
-  return fmt::format("set label 91 \"{}\" at {} center", title,
-                     page(panel_left(column) + panel_width / 2, panel_bottom(row) - distance));
+PanelGrid with_legend_beside(PanelGrid grid, std::size_t entries, const FigureStyle& style) {
+  const double page = layout_width(style);
+  if (page == 0 || page - grid.left - grid.right >= least_beside) return grid;
+  grid.right = 0.16;
+  grid.legend_below = static_cast<double>((entries + 1) / 2 + 1) * legend_line + legend_margin;
+  grid.bottom += grid.legend_below;
+  return grid;
 }
 
-std::string PanelGrid::title_left(Index row, Index column, const std::string& title, double distance) const {
-  return fmt::format("set label 92 \"{}\" at {} center rotate by 90", title,
-                     page(panel_left(column) - distance, panel_bottom(row) + panel_height / 2));
+PanelGrid with_cells(PanelGrid grid, std::size_t across, std::size_t down, double cell_width, double cell_height,
+                     std::size_t entries, const FigureStyle& style) {
+  grid = with_legend_beside(grid, entries, style);
+  const auto columns = static_cast<double>(across);
+  const double page = layout_width(style);
+  const double fits = page > 0 ? (page - grid.left - grid.right) / columns : cell_width;
+  grid.panel_width = columns * std::min(cell_width, fits);
+  grid.panel_height = static_cast<double>(down) * cell_height * std::min(1.0, fits / cell_width);
+  if (page > 0) grid.right = page - grid.left - grid.panel_width;
+  if (grid.legend_below == 0)
+    grid.bottom += std::max(0.0, legend_line * static_cast<double>(entries + 1) - grid.panel_height - grid.bottom);
+  return grid;
 }
 
-std::string legend_above(const PanelGrid& grid, const std::vector<LegendEntry>& entries, double below) {
-  std::string plot;
-  for (const LegendEntry& entry : entries)
-    plot += fmt::format("{}NaN with lines {} title \"{}\"", plot.empty() ? "" : ", ", entry.style, entry.title);
-  return fmt::format(
-      "set lmargin at screen 0\nset rmargin at screen 1\nset bmargin at screen 0\nset tmargin at screen 1\nset border "
-      "0\nunset xtics\nunset ytics\nset key at screen 0.5, screen {:.6f} center center horizontal samplen 2.6 maxrows "
-      "1\nplot [0:1] [0:1] {}\nset border 31\nset xtics\nset ytics",
-      1 - below / grid.height(), plot);
-}
-
-PanelGrid head_panels(Index layers, Index heads) {
-  PanelGrid grid;
+HeadGrid head_panels(Index layers, Index heads, const FigureStyle& style, double flatness) {
+  HeadGrid grid;
+  grid.heads = heads;
   grid.rows = layers;
   grid.columns = heads;
-  const double across = static_cast<double>(std::max(heads, layers));
-  grid.panel_width = std::clamp(8.4 / across, 0.56, 1.9);
-  grid.panel_height = grid.panel_width * 0.62;
   grid.gap_x = 0.08;
   grid.gap_y = 0.19;
   grid.left = 0.32;
   grid.bottom = 0.44;
   grid.right = 0.12;
   grid.top = 0.2;
+  const double page = layout_width(style);
+  if (page == 0) {
+    grid.panel_width = std::clamp(8.4 / static_cast<double>(std::max(heads, layers)), 0.56, 1.9);
+  } else {
+    grid.columns = columns_for(grid, heads, head_panel_needs * legible(0, style) / 72, page);
+    grid.rows = layers * grid.rows_of_layer();
+    grid.panel_width = room(grid, grid.columns, page);
+  }
+  grid.panel_height = grid.panel_width * flatness;
+  grid.points = legible(std::clamp(grid.panel_width * 7.5, 4.2, 7.0), style);
   return grid;
-}
-
-double tic_step(double range) {
-  const double rough = range / 4;
-  const double power = std::pow(10.0, std::floor(std::log10(rough)));
-  const double digit = rough / power;
-  return power * (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10);
-}
-
-ValueRange range_with_zero(const std::vector<double>& values) {
-  ValueRange range{0.0, 0.0};
-  for (const double value : values)
-    if (std::isfinite(value)) {
-      range.low = std::min(range.low, value);
-      range.high = std::max(range.high, value);
-    }
-  if (!(range.high > range.low)) return {};
-  const double room = 0.07 * (range.high - range.low);
-  return {range.low < 0 ? range.low - room : 0.0, range.high + room};
-}
-
-std::string house_style() {
-  return "set minussign\n"
-         "set border lw 0.8 lc rgb \"#404040\"\n"
-         "set tics out nomirror scale 0.5,0.25\n"
-         "unset key";
 }
 
 }  // namespace headwave

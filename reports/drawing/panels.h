@@ -1,9 +1,9 @@
 #pragma once
 
-#include <string>
-#include <vector>
+#include <cstddef>
 
-#include "../../core/numbers/matrix.h"
+#include "figure_style.h"
+#include "strokes.h"
 
 namespace headwave {
 
@@ -19,54 +19,60 @@ struct PanelGrid {
   double right = 0.1;
   double top = 0.2;
   double bottom = 0.5;
+  double legend_below = 0.0;  ///< of the bottom margin, for a legend that does not fit beside the panels
 
   [[nodiscard]] double width() const;
   [[nodiscard]] double height() const;
-
-  /// gnuplot's margins that put the next plot into one panel.
-  [[nodiscard]] std::string place(Index row, Index column) const;
-
-  /// gnuplot's position of a point given in inches from the page's left and lower edge: "screen x, screen y".
-  [[nodiscard]] std::string page(double x, double y) const;
-
-  /// A title below a panel, and one left of it, read upwards: gnuplot labels 91 and 92, at distances in inches from the
-  /// panel's frame. gnuplot's own axis titles stand elsewhere in each format.
-  [[nodiscard]] std::string title_below(Index row, Index column, const std::string& title,
-                                        double distance = 0.37) const;
-  [[nodiscard]] std::string title_left(Index row, Index column, const std::string& title, double distance = 0.5) const;
-
   [[nodiscard]] double panel_left(Index column) const;
   [[nodiscard]] double panel_bottom(Index row) const;
+
+  /// Where panel k of several stands that follow each other row by row.
+  [[nodiscard]] Index row_of(std::size_t k) const { return static_cast<Index>(k) / columns; }
+  [[nodiscard]] Index column_of(std::size_t k) const { return static_cast<Index>(k) % columns; }
+  /// Whether no panel stands below panel k of so many.
+  [[nodiscard]] bool is_lowest(std::size_t k, std::size_t panels) const {
+    return k + static_cast<std::size_t>(columns) >= panels;
+  }
+
+  /// A point given in inches from the page's left and lower edge.
+  [[nodiscard]] Place at(double x, double y) const { return {page_share(x / width()), page_share(y / height())}; }
 };
 
-/// One line of a legend.
-struct LegendEntry {
-  std::string title;  ///< our own words
-  std::string style;  ///< gnuplot's: "lc rgb \"#0072B2\" lw 1.5"
+/// So many panels that follow each other row by row, `most` at most to a row.
+PanelGrid flowing(PanelGrid grid, std::size_t panels, Index most);
+
+/// The same for the width that the style asks for: panels become broader or narrower, and where they would be narrower
+/// than `least` fewer stand in a row. Broader ones grow in height too, narrower ones stay as tall. As it is where no
+/// width was asked for.
+/// @param least  inches that a panel needs
+PanelGrid fitted(PanelGrid grid, std::size_t panels, double least, const FigureStyle& style);
+
+/// Inches from one line of a legend beside panels to the next, and around one below them.
+inline constexpr double legend_line = 0.17, legend_margin = 0.12;
+
+/// The grid with its legend below, in two columns, where the style's width leaves no room for it in the right margin.
+PanelGrid with_legend_beside(PanelGrid grid, std::size_t entries, const FigureStyle& style);
+
+/// A grid of one panel of equal cells, as broad as they should be or as fit, and as tall as its legend needs.
+/// @param cell_width, cell_height  inches, where no width was asked for
+PanelGrid with_cells(PanelGrid grid, std::size_t across, std::size_t down, double cell_width, double cell_height,
+                     std::size_t entries, const FigureStyle& style);
+
+/// A small panel for every head, layers in rows, and the rows of a layer below each other where one does not hold it.
+struct HeadGrid : PanelGrid {
+  Index heads = 1;  ///< of a layer
+  [[nodiscard]] Index rows_of_layer() const { return (heads + columns - 1) / columns; }
+  [[nodiscard]] Index row(Index layer, Index head) const { return layer * rows_of_layer() + head / columns; }
+  [[nodiscard]] Index column(Index head) const { return head % columns; }
+  /// Whether the head's panel is the lowest of its column.
+  [[nodiscard]] bool is_lowest(Index layer, Index head) const {
+    return layer + 1 == rows / rows_of_layer() && head + columns >= heads;
+  }
+  double points = 5.0;  ///< size of letters
 };
 
-/// A legend in one row at the top of the page, `below` inches from its edge: a drawing of its own inside a multiplot,
-/// since gnuplot would fold a panel's legend to the panel's width. The house style must be set after it.
-std::string legend_above(const PanelGrid& grid, const std::vector<LegendEntry>& entries, double below = 0.14);
-
-/// A small panel for every head, layers in rows: few heads large, many as small as text can still be read on a screen.
-PanelGrid head_panels(Index layers, Index heads);
-
-/// A round distance between tics, 1, 2 or 5 times a power of ten, that puts about four into a range.
-/// @param range  > 0
-double tic_step(double range);
-
-/// The part of an axis that shows some numbers.
-struct ValueRange {
-  double low = 0.0;
-  double high = 1.0;
-};
-
-/// From zero, or a little below the smallest value where that is negative, to a little above the largest; what is not
-/// finite does not count. Never empty: gnuplot fails on an empty range.
-ValueRange range_with_zero(const std::vector<double>& values);
-
-/// What every drawing begins with: thin grey frame, short tics outside, a true minus sign.
-std::string house_style();
+/// Few heads are drawn large, many as small as text can still be read on a screen.
+/// @param flatness  a panel's height in parts of its width
+HeadGrid head_panels(Index layers, Index heads, const FigureStyle& style, double flatness = 0.62);
 
 }  // namespace headwave

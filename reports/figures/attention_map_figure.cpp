@@ -2,24 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <set>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "../../core/fields/head_name.h"
 #include "../drawing/field_values.h"
-#include "../drawing/palette.h"
-#include "../drawing/panels.h"
+#include "../drawing/page.h"
+#include "../drawing/pixels.h"
 #include "../drawing/visible_text.h"
+#include "chosen_maps.h"
 
 namespace headwave {
 
 namespace {
 
-constexpr const char* weight_name = "attention_map/weight";
-constexpr std::size_t most_panels = 9;
 constexpr Index most_tokens = 256;
 constexpr Index longest_label = 12;    // columns
 constexpr double smallest_text = 3.0;  // points; smaller labels give way to positions
@@ -37,9 +33,9 @@ struct Map {
 };
 
 Map map_of(const Result& result, Index tokens) {
-  const Field& field = result.at(weight_name);
+  const Field& field = result.at(map_weight_name);
   Map map;
-  map.weights = &doubles_of(result, weight_name, {"map_head", "query", "key"});
+  map.weights = &doubles_of(result, map_weight_name, {"map_head", "query", "key"});
   const auto queries = whole_coordinates(field, "query");
   const auto keys = whole_coordinates(field, "key");
   const auto& texts = strings_of(result, "attention_map/token", {"query"});
@@ -48,7 +44,7 @@ Map map_of(const Result& result, Index tokens) {
   map.rows = std::min({tokens, map.queries, most_tokens});
   map.columns = std::min({tokens, map.keys, most_tokens});
   if (map.rows < 1 || map.columns < 1 || map.weights->empty())
-    throw ShapeError(fmt::format("{}: holds no weights to draw", weight_name));
+    throw ShapeError(fmt::format("{}: holds no weights to draw", map_weight_name));
   if (static_cast<Index>(texts.size()) != map.queries)
     throw ShapeError(
         fmt::format("attention_map/token: expected {} tokens, one per query, found {}", map.queries, texts.size()));
@@ -59,53 +55,6 @@ Map map_of(const Result& result, Index tokens) {
   map.query_labels.assign(texts.begin(), texts.begin() + map.rows);
   map.key_labels.assign(key_texts.begin(), key_texts.begin() + map.columns);
   return map;
-}
-
-/// The strongest head of every offset first, then the others by strength: heads of one offset look alike.
-/// @param offsets, strengths  one per map; an offset may be NaN, which is a kind of its own
-std::vector<std::size_t> most_telling(const std::vector<double>& offsets, const std::vector<double>& strengths) {
-  std::vector<std::size_t> order(offsets.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return strengths[a] > strengths[b]; });
-  std::set<double> seen;
-  bool seen_flat = false;
-  std::stable_partition(order.begin(), order.end(), [&](std::size_t map) {
-    return std::isnan(offsets[map]) ? !std::exchange(seen_flat, true) : seen.insert(offsets[map]).second;
-  });
-  order.resize(std::min(order.size(), most_panels));
-  std::sort(order.begin(), order.end());
-  return order;
-}
-
-/// Which maps to draw: the ones asked for, or all there are, of many the most telling ones.
-std::vector<std::size_t> chosen(const Result& result, const FigureOptions& options) {
-  const Field& field = result.at(weight_name);
-  const auto& names = labels_of(field, "map_head");
-  std::vector<std::size_t> maps;
-  for (const std::string& head : options.heads) {
-    (void)parse_head_name(head);
-    maps.push_back(place_of(field, "map_head", head));
-  }
-  if (!maps.empty()) return maps;
-
-  maps.resize(names.size());
-  std::iota(maps.begin(), maps.end(), std::size_t{0});
-  if (maps.size() > most_panels && result.find("measured_offset/weight") != nullptr) {
-    const auto offset = head_doubles(result, "measured_offset/offset", options.pairs);
-    const auto strength = head_doubles(result, "measured_offset/weight", options.pairs);
-    const auto heads = static_cast<std::size_t>(result.at("measured_offset/weight").axis("head").size());
-    std::vector<double> offsets, strengths;
-    for (const std::string& name : names) {
-      const HeadName head = parse_head_name(name);
-      const auto at = static_cast<std::size_t>(head.layer) * heads + static_cast<std::size_t>(head.head);
-      const bool known = static_cast<std::size_t>(head.head) < heads && at < strength.size();
-      offsets.push_back(known ? offset[at] : std::nan(""));
-      strengths.push_back(known && !std::isnan(strength[at]) ? strength[at] : 0.0);
-    }
-    return most_telling(offsets, strengths);
-  }
-  maps.resize(std::min(maps.size(), most_panels));
-  return maps;
 }
 
 double largest_of(const Map& map, std::size_t head) {
@@ -125,17 +74,14 @@ DataTable numbers_of(const Map& map, std::size_t head, const HeadName& name) {
   return table;
 }
 
-/// The same weights with every cell as a block of pixels: viewers that smooth small images then soften edges only.
 DataTable pixels_of(const Map& map, std::size_t head) {
   const Index block = std::clamp<Index>(128 / std::max(map.rows, map.columns), 1, 8);
-  const auto center = [block](Index pixel) {
-    return (static_cast<double>(pixel) + 0.5) / static_cast<double>(block) - 0.5;
+  const auto as_it_is = [](double cell) { return cell; };
+  const auto weight = [&](std::size_t key, std::size_t query) {
+    return map.weight(head, static_cast<Index>(query), static_cast<Index>(key));
   };
-  DataTable table({"key", "query", "weight"});
-  for (Index y = 0; y < map.rows * block; ++y)
-    for (Index x = 0; x < map.columns * block; ++x)
-      table.add_row({center(x), center(y), map.weight(head, y / block, x / block)});
-  return table;
+  return pixels({static_cast<std::size_t>(map.columns), static_cast<std::size_t>(map.rows), weight, as_it_is, as_it_is},
+                static_cast<std::size_t>(block), static_cast<std::size_t>(block));
 }
 
 DataTable labels_table(const std::vector<std::string>& labels) {
@@ -165,102 +111,110 @@ double room_for(const std::vector<std::string>& labels, double points) {
   return widest * points / 72.0 + 0.1;
 }
 
-/// A colour bar of the panel's height on its right, with four to six round tics from zero.
-std::string color_bar(const PanelGrid& grid, Index row, Index column, double largest) {
-  const double x = grid.panel_left(column) + grid.panel_width + 0.07;
-  return fmt::format(
-      "set colorbox vertical user origin {} size {:.6f},{:.6f} border\n"
-      "set cbrange [0:{}]\nset cbtics 0,{} font \"sans-serif,6\" offset -0.6,0 scale 0.4\n"
-      "set cblabel \"attention weight\" font \"sans-serif,6.5\" offset -0.8,0",
-      grid.page(x, grid.panel_bottom(row)), 0.08 / grid.width(), grid.panel_height / grid.height(), largest,
-      tic_step(largest));
-}
-
 /// What is the same for all panels.
 struct Layout {
   PanelGrid grid;
   std::size_t panels = 1;
   double points = 7.0;  ///< size of the tokens' letters
+  bool legible = true;  ///< else positions stand in their place
   std::string query_file, key_file;
-  [[nodiscard]] bool legible() const { return points >= smallest_text; }
 };
 
-Layout layout_of(const Map& map, std::size_t panels) {
+Layout layout_of(const Map& map, std::size_t panels, const FigureStyle& style) {
   Layout layout;
   layout.panels = panels;
   PanelGrid& grid = layout.grid;
-  const auto count = static_cast<Index>(panels);
-  grid.columns = count == 4 ? 2 : std::min<Index>(3, count);
-  grid.rows = (count + grid.columns - 1) / grid.columns;
   grid.panel_width = panels == 1 ? 2.8 : 2.1;
-  const double cell = grid.panel_width / static_cast<double>(map.columns);
-  grid.panel_height = cell * static_cast<double>(map.rows);
-  layout.points = std::min(7.0, cell * 72 * 0.8);
   grid.gap_x = 0.75;
   grid.gap_y = 0.35;
-  grid.left = 0.3 + (layout.legible() ? room_for(map.query_labels, layout.points) : 0.25);
-  grid.bottom = 0.3 + (layout.legible() ? room_for(map.key_labels, layout.points) : 0.2);
   grid.right = 0.65;
   grid.top = 0.3;
+  grid = flowing(grid, panels, panels == 4 ? 2 : 3);
+  const double readable = static_cast<double>(map.columns) * legible(0, style) / (72 * 0.8);
+  // How large letters are follows from how broad a panel is, and how much room is left for it from them.
+  for (int pass = 0; pass < 2; ++pass) {
+    const double cell = grid.panel_width / static_cast<double>(map.columns);
+    layout.points = std::min(7.0, cell * 72 * 0.8);
+    layout.legible = layout.points >= (style.width > 0 ? legible(0, style) : smallest_text);
+    grid.left = 0.3 + (layout.legible ? room_for(map.query_labels, layout.points) : 0.25);
+    grid.bottom = 0.3 + (layout.legible ? room_for(map.key_labels, layout.points) : 0.2);
+    if (pass == 0) grid = fitted(grid, panels, std::clamp(readable, 1.2, 2.0), style);
+  }
+  grid = fitted(grid, panels, 1.0, style);
+  grid.panel_height = grid.panel_width / static_cast<double>(map.columns) * static_cast<double>(map.rows);
   return layout;
 }
 
-/// Panel k. Labels stand at the left column, and at the lowest panel of each column, which need not be in the last row.
-void add_panel(GnuplotFigure& figure, const Layout& layout, std::size_t k, const HeadName& name, const Map& map,
+/// Tokens or positions at the left column, and at the lowest panel of each column, which need not be in the last row.
+void add_axes(Panel& panel, const Layout& layout, std::size_t k, const Map& map) {
+  const PanelGrid& grid = layout.grid;
+  const bool leftmost = grid.column_of(k) == 0, lowest = grid.is_lowest(k, layout.panels);
+  Tics keys, queries;
+  if (layout.legible) {
+    keys = {.points = layout.points, .away = -0.1, .upward = true};
+    queries = {.points = layout.points, .away = -0.4};
+  } else {
+    keys = queries = {.step = tic_step(static_cast<double>(map.columns)), .points = 6};
+  }
+  panel.tic_length(0);
+  panel.x_axis({-0.5, static_cast<double>(map.columns) - 0.5}, keys);
+  panel.y_axis({static_cast<double>(map.rows) - 0.5, -0.5}, queries);
+  if (lowest)
+    panel.title_below(layout.legible ? "key token" : "key position", grid.bottom - 0.14);
+  else
+    panel.without_x_tics();
+  if (leftmost)
+    panel.title_left(layout.legible ? "query token" : "query position", grid.left - 0.14);
+  else
+    panel.without_y_tics();
+}
+
+void add_panel(Page& page, const Layout& layout, std::size_t k, const HeadName& name, const Map& map,
                std::size_t head) {
   const PanelGrid& grid = layout.grid;
-  const auto row = static_cast<Index>(k) / grid.columns;
-  const auto column = static_cast<Index>(k) % grid.columns;
-  const bool leftmost = column == 0;
-  const bool lowest = k + static_cast<std::size_t>(grid.columns) >= layout.panels;
-  figure.add(grid.place(row, column));
-  figure.add(color_bar(grid, row, column, largest_of(map, head)));
-  figure.add(fmt::format(
-      "set label 90 \"{}\" at {} center font \"sans-serif:Bold,9\"", head_name(name.layer, name.head),
-      grid.page(grid.panel_left(column) + grid.panel_width / 2, grid.panel_bottom(row) + grid.panel_height + 0.12)));
-  figure.add(lowest ? grid.title_below(row, column, layout.legible() ? "key token" : "key position", grid.bottom - 0.14)
-                    : "unset label 91");
-  figure.add(leftmost
-                 ? grid.title_left(row, column, layout.legible() ? "query token" : "query position", grid.left - 0.14)
-                 : "unset label 92");
+  const double left = grid.panel_left(grid.column_of(k)), bottom = grid.panel_bottom(grid.row_of(k));
+  const double largest = largest_of(map, head);
+  Panel& panel = page.panel(k);
+  panel.note(head_name(name.layer, name.head), grid.at(left + grid.panel_width / 2, bottom + grid.panel_height + 0.12),
+             {.points = 9, .bold = true, .anchor = Anchor::center});
+  add_axes(panel, layout, k, map);
+  panel.color_range({0, largest});
+  panel.color_bar({.x = left + grid.panel_width + 0.07,
+                   .y = bottom,
+                   .height = grid.panel_height,
+                   .tics = {.step = tic_step(largest), .first = 0, .points = 6, .away = 0.6},
+                   .title = "attention weight",
+                   .title_right = -0.8});
+  page.keep(numbers_of(map, head, name));
+  panel.heat_map(page.data(pixels_of(map, head)));
+  if (layout.legible && grid.column_of(k) == 0) panel.y_tic_names(layout.query_file, 1, 2);
+  if (layout.legible && grid.is_lowest(k, layout.panels)) panel.x_tic_names(layout.key_file, 1, 2);
+  panel.diagonal({ink::guide, 1, "-"});
+}
 
-  figure.keep(numbers_of(map, head, name));
-  std::string plot = fmt::format("plot \"{}\" using 1:2:3 with image", figure.add_data(pixels_of(map, head)));
-  figure.add("unset xtics\nunset ytics");
-  const double step = tic_step(static_cast<double>(map.columns));
-  if (leftmost && !layout.legible()) figure.add(fmt::format("set ytics {} font \"sans-serif,6\"", step));
-  if (lowest && !layout.legible()) figure.add(fmt::format("set xtics {} font \"sans-serif,6\"", step));
-  // The tokens come as tic labels of points far outside.
-  if (leftmost && layout.legible()) {
-    figure.add(fmt::format("set ytics font \"sans-serif,{:.1f}\" offset 0.4,0", layout.points));
-    plot += fmt::format(", \"{}\" using (-9):1:yticlabels(2) with dots lc rgb \"#ffffff\"", layout.query_file);
-  }
-  if (lowest && layout.legible()) {
-    figure.add(fmt::format("set xtics rotate by 90 right font \"sans-serif,{:.1f}\" offset 0,0.1", layout.points));
-    plot += fmt::format(", \"{}\" using 1:(-9):xticlabels(2) with dots lc rgb \"#ffffff\"", layout.key_file);
-  }
-  figure.add(plot + ", x with lines lc rgb \"#60ffffff\" dt \"-\" lw 1");
+GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+  const Map map = map_of(result, options.tokens);
+  const auto heads = chosen_maps(result, options);
+  const auto& names = labels_of(result.at(map_weight_name), "map_head");
+  Layout layout = layout_of(map, heads.size(), options.style);
+  Page page(layout.grid, options.style);
+  layout.query_file = page.data(labels_table(map.query_labels));
+  layout.key_file = page.data(labels_table(map.key_labels));
+  for (std::size_t k = 0; k < heads.size(); ++k)
+    add_panel(page, layout, k, parse_head_name(names[heads[k]]), map, heads[k]);
+  return page.figure();
 }
 
 }  // namespace
 
-GnuplotFigure attention_map_figure(const Result& result, const FigureOptions& options) {
-  const Map map = map_of(result, options.tokens);
-  const auto heads = chosen(result, options);
-  const auto& names = labels_of(result.at(weight_name), "map_head");
-  Layout layout = layout_of(map, heads.size());
-  GnuplotFigure figure(layout.grid.width(), layout.grid.height());
-  layout.query_file = figure.add_data(labels_table(map.query_labels));
-  layout.key_file = figure.add_data(labels_table(map.key_labels));
-  figure.add(house_style());
-  figure.add(sequential_palette());
-  figure.add("set multiplot\nset tics scale 0.3,0.1");
-  figure.add(fmt::format("set xrange [-0.5:{}]\nset yrange [{}:-0.5]", static_cast<double>(map.columns) - 0.5,
-                         static_cast<double>(map.rows) - 0.5));
-  for (std::size_t k = 0; k < heads.size(); ++k)
-    add_panel(figure, layout, k, parse_head_name(names[heads[k]]), map, heads[k]);
-  figure.add("unset multiplot");
-  return figure;
+FigureKind attention_map_figure() {
+  return {"attention_map",
+          {"attention_map/weight", "attention_map/token", "attention_map/key_token"},
+          {"measured_offset/weight", "measured_offset/offset"},
+          "Attention weights of single heads over the first tokens of one text. Rows are queries and sum to 1 over all "
+          "keys of the text, not only the ones shown. Each panel has its own colour scale from 0 to its largest "
+          "weight; the dashed line marks offset 0.",
+          draw};
 }
 
 }  // namespace headwave

@@ -6,8 +6,7 @@
 
 #include "../../core/fields/head_name.h"
 #include "../drawing/field_values.h"
-#include "../drawing/palette.h"
-#include "../drawing/panels.h"
+#include "../drawing/page.h"
 
 namespace headwave {
 
@@ -24,7 +23,7 @@ std::string condition_title(const std::string& condition) {
 }
 
 /// What one panel shows of one Field: the numbers of one head, all conditions.
-struct Panel {
+struct HeadCurves {
   const std::vector<double>* values;
   std::size_t head, heads, conditions, offsets;
   [[nodiscard]] double at(std::size_t condition, std::size_t t) const {
@@ -32,34 +31,51 @@ struct Panel {
   }
 };
 
-ValueRange range_of(const Panel& panel) {
+ValueRange range_of(const HeadCurves& curves) {
   std::vector<double> shown;
-  for (std::size_t c = 0; c < panel.conditions; ++c)
-    for (std::size_t t = 0; t < panel.offsets; ++t) shown.push_back(panel.at(c, t));
+  for (std::size_t c = 0; c < curves.conditions; ++c)
+    for (std::size_t t = 0; t < curves.offsets; ++t) shown.push_back(curves.at(c, t));
   return range_with_zero(shown);
 }
 
-void add_panel(GnuplotFigure& figure, const Panel& panel, const std::vector<std::string>& conditions,
-               const std::vector<double>& offsets, const std::string& head, const std::string& quantity) {
-  const ValueRange range = range_of(panel);
-  figure.add(fmt::format("set xrange [{}:{}]\nset yrange [{}:{}]\nset xtics 10\nset ytics {}\nunset key",
-                         offsets.front() - 0.5, offsets.back() + 0.5, range.low, range.high,
-                         tic_step(range.high - range.low)));
-  figure.add("set arrow 1 from 0, graph 0 to 0, graph 1 nohead back lc rgb \"#b8b8b8\" lw 0.8");
-  std::string plot;
+/// The curves of one head, all conditions.
+void add_curves(Page& page, Panel& panel, const HeadCurves& curves, const std::vector<std::string>& conditions,
+                const std::vector<double>& offsets, const std::string& head, const std::string& quantity) {
+  const ValueRange range = range_of(curves);
+  panel.x_axis({offsets.front() - 0.5, offsets.back() + 0.5}, {.step = 10});
+  panel.y_axis(range, {.step = tic_step(range.high - range.low)});
+  panel.vertical(0, {ink::zero_line, 0.8});
   for (std::size_t c = 0; c < conditions.size(); ++c) {
     DataTable table({"head", "condition", "quantity", "offset", "value"});
     for (std::size_t t = 0; t < offsets.size(); ++t)
-      table.add_row({head, conditions[c], quantity, offsets[t], panel.at(c, t)});
-    plot += fmt::format("{}\"{}\" using 4:5 with lines {} notitle", c == 0 ? "plot " : ", ", figure.add_numbers(table),
-                        line_style(static_cast<Index>(c), 1.4));
+      table.add_row({head, conditions[c], quantity, offsets[t], curves.at(c, t)});
+    panel.curve(page.numbers(table), "4:5", categorical_line(static_cast<Index>(c), 1.4));
   }
-  figure.add(plot);
 }
 
-}  // namespace
+std::vector<LegendEntry> legend_of(const std::vector<std::string>& conditions) {
+  std::vector<LegendEntry> legend;
+  for (std::size_t c = 0; c < conditions.size(); ++c)
+    legend.push_back({condition_title(conditions[c]), categorical_line(static_cast<Index>(c), 1.4)});
+  return legend;
+}
 
-GnuplotFigure carried_waves_figure(const Result& result, const FigureOptions& /*options*/) {
+/// A column per head of two rows each, and where one page does not hold so many columns the others below.
+PanelGrid grid_of(std::size_t heads, const std::vector<LegendEntry>& legend, const FigureStyle& style) {
+  PanelGrid grid;
+  grid.columns = static_cast<Index>(heads);
+  grid.panel_width = 2.0;
+  grid.panel_height = 1.5;
+  grid.gap_x = 0.65;
+  grid.left = 0.8;
+  grid.top = 0.6;
+  grid = fitted(with_legend_above(grid, legend, style), heads, 1.7, style);
+  grid.gap_y = grid.rows > 1 ? 0.62 : 0.3;
+  grid.rows *= 2;
+  return grid;
+}
+
+GnuplotFigure draw(const Result& result, const FigureOptions& options) {
   const auto& weights = doubles_of(result, weight_name, {"condition", "carried_head", "carried_offset"});
   const auto& scores = doubles_of(result, weighted_name, {"condition", "carried_head", "carried_offset"});
   const auto offsets = coordinates(result.at(weight_name), "carried_offset");
@@ -69,38 +85,36 @@ GnuplotFigure carried_waves_figure(const Result& result, const FigureOptions& /*
     throw ShapeError(
         fmt::format("{}: expected as many numbers as {}, of at least one head", weighted_name, weight_name));
 
-  PanelGrid grid;
-  grid.rows = 2;
-  grid.columns = static_cast<Index>(heads.size());
-  grid.panel_width = 2.0;
-  grid.panel_height = 1.5;
-  grid.gap_x = 0.65;
-  grid.gap_y = 0.3;
-  grid.left = 0.8;
-  grid.top = 0.6;
-  GnuplotFigure figure(grid.width(), grid.height());
-  std::vector<LegendEntry> legend;
-  for (std::size_t c = 0; c < conditions.size(); ++c)
-    legend.push_back({condition_title(conditions[c]), line_style(static_cast<Index>(c), 1.4)});
-  figure.add("set multiplot\n" + legend_above(grid, legend));
-  figure.add(house_style());
+  const auto legend = legend_of(conditions);
+  const PanelGrid grid = grid_of(heads.size(), legend, options.style);
+  Page page(grid, options.style);
+  page.legend(legend);
   for (std::size_t h = 0; h < heads.size(); ++h) {
     const HeadName parsed = parse_head_name(heads[h]);
     const std::string name = head_name(parsed.layer, parsed.head);
-    const auto column = static_cast<Index>(h);
-    for (const Index row : {0, 1}) {
-      figure.add(grid.place(row, column));
-      figure.add("unset label");
-      if (row == 0) figure.add(fmt::format("set label 1 \"{}\" at graph 0, graph 1.09 font \"sans-serif,9\"", name));
-      if (row == 1) figure.add(grid.title_below(1, column, "offset t = key − query (tokens)"));
-      if (h == 0)
-        figure.add(grid.title_left(row, 0, row == 0 ? "mean attention weight" : "scores summed along t", 0.62));
-      const Panel panel{row == 0 ? &weights : &scores, h, heads.size(), conditions.size(), offsets.size()};
-      add_panel(figure, panel, conditions, offsets, name, row == 0 ? "mean_weight" : "weighted");
+    for (const bool above : {true, false}) {
+      Panel& panel = page.panel(2 * grid.row_of(h) + (above ? 0 : 1), grid.column_of(h));
+      if (above) panel.note(name, {share(0), share(1.09)}, {.points = 9});
+      if (!above) panel.title_below("offset t = key − query (tokens)");
+      if (grid.column_of(h) == 0) panel.title_left(above ? "mean attention weight" : "scores summed along t", 0.62);
+      add_curves(page, panel, {above ? &weights : &scores, h, heads.size(), conditions.size(), offsets.size()},
+                 conditions, offsets, name, above ? "mean_weight" : "weighted");
     }
   }
-  figure.add("unset multiplot");
-  return figure;
+  return page.figure();
+}
+
+}  // namespace
+
+FigureKind carried_waves_figure() {
+  return {"carried_waves",
+          {"carried_waves/mean_weight", "carried_waves/weighted"},
+          {},
+          "What carries the offsets of single heads. Above: mean attention weight at each offset t = key position "
+          "minus query position. Below: scores before mask and softmax, without row means, summed along each diagonal. "
+          "Lines are runs of the model as it is, with every word the same, with every position the same, and with the "
+          "words in another order.",
+          draw};
 }
 
 }  // namespace headwave

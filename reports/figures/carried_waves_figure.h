@@ -1,7 +1,6 @@
 #pragma once
 
-#include "../drawing/gnuplot.h"
-#include "figures.h"
+#include "figure_kind.h"
 
 namespace headwave {
 
@@ -9,7 +8,6 @@ namespace headwave {
 /// alone, words alone, words in another order; a column per head.
 ///
 /// Source: Yamamoto and Matsuzaki 2023.
-/// @throws ShapeError if the Fields have other axes than described; FormatError if a head's name is none
-GnuplotFigure carried_waves_figure(const Result& result, const FigureOptions& options);
+FigureKind carried_waves_figure();
 
 }  // namespace headwave

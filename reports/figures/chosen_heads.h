@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "../../core/fields/head_name.h"
-#include "figures.h"
+#include "figure_kind.h"
 
 namespace headwave {
 

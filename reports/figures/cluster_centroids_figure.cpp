@@ -1,17 +1,20 @@
+#include "cluster_centroids_figure.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "../drawing/field_values.h"
-#include "../drawing/palette.h"
-#include "../drawing/panels.h"
-#include "cluster_figures.h"
+#include "../drawing/page.h"
 #include "cluster_peaks.h"
 
 namespace headwave {
 
-GnuplotFigure cluster_centroids_figure(const Result& result, const FigureOptions& /*options*/) {
-  constexpr const char* name = "head_cluster/centroid";
+namespace {
+
+constexpr const char* name = "head_cluster/centroid";
+
+GnuplotFigure draw(const Result& result, const FigureOptions& options) {
   const auto& centroids = doubles_of(result, name, {"cluster", "window_offset"});
   const auto& mass = doubles_of(result, "head_cluster/mass", {"cluster"});
   const auto offsets = coordinates(result.at(name), "window_offset");
@@ -26,30 +29,35 @@ GnuplotFigure cluster_centroids_figure(const Result& result, const FigureOptions
   grid.panel_height = std::max(2.3, 0.19 * static_cast<double>(clusters.size()) + 0.3);
   grid.right = 1.7;
   grid.top = 0.12;
-  GnuplotFigure figure(grid.width(), grid.height());
-  figure.add(house_style());
-  figure.add(grid.place(0, 0));
-  figure.add(grid.title_below(0, 0, "offset t = key − query (tokens)"));
-  figure.add(grid.title_left(0, 0, "summed attention weight at offset t"));
-  const ValueRange range = range_with_zero(centroids);
-  figure.add(fmt::format("set xrange [{}:{}]\nset yrange [{}:{}]", offsets.front() - 0.4, offsets.back() + 0.4,
-                         range.low, range.high));
-  figure.add("set arrow 1 from 0, graph 0 to 0, graph 1 nohead back lc rgb \"#b8b8b8\" lw 0.8");
-  figure.add(
-      fmt::format("set key at screen {:.6f}, graph 1 left top Left reverse samplen 3.2 spacing 1.25 title \"cluster: "
-                  "peak offset, mass\" left font \"sans-serif,7.5\"",
-                  (grid.left + grid.panel_width + 0.1) / grid.width()));
-  std::string plot;
+  grid = fitted(with_legend_beside(grid, clusters.size(), options.style), 1, 1.0, options.style);
+  Page page(grid, options.style);
+  Panel& panel = page.panel(0, 0);
+  panel.title_below("offset t = key − query (tokens)");
+  panel.title_left("summed attention weight at offset t");
+  panel.x_axis({offsets.front() - 0.4, offsets.back() + 0.4});
+  panel.y_axis(range_with_zero(centroids));
+  panel.vertical(0, {ink::zero_line, 0.8});
+  panel.legend_beside("cluster: peak offset, mass");
   for (std::size_t c = 0; c < clusters.size(); ++c) {
     DataTable table({"cluster", "mass", "offset", "centroid"});
     for (std::size_t t = 0; t < offsets.size(); ++t)
       table.add_row({clusters[c], mass[c], offsets[t], centroids[c * offsets.size() + t]});
-    plot += fmt::format("{}\"{}\" using 3:4 with linespoints {} ps 0.4 title \"{}: {}, {:.1f} %\"",
-                        c == 0 ? "plot " : ", ", figure.add_numbers(table), line_style(clusters[c]), clusters[c],
-                        signed_offset(peaks[c]), 100 * mass[c]);
+    panel.curve(page.numbers(table), "3:4", categorical_line(clusters[c], 1.8, 0.4),
+                fmt::format("{}: {}, {:.1f} %", clusters[c], signed_offset(peaks[c]), 100 * mass[c]));
   }
-  figure.add(plot);
-  return figure;
+  return page.figure();
+}
+
+}  // namespace
+
+FigureKind cluster_centroids_figure() {
+  return {"cluster_centroids",
+          {"head_cluster/centroid", "head_cluster/mass"},
+          {},
+          "Centroids of the clusters of offset traces: attention weight summed over a text's query-key pairs at each "
+          "offset t = key position minus query position. The legend gives each cluster's share of all traces and the "
+          "offset where its centroid peaks, none where that is the end of the window.",
+          draw};
 }
 
 }  // namespace headwave

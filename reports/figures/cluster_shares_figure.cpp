@@ -1,3 +1,5 @@
+#include "cluster_shares_figure.h"
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -6,9 +8,7 @@
 #include <fmt/format.h>
 
 #include "../drawing/field_values.h"
-#include "../drawing/palette.h"
-#include "../drawing/panels.h"
-#include "cluster_figures.h"
+#include "../drawing/page.h"
 #include "cluster_peaks.h"
 
 namespace headwave {
@@ -45,83 +45,67 @@ DataTable slices_of(const Shares& shares, std::size_t cluster) {
   return table;
 }
 
-/// Names every n-th line of the grid, so that the numbers of many heads do not touch.
-std::string tics(const std::vector<Index>& numbers) {
-  const std::size_t every = numbers.size() > 40 ? 4 : numbers.size() > 20 ? 2 : 1;
-  std::string list;
-  for (std::size_t i = 0; i < numbers.size(); i += every)
-    list += fmt::format("{}\"{}\" {}", i == 0 ? "" : ", ", numbers[i], i);
-  return "(" + list + ")";
+std::size_t every(std::size_t count) {
+  return count > 40 ? 4 : count > 20 ? 2 : 1;
 }
 
-constexpr double legend_line = 0.17;  // inches
-
-/// Dots with the cluster's number and the offset of its peak, in one column right of the pies.
-std::string legend(const PanelGrid& grid, const std::vector<Index>& clusters, const std::vector<double>& peaks) {
-  const double x = grid.panel_left(0) + grid.panel_width + 0.16;
-  double y = grid.height() - grid.top - 0.08;
-  std::string commands = fmt::format("set label \"{}\" at {} left font \"sans-serif,7\"",
-                                     peaks.empty() ? "cluster" : "cluster: peak offset", grid.page(x - 0.06, y));
-  for (std::size_t c = 0; c < clusters.size(); ++c) {
-    const std::string peak = c < peaks.size() ? ": " + signed_offset(peaks[c]) : "";
-    y -= legend_line;
-    commands += fmt::format("\nset label \"\" at {} point pt 7 ps 0.8 lc rgb \"{}\"\nset label \"{}{}\" at {} left",
-                            grid.page(x, y), categorical_color(clusters[c]), clusters[c], peak, grid.page(x + 0.1, y));
-  }
-  return commands;
+/// Dots with the cluster's number and the offset of its peak.
+DotLegend legend_of(const std::vector<Index>& clusters, const std::vector<double>& peaks) {
+  DotLegend legend{.title = peaks.empty() ? "cluster" : "cluster: peak offset", .entries = {}};
+  for (std::size_t c = 0; c < clusters.size(); ++c)
+    legend.entries.push_back(
+        {{categorical(clusters[c]), 0.8},
+         fmt::format("{}{}", clusters[c], c < peaks.size() ? ": " + signed_offset(peaks[c]) : "")});
+  return legend;
 }
 
-PanelGrid page_of(const Shares& shares) {
+PanelGrid grid_of(const Shares& shares, const FigureStyle& style) {
   const auto across = static_cast<double>(shares.heads.size());
   const auto down = static_cast<double>(shares.layers.size());
-  const double cell = std::clamp(5.2 / std::max(across, down), 0.2, 0.5);
   PanelGrid grid;
-  grid.panel_width = cell * across;
-  grid.panel_height = cell * down;
   grid.left = 0.5;
   grid.bottom = 0.42;
   grid.top = 0.1;
   grid.right = 1.3;
-  // The legend beside the pies may be taller than few layers.
-  const double legend_height = legend_line * static_cast<double>(shares.clusters.size() + 1);
-  grid.bottom += std::max(0.0, legend_height - grid.panel_height - grid.bottom);
-  return grid;
+  const double cell = std::clamp(5.2 / std::max(across, down), 0.2, 0.5);
+  return with_cells(grid, shares.heads.size(), shares.layers.size(), cell, cell, shares.clusters.size(), style);
 }
 
-}  // namespace
-
-GnuplotFigure cluster_shares_figure(const Result& result, const FigureOptions& /*options*/) {
+GnuplotFigure draw(const Result& result, const FigureOptions& options) {
   const Field& field = result.at(share_name);
   const Shares shares{&doubles_of(result, share_name, {"layer", "head", "cluster"}), whole_coordinates(field, "layer"),
                       whole_coordinates(field, "head"), whole_coordinates(field, "cluster")};
   if (shares.values->empty()) throw ShapeError(fmt::format("{}: holds no share to draw", share_name));
   const auto peaks = result.find("head_cluster/centroid") != nullptr ? cluster_peaks(result) : std::vector<double>{};
 
-  const PanelGrid grid = page_of(shares);
-  GnuplotFigure figure(grid.width(), grid.height());
-  figure.add(house_style());
-  figure.add(grid.place(0, 0));
-  figure.add("set border 0 lc rgb \"#ffffff\"\nset tics scale 0 textcolor rgb \"#404040\"\nset angles degrees");
-  figure.add(fmt::format("set xrange [-0.5:{}]\nset yrange [{}:-0.5]", static_cast<double>(shares.heads.size()) - 0.5,
-                         static_cast<double>(shares.layers.size()) - 0.5));
-  figure.add(
-      fmt::format("set xtics {} offset 0,0.4\nset ytics {} offset 0.5,0", tics(shares.heads), tics(shares.layers)));
-  figure.add(grid.title_below(0, 0, "head", 0.3));
-  figure.add(grid.title_left(0, 0, "layer", 0.32));
-  figure.add("set style fill solid 1.0 noborder");
-  std::string plot;
-  for (std::size_t c = 0; c < shares.clusters.size(); ++c) {
-    const std::string color = categorical_color(shares.clusters[c]);
+  Page page(grid_of(shares, options.style), options.style);
+  Panel& panel = page.panel(0, 0);
+  panel.frame(Frame::none);
+  panel.x_axis({-0.5, static_cast<double>(shares.heads.size()) - 0.5},
+               {.named = every_nth(shares.heads, every(shares.heads.size())), .away = -0.4});
+  panel.y_axis({static_cast<double>(shares.layers.size()) - 0.5, -0.5},
+               {.named = every_nth(shares.layers, every(shares.layers.size())), .away = -0.5});
+  panel.title_below("head", 0.3);
+  panel.title_left("layer", 0.32);
+  panel.legend_beside(legend_of(shares.clusters, peaks));
+  for (std::size_t c = 0; c < shares.clusters.size(); ++c)
     // gnuplot counts angles anticlockwise from the right, takes an empty slice for a whole circle and draws nothing
     // where a whole one does not begin at 0.
-    plot += fmt::format(
-        "{}\"{}\" using 5:6:($8>$7?{}:NaN):($8-$7<1?90-360*$8:0):($8-$7<1?90-360*$7:360) with circles lc rgb \"{}\" "
-        "notitle",
-        c == 0 ? "plot " : ", ", figure.add_numbers(slices_of(shares, c)), radius, color);
-  }
-  figure.add(legend(grid, shares.clusters, peaks));
-  figure.add(plot);
-  return figure;
+    panel.pies(page.numbers(slices_of(shares, c)),
+               fmt::format("5:6:($8>$7?{}:NaN):($8-$7<1?90-360*$8:0):($8-$7<1?90-360*$7:360)", radius),
+               categorical(shares.clusters[c]));
+  return page.figure();
+}
+
+}  // namespace
+
+FigureKind cluster_shares_figure() {
+  return {"cluster_shares",
+          {"head_cluster/share"},
+          {"head_cluster/centroid"},
+          "To which cluster the texts assign each head: one pie per head, one slice per cluster, as shares of all "
+          "texts. Colours are those of the centroids.",
+          draw};
 }
 
 }  // namespace headwave

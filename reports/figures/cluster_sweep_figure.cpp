@@ -1,3 +1,5 @@
+#include "cluster_sweep_figure.h"
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -6,9 +8,7 @@
 #include <fmt/format.h>
 
 #include "../drawing/field_values.h"
-#include "../drawing/palette.h"
-#include "../drawing/panels.h"
-#include "cluster_figures.h"
+#include "../drawing/page.h"
 
 namespace headwave {
 
@@ -39,20 +39,7 @@ Scale scale_of(double largest) {
   return scale;
 }
 
-std::string panel(const PanelGrid& grid, std::size_t m, const std::vector<double>& values, const std::string& file) {
-  const ValueRange range = range_with_zero(values);
-  const Scale scale = scale_of(range.high);
-  const auto column = static_cast<Index>(m);
-  return grid.place(0, column) + '\n' + grid.title_below(0, column, "number of clusters") + '\n' +
-         grid.title_left(0, column, measures[m].label + scale.text, 0.42) +
-         fmt::format("\nset yrange [{}:{}]\nset ytics {}\nplot \"{}\" using 1:(${}/{}) with linespoints {} ps 0.5",
-                     range.low / scale.factor, range.high / scale.factor,
-                     tic_step((range.high - range.low) / scale.factor), file, m + 2, scale.factor, line_style(0));
-}
-
-}  // namespace
-
-GnuplotFigure cluster_sweep_figure(const Result& result, const FigureOptions& /*options*/) {
+GnuplotFigure draw(const Result& result, const FigureOptions& options) {
   const auto clusters = whole_coordinates(result.at(measures[0].field), "clusters");
   std::array<const std::vector<double>*, measures.size()> values{};
   for (std::size_t m = 0; m < measures.size(); ++m) {
@@ -66,26 +53,45 @@ GnuplotFigure cluster_sweep_figure(const Result& result, const FigureOptions& /*
     table.add_row({clusters[k], (*values[0])[k], (*values[1])[k], (*values[2])[k]});
 
   PanelGrid grid;
-  grid.columns = measures.size();
   grid.panel_width = 1.75;
   grid.panel_height = 1.45;
   grid.gap_x = 0.68;
+  grid.gap_y = 0.55;
   grid.left = 0.58;
   grid.top = 0.1;
-  GnuplotFigure figure(grid.width(), grid.height());
-  const std::string file = figure.add_numbers(table);
-  figure.add(house_style());
-  figure.add("set multiplot");
+  grid = fitted(flowing(grid, measures.size(), measures.size()), measures.size(), 1.45, options.style);
+  Page page(grid, options.style);
+  const std::string file = page.numbers(table);
   const auto [few, many] = std::minmax_element(clusters.begin(), clusters.end());
-  figure.add(fmt::format("set xrange [{}:{}]", static_cast<double>(*few) - 0.5, static_cast<double>(*many) + 0.5));
-  figure.add(fmt::format("set xtics {}", *many - *few > 12 ? 4 : *many - *few > 6 ? 2 : 1));
-  if (const Field* centroid = result.find("head_cluster/centroid"))
-    figure.add(
-        fmt::format("set arrow 1 from {0}, graph 0 to {0}, graph 1 nohead back lc rgb \"#808080\" lw 0.6 dt \"-\"",
-                    centroid->axis("cluster").size()));
-  for (std::size_t m = 0; m < measures.size(); ++m) figure.add(panel(grid, m, *values[m], file));
-  figure.add("unset multiplot");
-  return figure;
+  const Index span = *many - *few;
+  for (std::size_t m = 0; m < measures.size(); ++m) {
+    const ValueRange range = range_with_zero(*values[m]);
+    const Scale scale = scale_of(range.high);
+    Panel& panel = page.panel(m);
+    panel.x_axis({static_cast<double>(*few) - 0.5, static_cast<double>(*many) + 0.5}, {.step = span > 12  ? 4.0
+                                                                                               : span > 6 ? 2.0
+                                                                                                          : 1.0});
+    panel.y_axis({range.low / scale.factor, range.high / scale.factor},
+                 {.step = tic_step((range.high - range.low) / scale.factor)});
+    panel.title_below("number of clusters");
+    panel.title_left(measures[m].label + scale.text, 0.42);
+    if (const Field* centroid = result.find("head_cluster/centroid"))
+      panel.vertical(static_cast<double>(centroid->axis("cluster").size()), {ink::chosen, 0.6, "-"});
+    panel.curve(file, fmt::format("1:(${}/{})", m + 2, scale.factor), categorical_line(0, 1.8, 0.5));
+  }
+  return page.figure();
+}
+
+}  // namespace
+
+FigureKind cluster_sweep_figure() {
+  return {"cluster_sweep",
+          {"head_cluster/sweep_inertia", "head_cluster/sweep_silhouette", "head_cluster/sweep_stability"},
+          {"head_cluster/centroid"},
+          "How much to believe the number of clusters: inertia (sum of squared distances to the centroids), mean "
+          "silhouette, and stability (adjusted Rand index between bootstrap runs) against the number of clusters. The "
+          "dashed line marks the number used.",
+          draw};
 }
 
 }  // namespace headwave

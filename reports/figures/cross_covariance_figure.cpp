@@ -9,8 +9,7 @@
 
 #include "../../core/fields/head_name.h"
 #include "../drawing/field_values.h"
-#include "../drawing/palette.h"
-#include "../drawing/panels.h"
+#include "../drawing/page.h"
 #include "chosen_heads.h"
 #include "cluster_peaks.h"
 #include "weighted_sums.h"
@@ -41,11 +40,20 @@ Columns columns_of(const Result& result, const WeightedSums& sums) {
   return columns;
 }
 
+Line line_of(std::size_t column) {
+  return categorical_line(static_cast<Index>(column), 1.1);
+}
+
+std::vector<LegendEntry> legend_of(const Columns& columns) {
+  std::vector<LegendEntry> entries;
+  for (std::size_t j = 0; j < columns.shown; ++j)
+    entries.push_back({fmt::format("column {:g}", columns.components[j]), line_of(j)});
+  return entries;
+}
+
 /// A panel per head, to be cut in two.
-PanelGrid grid_of(std::size_t heads) {
+PanelGrid grid_of(std::size_t heads, const std::vector<LegendEntry>& legend, const FigureStyle& style) {
   PanelGrid grid;
-  grid.columns = std::min<Index>(static_cast<Index>(heads), 3);
-  grid.rows = (static_cast<Index>(heads) + grid.columns - 1) / grid.columns;
   grid.panel_width = heads == 1 ? 3.6 : 2.05;
   grid.panel_height = 1.95;
   grid.gap_x = 0.48;
@@ -54,20 +62,7 @@ PanelGrid grid_of(std::size_t heads) {
   grid.right = 0.14;
   grid.bottom = 0.5;
   grid.top = 0.58;
-  return grid;
-}
-
-/// The upper or the lower part of a panel, as parts of its height.
-std::string part(const PanelGrid& grid, Index row, double from, double to) {
-  const auto y = [&](double share) { return (grid.panel_bottom(row) + share * grid.panel_height) / grid.height(); };
-  return fmt::format("set bmargin at screen {:.6f}\nset tmargin at screen {:.6f}", y(from), y(to));
-}
-
-/// From below zero or the smallest value to well above the largest, where the maximum's number stands.
-std::string sum_range(const std::vector<double>& values) {
-  const ValueRange range = range_with_zero(values);
-  const double span = range.high - range.low;
-  return fmt::format("set yrange [{}:{}]\nset ytics {}", range.low, range.high + 0.12 * span, tic_step(1.4 * span));
+  return fitted(with_legend_above(flowing(grid, heads, 3), legend, style), heads, 1.6, style);
 }
 
 /// What both parts of a panel draw: the sum, and the columns of the largest gains.
@@ -87,80 +82,87 @@ DataTable table_of(const WeightedSums& sums, const Columns& columns, const Chose
   return table;
 }
 
-std::vector<double> plotted_sums(const DataTable& table) {
-  std::vector<double> values;
-  for (const auto& row : table.rows()) values.push_back(std::get<double>(row[4]));
-  return values;
+/// Lines and axes that both parts share.
+void add_axes(Panel& panel, const WeightedSums& sums, Numbers numbers) {
+  panel.x_axis({-sums.reach(), sums.reach()}, {.step = tic_step(1.4 * sums.reach()), .numbers = numbers});
+  panel.vertical(0, {ink::zero_line, 0.7});
+  panel.level(0, {ink::zero_line, 0.7});
 }
 
-/// The maximum's dot and number.
-std::string mark(const WeightedSums& sums, std::size_t row) {
-  const std::size_t peak = sums.peak(row);
-  if (peak == sums.lags.size()) return "unset label 3";
-  return fmt::format(
-      "set label 3 \"{}\" at {}, {} {} offset {},0.35 font \"sans-serif:Bold,7.5\" tc rgb \"#D55E00\" front point pt 7 "
-      "ps 0.4 lc rgb \"#D55E00\"",
-      signed_offset(sums.lags[peak]), sums.lags[peak], sums.value(row, peak) / sums.length,
-      sums.lags[peak] < 0 ? "right" : "left", sums.lags[peak] < 0 ? -0.7 : 0.7);
+void title_left(Panel& panel, const PanelGrid& grid, std::size_t k, const char* title, double middle) {
+  if (grid.column_of(k) > 0) return;
+  const double y = grid.panel_bottom(grid.row_of(k)) + middle * grid.panel_height;
+  panel.note(title, grid.at(0.14, y), {.anchor = Anchor::center, .upward = true});
 }
 
-std::string column_plot(const std::string& file, const Columns& columns) {
-  std::string plot;
-  for (std::size_t j = 0; j < columns.shown; ++j)
-    plot += fmt::format("{}\"{}\" using 3:{} with lines {}", j == 0 ? "plot " : ", ", file, j + 6,
-                        line_style(static_cast<Index>(j), 1.1));
-  return plot;
+/// Above: the sum, with its maximum's dot and number.
+void add_sum(Panel& panel, const WeightedSums& sums, std::size_t row, const DataTable& table, const std::string& file) {
+  std::vector<double> plotted;
+  for (const auto& cells : table.rows()) plotted.push_back(std::get<double>(cells[4]));
+  // From below zero or the smallest value to well above the largest, where the maximum's number stands.
+  const ValueRange range = range_with_zero(plotted);
+  const double span = range.high - range.low;
+  panel.y_axis({range.low, range.high + 0.12 * span}, {.step = tic_step(1.4 * span), .numbers = Numbers::plain});
+  if (const std::size_t peak = sums.peak(row); peak < sums.lags.size()) {
+    const bool before = sums.lags[peak] < 0;
+    panel.mark({value(sums.lags[peak]), value(sums.value(row, peak) / sums.length)}, {ink::mark, 0.4},
+               signed_offset(sums.lags[peak]),
+               {.points = 7.5,
+                .bold = true,
+                .ink = ink::mark,
+                .anchor = before ? Anchor::right : Anchor::left,
+                .right = before ? -0.7 : 0.7,
+                .up = 0.35,
+                .front = true});
+  }
+  panel.curve(file, "3:5", {ink::text, 1.5});
 }
 
-std::vector<LegendEntry> legend(const Columns& columns) {
-  std::vector<LegendEntry> entries;
-  for (std::size_t j = 0; j < columns.shown; ++j)
-    entries.push_back({fmt::format("column {:g}", columns.components[j]), line_style(static_cast<Index>(j), 1.1)});
-  return entries;
-}
-
-/// One head: the sum above, its columns below. The page's own title is drawn with the first sum.
-void add_panel(GnuplotFigure& figure, const PanelGrid& grid, std::size_t k, const WeightedSums& sums,
-               const Columns& columns, const ChosenHead& head) {
-  const auto row = static_cast<Index>(k) / grid.columns, column = static_cast<Index>(k) % grid.columns;
+/// One head: the sum above, its columns below.
+void add_head(Page& page, std::size_t k, const WeightedSums& sums, const Columns& columns, const ChosenHead& head) {
+  const PanelGrid& grid = page.grid();
   const DataTable table = table_of(sums, columns, head);
-  const std::string file = figure.add_numbers(table);
-  const auto y_title = [&](const char* text, double share) {
-    figure.add(column > 0 ? "unset label 92"
-                          : fmt::format("set label 92 \"{}\" at {} center rotate by 90", text,
-                                        grid.page(0.14, grid.panel_bottom(row) + share * grid.panel_height)));
-  };
-  figure.add(grid.place(row, column));
-  figure.add(part(grid, row, 0.46, 1) + "\nset format x \"\"\nset format y \"%g\"");
-  y_title(sums.length > 1 ? "weighted sum ÷ T" : "weighted sum", 0.73);
-  figure.add(fmt::format("set label 93 \"{}\" at graph 0, graph 1 left offset 0,0.5 font \"sans-serif:Bold,8\"",
-                         head_name(head.name.layer, head.name.head)));
-  figure.add(sum_range(plotted_sums(table)) + '\n' + mark(sums, head.row));
-  figure.add(fmt::format("plot \"{}\" using 3:5 with lines lc rgb \"#000000\" lw 1.5", file));
-  figure.add(part(grid, row, 0, 0.4) + "\nset format x \"%g\"\nunset label 93\nunset label 3\nunset label 91");
-  y_title("correlation", 0.2);
-  if (column > 0) figure.add("set format y \"\"");  // all these have the same scale
-  figure.add("set yrange [-1.1:1.1]\nset ytics 1\n" + column_plot(file, columns));
+  const std::string file = page.numbers(table);
+  Panel& above = page.panel(k);
+  above.part(0.46, 1);
+  add_axes(above, sums, Numbers::none);
+  add_sum(above, sums, head.row, table, file);
+  if (k == 0) page.title_below("lag t = key − query (tokens)", 0.12);
+  title_left(above, grid, k, sums.length > 1 ? "weighted sum ÷ T" : "weighted sum", 0.73);
+  above.above(head_name(head.name.layer, head.name.head), Anchor::left, {.points = 8, .bold = true, .up = 0.5});
+
+  Panel& below = page.panel(k);
+  below.part(0, 0.4);
+  add_axes(below, sums, Numbers::plain);
+  // All these have the same scale.
+  below.y_axis({-1.1, 1.1}, {.step = 1, .numbers = grid.column_of(k) > 0 ? Numbers::none : Numbers::plain});
+  title_left(below, grid, k, "correlation", 0.2);
+  for (std::size_t j = 0; j < columns.shown; ++j) below.curve(file, fmt::format("3:{}", j + 6), line_of(j));
+}
+
+GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+  const WeightedSums sums = weighted_sums(result);
+  const Columns columns = columns_of(result, sums);
+  const auto heads = chosen_heads(result, correlation_name, options, most_heads);
+  const auto legend = legend_of(columns);
+  Page page(grid_of(heads.size(), legend, options.style), options.style);
+  page.legend(legend);
+  for (std::size_t k = 0; k < heads.size(); ++k) add_head(page, k, sums, columns, heads[k]);
+  return page.figure();
 }
 
 }  // namespace
 
-GnuplotFigure cross_covariance_figure(const Result& result, const FigureOptions& options) {
-  const WeightedSums sums = weighted_sums(result);
-  const Columns columns = columns_of(result, sums);
-  const auto heads = chosen_heads(result, correlation_name, options, most_heads);
-  const PanelGrid grid = grid_of(heads.size());
-  GnuplotFigure figure(grid.width(), grid.height());
-  figure.add("set multiplot\n" + legend_above(grid, legend(columns)));
-  figure.add(house_style());
-  figure.add(fmt::format("set xrange [-{0}:{0}]\nset xtics {1}", sums.reach(), tic_step(1.4 * sums.reach())));
-  figure.add("set arrow 1 from 0, graph 0 to 0, graph 1 nohead back lc rgb \"#b8b8b8\" lw 0.7");
-  figure.add("set arrow 2 from graph 0, first 0 to graph 1, first 0 nohead back lc rgb \"#b8b8b8\" lw 0.7");
-  figure.add(fmt::format("set label 91 \"lag t = key − query (tokens)\" at {} center",
-                         grid.page((grid.left + grid.width() - grid.right) / 2, 0.12)));
-  for (std::size_t k = 0; k < heads.size(); ++k) add_panel(figure, grid, k, sums, columns, heads[k]);
-  figure.add("unset multiplot");
-  return figure;
+FigureKind cross_covariance_figure() {
+  return {"cross_covariance",
+          {"cross_covariance/weighted_centred", "cross_covariance/correlation"},
+          {"measured_offset/offset", "measured_offset/weight", "measured_offset/threshold"},
+          "Where the scores of single heads point. Above: cross-covariances of redefined query and key columns, summed "
+          "with their gains as weights, which is the sum of the unscaled scores along a diagonal; row means of the "
+          "scores taken away, divided by T, mean over documents. The dot and its number mark the maximum in tokens, "
+          "unless it is where the lags end. Below: correlations of the columns with the largest gains, less their mean "
+          "over lags. Sums have their own scales.",
+          draw};
 }
 
 }  // namespace headwave

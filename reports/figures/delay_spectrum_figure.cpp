@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "../drawing/panels.h"
+#include "../drawing/page.h"
 #include "cluster_peaks.h"
 #include "delay_curves.h"
 
@@ -13,12 +13,7 @@ namespace headwave {
 
 namespace {
 
-constexpr const char* vermillion = "#D55E00";
-constexpr const char* green = "#009E73";
-constexpr const char* pale = "#F5D3BC";
-constexpr const char* shade = "#C8707070";  // lets the band show through
-constexpr const char* shade_on_white = "#E0E0E0";
-constexpr double largest_dot = 1.5;  // gnuplot's point size of the largest |C(f)|
+constexpr double largest_dot = 1.5;  // size of the largest |C(f)|
 constexpr double smallest_dot = 0.13;
 
 /// Largest |t| of the panel: room around the fitted delay and the measured offset.
@@ -58,57 +53,61 @@ DataTable bound_of(const DelayCurves& curves, double reach) {
   return table;
 }
 
-PanelGrid grid_of(std::size_t heads) {
+constexpr double legend_width = 5.2;  // inches; on a narrower page it takes four lines instead of two
+
+PanelGrid grid_of(std::size_t heads, const FigureStyle& style) {
   PanelGrid grid;
-  grid.columns = heads == 1 ? 1 : 2;
-  grid.rows = (static_cast<Index>(heads) + grid.columns - 1) / grid.columns;
   grid.panel_width = heads == 1 ? 4.2 : 2.75;
   grid.panel_height = heads == 1 ? 2.2 : 1.55;
   grid.gap_x = 0.6;
   grid.gap_y = 0.44;
   grid.left = 0.6;
-  grid.top = 0.72;
+  grid.top = style.width > 0 && layout_width(style) < legend_width ? 1.12 : 0.72;
   grid.bottom = 0.52;
-  return grid;
+  return fitted(flowing(grid, heads, heads == 1 ? 1 : 2), heads, 2.2, style);
 }
 
-/// Two lines above all panels that say what the marks are.
-std::string legend(const PanelGrid& grid, double coverage) {
-  const double x = grid.left, y = grid.height() - 0.14, low = y - 0.2;
-  const std::string font = "font \"sans-serif,6.5\"";
-  std::string commands;
-  const auto text = [&](double at, double height, const std::string& words) {
-    commands += fmt::format("set label \"{}\" at {} left {}\n", words, grid.page(x + at, height), font);
-  };
-  const auto dot = [&](double at, double size, int type) {
-    commands += fmt::format("set label \"\" at {} point pt {} ps {:.3f} lc rgb \"#0072B2\"\n", grid.page(x + at, y),
-                            type, size);
-  };
-  const auto line = [&](double at, const char* color, const char* dash, double width) {
-    commands += fmt::format("set arrow from {} to {} nohead lc rgb \"{}\" dt {} lw {}\n", grid.page(x + at, low),
-                            grid.page(x + at + 0.26, low), color, dash, width);
-  };
-  const auto box = [&](double at, const char* color) {
-    commands += fmt::format("set object rectangle from {} to {} fc rgb \"{}\" fs solid noborder\n",
-                            grid.page(x + at, low - 0.05), grid.page(x + at + 0.26, low + 0.05), color);
-  };
-  dot(0.05, largest_dot, 7);
-  text(0.15, y, "100 %");
-  dot(0.53, largest_dot * std::sqrt(0.1), 7);
-  text(0.6, y, "10 %");
-  dot(0.92, largest_dot * std::sqrt(0.01), 7);
-  text(0.98, y, "1 % of the head's largest |C(f)|");
-  dot(2.62, largest_dot * std::sqrt(0.3), 6);
-  text(2.73, y, "t(f) moved by multiples of T/f");
-  box(0, pale);
-  line(0, vermillion, "solid", 1.6);
-  text(0.32, low,
-       coverage > 0 ? fmt::format("fitted delay, {:g} % interval", 100 * coverage) : "fitted delay, interval");
-  line(1.78, green, "\"-\"", 1.6);
-  text(2.1, low, "measured offset");
-  box(3.02, shade_on_white);
-  text(3.34, low, "beyond ±T/(2f)");
-  return commands;
+/// Lines above all panels that say what the marks are, drawn from left to right.
+class MarkLegend {
+ public:
+  MarkLegend(Panel& panel, const PanelGrid& grid) : panel_(panel), grid_(grid), y_(grid.height() - 0.14) {}
+
+  void next_line() { y_ -= 0.2; }
+  void text(double at, const std::string& words) { panel_.note(words, place(at), {.points = 6.5}); }
+  void dot(double at, double size, Shape shape) { panel_.mark(place(at), {ink::measured, size, shape}); }
+  void line(double at, const Line& line) { panel_.segment(place(at), place(at + 0.26), line); }
+  void box(double at, const Ink& ink) { panel_.rectangle(place(at, -0.05), place(at + 0.26, 0.05), ink); }
+
+ private:
+  [[nodiscard]] Place place(double at, double up = 0.0) const { return grid_.at(grid_.left + at, y_ + up); }
+  Panel& panel_;
+  const PanelGrid& grid_;
+  double y_;
+};
+
+void add_legend(Panel& panel, const PanelGrid& grid, double coverage) {
+  const bool narrow = grid.width() < legend_width && grid.top > 1;
+  MarkLegend legend(panel, grid);
+  legend.dot(0.05, largest_dot, Shape::disc);
+  legend.text(0.15, "100 %");
+  legend.dot(0.53, largest_dot * std::sqrt(0.1), Shape::disc);
+  legend.text(0.6, "10 %");
+  legend.dot(0.92, largest_dot * std::sqrt(0.01), Shape::disc);
+  legend.text(0.98, "1 % of the head's largest |C(f)|");
+  if (narrow) legend.next_line();
+  legend.dot(narrow ? 0.05 : 2.62, largest_dot * std::sqrt(0.3), Shape::ring);
+  legend.text(narrow ? 0.15 : 2.73, "t(f) moved by multiples of T/f");
+  legend.next_line();
+  legend.box(0, ink::interval);
+  legend.line(0, {ink::mark, 1.6});
+  legend.text(0.32,
+              coverage > 0 ? fmt::format("fitted delay, {:g} % interval", 100 * coverage) : "fitted delay, interval");
+  if (narrow) legend.next_line();
+  const double second = narrow ? 0 : 1.78;
+  legend.line(second, {ink::other_mark, 1.6, "-"});
+  legend.text(second + 0.32, "measured offset");
+  legend.box(second + 1.24, ink::shade_on_paper);
+  legend.text(second + 1.56, "beyond ±T/(2f)");
 }
 
 /// What runs across the panel: its left and right end, for lines above the grey and behind the dots.
@@ -136,60 +135,62 @@ std::string title(const DelayCurve& curve) {
   return fmt::format("delay {}{}, coherence {:.2f}", tokens(curve.estimate), interval, curve.coherence);
 }
 
-void add_panel(GnuplotFigure& figure, const PanelGrid& grid, const DelayCurves& curves, std::size_t k) {
+/// What stands around the curves.
+void add_frame(Panel& panel, const PanelGrid& grid, const DelayCurves& curves, std::size_t k, double reach) {
   const DelayCurve& curve = curves.heads[k];
-  const auto row = static_cast<Index>(k) / grid.columns;
-  const auto column = static_cast<Index>(k) % grid.columns;
+  const double left = grid.panel_left(grid.column_of(k));
+  const double y = grid.panel_bottom(grid.row_of(k)) + grid.panel_height + 0.12;
+  panel.note(head_name(curve.head.name.layer, curve.head.name.head), grid.at(left, y), {.points = 8, .bold = true});
+  panel.note(title(curve), grid.at(left + grid.panel_width, y), {.points = 6.5, .anchor = Anchor::right});
+  if (grid.column_of(k) == 0) panel.title_left("delay t (tokens)", 0.44);
+  const bool lowest = grid.is_lowest(k, curves.heads.size());
+  if (lowest) panel.title_below(fmt::format("frequency f (cycles/T, T = {:g})", curves.span.length));
+  const auto last = static_cast<double>(curves.last);
+  panel.x_axis({-0.02 * last, last + 0.5},
+               {.step = tic_step(last), .numbers = lowest ? Numbers::plain : Numbers::none});
+  panel.y_axis({-reach, reach}, {.step = tic_step(2 * reach)});
+}
+
+void add_panel(Page& page, const DelayCurves& curves, std::size_t k) {
+  const DelayCurve& curve = curves.heads[k];
   const double reach = reach_of(curve);
-  const double y = grid.panel_bottom(row) + grid.panel_height + 0.12;
-  figure.add(grid.place(row, column));
-  figure.add(fmt::format("set label \"{}\" at {} left font \"sans-serif:Bold,8\"",
-                         head_name(curve.head.name.layer, curve.head.name.head),
-                         grid.page(grid.panel_left(column), y)));
-  figure.add(fmt::format("set label \"{}\" at {} right font \"sans-serif,6.5\"", title(curve),
-                         grid.page(grid.panel_left(column) + grid.panel_width, y)));
-  if (column == 0) figure.add(grid.title_left(row, column, "delay t (tokens)", 0.44));
-  const bool lowest = k + static_cast<std::size_t>(grid.columns) >= curves.heads.size();
-  if (lowest)
-    figure.add(grid.title_below(row, column, fmt::format("frequency f (cycles/T, T = {:g})", curves.span.length)));
-  figure.add(fmt::format("set format x \"{}\"\nset yrange [{}:{}]\nset ytics {}", lowest ? "%g" : "", -reach, reach,
-                         tic_step(2 * reach)));
-  const std::string bound = figure.add_data(bound_of(curves, reach));
-  const std::string dots = figure.add_numbers(numbers_of(curve, curves));
-  const std::string lines = figure.add_data(across(curve, curves, reach));
-  std::string plot = "plot ";
-  if (curve.lower < curve.upper)
-    plot += fmt::format("\"{}\" using 1:3:4 with filledcurves fc rgb \"{}\", ", lines, pale);
-  plot += fmt::format(
-      "\"{0}\" using 1:2 with filledcurves y1={1} fc rgb \"{2}\", \"{0}\" using 1:(-$2) with filledcurves y1=-{1} "
-      "fc rgb \"{2}\"",
-      bound, reach, shade);
-  if (std::abs(curve.estimate) <= reach)
-    plot +=
-        fmt::format(", \"{}\" using 1:2 with lines lw 1.6 lc rgb \"{}\"", lines, curve.told() ? vermillion : "#707070");
-  if (std::abs(curve.head.measured) <= reach)
-    plot += fmt::format(", \"{}\" using 1:5 with lines lw 1.6 dt \"-\" lc rgb \"{}\"", lines, green);
-  figure.add(plot +
-             fmt::format(", \"{0}\" using 3:(abs($5-$4)>1e-9 && abs($5)<={1} && $6>{2}?$5:NaN):7 with points pt 6 ps "
-                         "variable lw 0.8 lc rgb \"#400072B2\", "
-                         "\"{0}\" using 3:(abs($4)<={1}?$4:NaN):7 with points pt 7 ps variable lc rgb \"#300072B2\"",
-                         dots, reach, 0.01 * curve.largest));
-  figure.add("unset label\nunset arrow\nunset object");
+  Panel& panel = page.panel(k);
+  if (k == 0) add_legend(panel, page.grid(), curves.coverage);
+  add_frame(panel, page.grid(), curves, k, reach);
+  const std::string bound = page.data(bound_of(curves, reach));
+  const std::string dots = page.numbers(numbers_of(curve, curves));
+  const std::string lines = page.data(across(curve, curves, reach));
+  if (curve.lower < curve.upper) panel.band(lines, "1:3:4", ink::interval);
+  panel.area(bound, "1:2", reach, ink::shade);
+  panel.area(bound, "1:(-$2)", -reach, ink::shade);
+  if (std::abs(curve.estimate) <= reach) panel.curve(lines, "1:2", {curve.told() ? ink::mark : ink::chance, 1.6});
+  if (std::abs(curve.head.measured) <= reach) panel.curve(lines, "1:5", {ink::other_mark, 1.6, "-"});
+  panel.dots(dots, fmt::format("3:(abs($5-$4)>1e-9 && abs($5)<={} && $6>{}?$5:NaN):7", reach, 0.01 * curve.largest),
+             {.ink = ink::moved_dot, .shape = Shape::ring}, 0.8);
+  panel.dots(dots, fmt::format("3:(abs($4)<={}?$4:NaN):7", reach), {.ink = ink::dot});
+}
+
+GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+  const DelayCurves curves = delay_curves(result, options);
+  Page page(grid_of(curves.heads.size(), options.style), options.style);
+  for (std::size_t k = 0; k < curves.heads.size(); ++k) add_panel(page, curves, k);
+  return page.figure();
 }
 
 }  // namespace
 
-GnuplotFigure delay_spectrum_figure(const Result& result, const FigureOptions& options) {
-  const DelayCurves curves = delay_curves(result, options);
-  const PanelGrid grid = grid_of(curves.heads.size());
-  GnuplotFigure figure(grid.width(), grid.height());
-  figure.add(house_style());
-  const auto last = static_cast<double>(curves.last);
-  figure.add(fmt::format("set multiplot\nset xrange [{}:{}]\nset xtics {}", -0.02 * last, last + 0.5, tic_step(last)));
-  figure.add(legend(grid, curves.coverage));  // goes with the first panel
-  for (std::size_t k = 0; k < curves.heads.size(); ++k) add_panel(figure, grid, curves, k);
-  figure.add("unset multiplot");
-  return figure;
+FigureKind delay_spectrum_figure() {
+  return {"delay_spectrum",
+          {"delay_spectrum/by_frequency", "delay_spectrum/cross_real", "delay_spectrum/cross_imaginary",
+           "delay_spectrum/estimate", "delay_spectrum/offset", "delay_spectrum/lower", "delay_spectrum/upper",
+           "delay_spectrum/coherence"},
+          {"measured_offset/offset", "measured_offset/weight", "measured_offset/threshold"},
+          "The delay in tokens that each frequency of single heads' queries and keys points to: the area of a dot is "
+          "its share of the head's largest |C(f)|, the cross-spectrum's modulus. Line and band: the delay that all "
+          "frequencies agree on best, grey where it cannot be told from chance, and its bootstrap interval over "
+          "documents. A frequency knows its delay up to T/f: none lies in the grey area, and hollow dots show the "
+          "multiple nearest to the line. Dots beyond a panel are left out.",
+          draw};
 }
 
 }  // namespace headwave

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "../drawing/gnuplot.h"
-#include "figures.h"
+#include "figure_kind.h"
 
 namespace headwave {
 
@@ -11,7 +10,6 @@ namespace headwave {
 /// One frequency knows its delay up to T/f only: the panel is grey beyond +-T/(2f), and where the fitted delay lies
 /// there a hollow dot shows t^(f) plus the multiple of T/f that comes nearest to it, for frequencies with at least 1 %
 /// of the largest |C(f)|. Dots beyond the panel are left out.
-/// @throws ShapeError if a head asked for is not in the result, or the Fields have other axes than described
-GnuplotFigure delay_spectrum_figure(const Result& result, const FigureOptions& options);
+FigureKind delay_spectrum_figure();
 
 }  // namespace headwave

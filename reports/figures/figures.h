@@ -5,30 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "../../core/fields/field.h"
+#include "figure_kind.h"
 
 namespace headwave {
-
-class GnuplotFigure;
-
-/// What to draw, and how to keep it.
-struct FigureOptions {
-  std::vector<std::string> heads;  ///< "L2H3", what figures of single heads show: maps, waves, covariances; empty: a
-                                   ///< few of those in the result, the ones with the clearest offset first
-  std::string pairs = "all";  ///< which query-key pairs offset profiles count: also "without_special", "without_sink"
-  Index tokens = 15;          ///< how many of a text's first tokens an attention map shows, 256 at most
-  std::vector<std::string> formats = {"pdf", "svg", "png"};
-  bool keep_data = true;  ///< write the plotted numbers beside each figure, as tab-separated values
-};
-
-/// One sort of figure and the Fields it is made of.
-struct FigureKind {
-  std::string name;                 ///< also of its files: "attention_map"
-  std::vector<std::string> fields;  ///< it is drawn where all of these are in the result
-  std::vector<std::string> extras;  ///< and shows these too where they are
-  std::string caption;              ///< what is seen, its units and normalisation; plain text
-  GnuplotFigure (*draw)(const Result&, const FigureOptions&) = nullptr;
-};
 
 /// Every sort there is, in the order of the paper's argument.
 const std::vector<FigureKind>& figure_kinds();

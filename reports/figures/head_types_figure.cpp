@@ -9,7 +9,7 @@
 
 #include "../../core/numbers/error.h"
 #include "../drawing/field_values.h"
-#include "../drawing/panels.h"
+#include "../drawing/page.h"
 #include "../drawing/visible_text.h"
 #include "cluster_peaks.h"
 
@@ -25,18 +25,18 @@ constexpr double smallest_text = 3.0;  // points; smaller scores are left out
 struct Kind {
   const char* name;
   const char* score;  // Field; nullptr: none
-  const char* color;
-  const char* ink;  // of the text on it
+  Ink ink;
+  Ink text;  // on it
 };
 
-constexpr std::array kinds{
-    Kind{"previous", "head_types/previous", "#0072B2", "#FFFFFF"},
-    Kind{"next", "head_types/next", "#D55E00", "#FFFFFF"},
-    Kind{"positional", "head_types/positional_share", "#009E73", "#FFFFFF"},
-    Kind{"duplicate", "head_types/duplicate", "#CC79A7", "#000000"},
-    Kind{"induction", "head_types/induction", "#E69F00", "#000000"},
-    Kind{"sink", "head_types/sink_weight", "#56B4E9", "#000000"},
-    Kind{"other", nullptr, "#E8E8E8", "#000000"},
+const std::array kinds{
+    Kind{"previous", "head_types/previous", categorical(0), ink::paper},
+    Kind{"next", "head_types/next", categorical(1), ink::paper},
+    Kind{"positional", "head_types/positional_share", categorical(2), ink::paper},
+    Kind{"duplicate", "head_types/duplicate", categorical(3), ink::text},
+    Kind{"induction", "head_types/induction", categorical(4), ink::text},
+    Kind{"sink", "head_types/sink_weight", categorical(5), ink::text},
+    Kind{"other", nullptr, ink::unnamed, ink::text},
 };
 
 struct Types {
@@ -118,78 +118,71 @@ DataTable cells_of(const Types& types, std::size_t kind, bool wide) {
   return table;
 }
 
-/// Names every n-th line of the grid, so that the numbers of many heads do not touch.
-std::string tics(const std::vector<Index>& numbers, double cell) {
-  const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(0.2 / cell)));
-  std::string list;
-  for (std::size_t i = 0; i < numbers.size(); i += every)
-    list += fmt::format("{}\"{}\" {}", i == 0 ? "" : ", ", numbers[i], i);
-  return "(" + list + ")";
+DotLegend legend_of(const Types& types) {
+  DotLegend legend{.title = "kind: heads", .entries = {}, .away = 0.2, .text_right = 0.12};
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+    legend.entries.push_back(
+        {{kinds[kind].ink, 1.1, Shape::square},
+         fmt::format("{}: {}", kinds[kind].name, std::count(types.kind.begin(), types.kind.end(), kind))});
+  return legend;
 }
 
-constexpr double legend_line = 0.17;  // inches
-
-PanelGrid page_of(const Types& types) {
+PanelGrid grid_of(const Types& types, const FigureStyle& style) {
   const auto across = static_cast<double>(types.heads.size());
   const auto down = static_cast<double>(types.layers.size());
   PanelGrid grid;
-  grid.panel_width = across * std::clamp(5.6 / across, 0.12, 0.46);
-  grid.panel_height = down * std::clamp(5.6 / std::max(across, down), 0.1, 0.3);
   grid.left = 0.5;
   grid.bottom = 0.42;
   grid.top = 0.1;
   grid.right = 1.3;
-  const double legend_height = legend_line * static_cast<double>(kinds.size() + 1);
-  grid.bottom += std::max(0.0, legend_height - grid.panel_height - grid.bottom);
-  return grid;
+  return with_cells(grid, types.heads.size(), types.layers.size(), std::clamp(5.6 / across, 0.12, 0.46),
+                    std::clamp(5.6 / std::max(across, down), 0.1, 0.3), kinds.size(), style);
 }
 
-std::string legend(const PanelGrid& grid, const Types& types) {
-  const double x = grid.panel_left(0) + grid.panel_width + 0.2;
-  double y = grid.height() - grid.top - 0.08;
-  std::string commands =
-      fmt::format("set label \"kind: heads\" at {} left font \"sans-serif,7\"", grid.page(x - 0.06, y));
+/// Numbers of layers or heads, as many as do not touch.
+Tics numbered(const std::vector<Index>& numbers, double cell, double away) {
+  return {.named = every_nth(numbers, static_cast<std::size_t>(std::max(1.0, std::ceil(0.2 / cell)))), .away = away};
+}
+
+GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+  const Types types = types_of(result);
+  const PanelGrid grid = grid_of(types, options.style);
+  const auto across = static_cast<double>(types.heads.size()), down = static_cast<double>(types.layers.size());
+  const double cell = grid.panel_width / across, line = grid.panel_height / down;
+  const double points = std::min({6.0, cell * 72 / 3.4, line * 72 / 2.5});
+  Page page(grid, options.style);
+  Panel& panel = page.panel(0, 0);
+  panel.frame(Frame::none);
+  panel.x_axis({-0.5, across - 0.5}, numbered(types.heads, cell, -0.4));
+  panel.y_axis({down - 0.5, -0.5}, numbered(types.layers, line, -0.5));
+  panel.title_below("head", 0.3);
+  panel.title_left("layer", 0.32);
+  panel.legend_beside(legend_of(types));
+  page.keep(numbers_of(types));
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-    y -= legend_line;
-    commands += fmt::format("\nset label \"\" at {} point pt 5 ps 1.1 lc rgb \"{}\"\nset label \"{}: {}\" at {} left",
-                            grid.page(x, y), kinds[kind].color, kinds[kind].name,
-                            std::count(types.kind.begin(), types.kind.end(), kind), grid.page(x + 0.12, y));
+    const DataTable cells = cells_of(types, kind, cell > 0.3);
+    if (cells.rows().empty()) continue;
+    const std::string file = page.data(cells);
+    panel.boxes(file, "1:2:(0.47):(0.46)", kinds[kind].ink);
+    if (points < smallest_text) continue;
+    for (const char* text : {"1:3:4", "1:($2+0.22):5"})
+      panel.texts(file, text, {.points = points, .ink = kinds[kind].text, .anchor = Anchor::center});
   }
-  return commands;
+  return page.figure();
 }
 
 }  // namespace
 
-GnuplotFigure head_types_figure(const Result& result, const FigureOptions& /*options*/) {
-  const Types types = types_of(result);
-  const PanelGrid grid = page_of(types);
-  const auto across = static_cast<double>(types.heads.size()), down = static_cast<double>(types.layers.size());
-  const double cell = grid.panel_width / across, line = grid.panel_height / down;
-  const double points = std::min({6.0, cell * 72 / 3.4, line * 72 / 2.5});
-  GnuplotFigure figure(grid.width(), grid.height());
-  figure.add(house_style());
-  figure.add(grid.place(0, 0));
-  figure.add("set border 0\nset tics scale 0 textcolor rgb \"#404040\"\nset style fill solid 1 noborder");
-  figure.add(fmt::format("set xrange [-0.5:{}]\nset yrange [{}:-0.5]", across - 0.5, down - 0.5));
-  figure.add(fmt::format("set xtics {} offset 0,0.4\nset ytics {} offset 0.5,0", tics(types.heads, cell),
-                         tics(types.layers, line)));
-  figure.add(grid.title_below(0, 0, "head", 0.3) + "\n" + grid.title_left(0, 0, "layer", 0.32));
-  figure.add(legend(grid, types));
-  figure.keep(numbers_of(types));
-  std::string plot;
-  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-    const DataTable cells = cells_of(types, kind, cell > 0.3);
-    if (cells.rows().empty()) continue;
-    const std::string file = figure.add_data(cells);
-    plot += fmt::format("{}\"{}\" using 1:2:(0.47):(0.46) with boxxyerror fc rgb \"{}\"", plot.empty() ? "plot " : ", ",
-                        file, kinds[kind].color);
-    if (points < smallest_text) continue;
-    for (const char* text : {"1:3:4", "1:($2+0.22):5"})
-      plot += fmt::format(", \"{}\" using {} with labels center font \"sans-serif,{:.2f}\" tc rgb \"{}\"", file, text,
-                          points, kinds[kind].ink);
-  }
-  figure.add(plot);
-  return figure;
+FigureKind head_types_figure() {
+  return {"head_types",
+          {"head_types/kind", "head_types/previous", "head_types/next", "head_types/positional_share",
+           "head_types/duplicate", "head_types/induction", "head_types/sink_weight"},
+          {"head_types/positional_offset"},
+          "What every head is called, the first kind of the legend that holds, and the score behind it: mean weight on "
+          "the previous or next token, share of queries whose largest weight lies at one offset t (tokens), mean "
+          "weight on earlier occurrences of the query's token or on what followed them, largest mean weight that one "
+          "key gets.",
+          draw};
 }
 
 }  // namespace headwave

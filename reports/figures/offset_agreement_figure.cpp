@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "../drawing/label_places.h"
-#include "../drawing/panels.h"
+#include "../drawing/page.h"
 #include "../tables/head_table.h"
 #include "agreement_dots.h"
 
@@ -16,42 +16,49 @@ namespace headwave {
 namespace {
 
 constexpr std::array predictions{"weights", "phases", "scores"};
-constexpr double margin = 0.14;          // inches between the farthest offset and the frame
-constexpr double dot_inches = 0.087;     // of gnuplot's point size 1
-constexpr double least_reach = 3.0;      // tokens
-constexpr const char* blue = "#0072B2";  // agrees
-constexpr const char* vermillion = "#D55E00";
+constexpr double usual_width = 2.15;  // inches of a panel
+constexpr double margin = 0.14;       // inches between the farthest offset and the frame
+constexpr double dot_inches = 0.087;  // of a dot of size 1
+constexpr double least_reach = 3.0;   // tokens
 
 /// What the panels have in common.
 struct Plane {
   PanelGrid grid;
-  double reach = least_reach;  // tokens
-  double tolerance = 0;        // tokens; 0: not said
-  std::string baselines;       // what stands below the panels
+  double reach = least_reach;          // tokens
+  double tolerance = 0;                // tokens; 0: not said
+  std::vector<std::string> baselines;  // what stands below the panels
 
   /// Inches to one unit of offset_place().
   [[nodiscard]] double inch() const { return (grid.panel_width / 2 - margin) / offset_place(reach); }
 };
 
-/// What always naming one offset would meet: without it a count of agreements says little.
-std::string baselines_of(const Result& result) {
+/// What always naming one offset would meet: without it a count of agreements says little. Of whom, and what.
+std::vector<std::string> baselines_of(const Result& result) {
   const auto columns = agreement_columns(result);
+  if (columns.empty()) return {};
   std::string words;
   for (const TableColumn& column : columns)
     if (column.header.starts_with("always"))
       words += fmt::format("{}{} meets {}", words.empty() ? "" : ", ", column.header, column.cells.front());
-  return columns.empty() ? words : fmt::format("{}: {}", columns.front().cells.front(), words);
+  return {columns.front().cells.front(), words};
 }
 
-Plane plane_of(const Result& result, const std::vector<std::vector<AgreementHead>>& panels) {
+Plane plane_of(const Result& result, const std::vector<std::vector<AgreementHead>>& panels, const FigureStyle& style) {
   Plane plane;
-  plane.grid.columns = predictions.size();
-  plane.grid.panel_width = plane.grid.panel_height = 2.15;
-  plane.grid.gap_x = 0.22;
-  plane.grid.left = 0.6;
-  plane.grid.top = 0.5;
+  PanelGrid& grid = plane.grid;
+  grid.panel_width = grid.panel_height = usual_width;
+  grid.gap_x = 0.22;
+  grid.gap_y = 1.0;
+  grid.left = 0.6;
+  grid.top = 0.5;
   plane.baselines = baselines_of(result);
-  if (!plane.baselines.empty()) plane.grid.bottom += 0.16;
+  if (!plane.baselines.empty()) grid.bottom += 0.16;
+  grid = fitted(flowing(grid, predictions.size(), predictions.size()), predictions.size(), 1.95, style);
+  grid.panel_height = grid.panel_width;
+  if (!plane.baselines.empty() && grid.columns == 1)
+    grid.bottom += 0.13;  // two lines on a narrow page
+  else if (!plane.baselines.empty())
+    plane.baselines = {fmt::format("{}: {}", plane.baselines[0], plane.baselines[1])};
   for (const auto& heads : panels)
     for (const AgreementHead& head : heads)
       if (head.has_both()) plane.reach = std::max({plane.reach, std::abs(head.measured), std::abs(head.predicted)});
@@ -63,17 +70,17 @@ Plane plane_of(const Result& result, const std::vector<std::vector<AgreementHead
 }
 
 /// Round offsets as far apart as their numbers need.
-std::string tics(const Plane& plane, bool named) {
-  std::string list = fmt::format("(\"{}\" 0", named ? "0" : "");
+std::vector<Tic> tics(const Plane& plane, bool named) {
+  std::vector<Tic> all{{0, named ? "0" : ""}};
   double last = 0.0;
   for (const double t : {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}) {
     const double place = plane.inch() * offset_place(t);
     if (t > plane.reach || place - last < 0.21) continue;
-    list +=
-        named ? fmt::format(", \"{0:g}\" {1}, \"−{0:g}\" -{1}", t, place) : fmt::format(", \"\" {0}, \"\" -{0}", place);
+    all.push_back({place, named ? fmt::format("{:g}", t) : ""});
+    all.push_back({-place, named ? fmt::format("−{:g}", t) : ""});
     last = place;
   }
-  return list + ")";
+  return all;
 }
 
 /// What counts as meeting: predicted offsets within the tolerance of the measured one.
@@ -110,8 +117,8 @@ DataTable dots_table(const std::vector<AgreementDot>& dots, bool agrees, const P
   return table;
 }
 
-/// Names of the heads farthest from the diagonal.
-std::string names_of(std::vector<AgreementDot> dots, const Plane& plane) {
+/// Names the heads farthest from the diagonal.
+void add_names(Panel& panel, std::vector<AgreementDot> dots, const Plane& plane) {
   const auto away = [](const AgreementDot& dot) {
     return dot.agrees ? 0.0 : std::abs(offset_place(dot.predicted) - offset_place(dot.measured));
   };
@@ -124,87 +131,92 @@ std::string names_of(std::vector<AgreementDot> dots, const Plane& plane) {
     labelled.push_back({middle + dot.x, middle + dot.y, dot.size, away(dot) * plane.inch() > 0.2 ? name : ""});
   }
   const LabelArea area{plane.grid.panel_width, plane.grid.panel_height, 5.5, 8};
-  std::string commands;
   for (const LabelPlace& place : label_places(labelled, area))
-    commands += fmt::format("set label \"{}\" at {}, {} left front font \"sans-serif,5.5\"\n", labelled[place.dot].text,
-                            place.left - middle, place.middle - middle);
-  return commands;
+    panel.note(labelled[place.dot].text, {value(place.left - middle), value(place.middle - middle)},
+               {.points = 5.5, .front = true});
 }
 
 /// The prediction's name and how many heads came to which verdict.
-std::string title(const Plane& plane, Index column, const std::vector<AgreementHead>& heads) {
+void add_title(Panel& panel, const Plane& plane, std::size_t k, const std::vector<AgreementHead>& heads) {
   const auto count = [&](const char* verdict) {
     return std::count_if(heads.begin(), heads.end(), [&](const auto& head) { return head.verdict == verdict; });
   };
   const PanelGrid& grid = plane.grid;
-  const double left = grid.panel_left(column), y = grid.panel_bottom(0) + grid.panel_height;
-  std::string commands = fmt::format("set label \"{}\" at {} left font \"sans-serif:Bold,8\"\n",
-                                     predictions[static_cast<std::size_t>(column)], grid.page(left, y + 0.3));
-  const auto entry = [&](double x, const char* color, int point, const std::string& words) {
-    commands += fmt::format(
-        "set label \"\" at {} point pt {} ps 0.8 lc rgb \"{}\"\nset label \"{}\" at {} left font \"sans-serif,7\" tc "
-        "rgb "
-        "\"{}\"\n",
-        grid.page(left + x, y + 0.3), point, color, words, grid.page(left + x + 0.08, y + 0.3), color);
+  const double left = grid.panel_left(grid.column_of(k)), y = grid.panel_bottom(grid.row_of(k)) + grid.panel_height;
+  panel.note(predictions[k], grid.at(left, y + 0.3), {.points = 8, .bold = true});
+  const double narrow = std::min(1.0, grid.panel_width / usual_width);
+  const auto entry = [&](double place, const Ink& ink, Shape shape, const std::string& words) {
+    const double x = place * narrow;
+    panel.mark(grid.at(left + x, y + 0.3), {ink, 0.8, shape});
+    panel.note(words, grid.at(left + x + 0.08, y + 0.3), {.points = 7, .ink = ink});
   };
-  entry(0.86, blue, 7, fmt::format("{} agree", count("agrees")));
-  entry(1.54, vermillion, 5, fmt::format("{} differ", count("differs")));
-  return commands + fmt::format(
-                        "set label \"no prediction: {}, no measurement: {}, neither: {}\" at {} left font "
-                        "\"sans-serif,6\" tc rgb \"#505050\"",
-                        count("unpredicted"), count("unrealised"), count("undefined"), grid.page(left, y + 0.12));
+  entry(0.86, ink::agrees, Shape::disc, fmt::format("{} agree", count("agrees")));
+  entry(1.54, ink::differs, Shape::square, fmt::format("{} differ", count("differs")));
+  panel.note(fmt::format("no prediction: {}, no measurement: {}, neither: {}", count("unpredicted"),
+                         count("unrealised"), count("undefined")),
+             grid.at(left, y + 0.12), {.points = 6 * narrow, .ink = ink::note});
 }
 
-void add_panel(GnuplotFigure& figure, const Plane& plane, Index column, const std::vector<AgreementHead>& heads) {
+/// Axes, lines through 0, and what stands outside.
+void add_frame(Panel& panel, const Plane& plane, std::size_t k) {
+  const bool leftmost = plane.grid.column_of(k) == 0;
+  const double end = plane.grid.panel_width / 2;
+  panel.title_below("measured offset (tokens)");
+  for (std::size_t line = 0; line < plane.baselines.size() && k == 0; ++line) {
+    const double y = 0.09 + 0.13 * static_cast<double>(plane.baselines.size() - 1 - line);
+    panel.note(plane.baselines[line], plane.grid.at(plane.grid.left, y), {.points = 6.5, .ink = ink::note});
+  }
+  if (leftmost) panel.title_left("predicted offset (tokens)", 0.44);
+  panel.x_axis({-end, end}, {.named = tics(plane, true)});
+  panel.y_axis({-end, end}, {.named = tics(plane, leftmost)});
+  panel.vertical(0, {ink::pale_zero_line, 0.7});
+  panel.level(0, {ink::pale_zero_line, 0.7});
+}
+
+void add_panel(Page& page, const Plane& plane, std::size_t k, const std::vector<AgreementHead>& heads) {
   const auto dots = agreement_dots(heads, plane.inch());
-  const PanelGrid& grid = plane.grid;
-  figure.add("unset label\n" + grid.place(0, column) + "\n" + title(plane, column, heads));
-  figure.add(grid.title_below(0, column, "measured offset (tokens)"));
-  if (column == 0)
-    figure.add(fmt::format("set label \"{}\" at {} left font \"sans-serif,6.5\" tc rgb \"#505050\"", plane.baselines,
-                           grid.page(grid.left, 0.09)));
-  if (column == 0) figure.add(grid.title_left(0, column, "predicted offset (tokens)", 0.44));
-  figure.add(fmt::format("set ytics {}", tics(plane, column == 0)));
-  figure.add(names_of(dots, plane));
+  Panel& panel = page.panel(k);
+  add_title(panel, plane, k, heads);
+  add_frame(panel, plane, k);
+  add_names(panel, dots, plane);
   if (dots.empty())
-    figure.add(
-        "set label \"no head has both offsets\" at 0, graph 0.75 center front font \"sans-serif,7\" tc rgb "
-        "\"#505050\"");
-  figure.keep(numbers_of(heads, predictions[static_cast<std::size_t>(column)]));
-  const std::string band = figure.add_data(band_of(plane));
-  std::string plot = fmt::format(
-      "plot \"{0}\" using 1:3:4 with filledcurves fc rgb \"#E8E8E8\", \"{0}\" using 1:2 with lines lc rgb "
-      "\"#909090\" lw 0.8",
-      band);
+    panel.note("no head has both offsets", {value(0), share(0.75)},
+               {.points = 7, .ink = ink::note, .anchor = Anchor::center, .front = true});
+  page.keep(numbers_of(heads, predictions[k]));
+  const std::string band = page.data(band_of(plane));
+  panel.band(band, "1:3:4", ink::tolerance);
+  panel.curve(band, "1:2", {ink::reference, 0.8});
   for (const bool agrees : {false, true}) {
     if (std::none_of(dots.begin(), dots.end(), [&](const auto& dot) { return dot.agrees == agrees; })) continue;
-    plot += fmt::format(
-        ", \"{0}\" using 1:4:(0):($5-$4) with vectors nohead lw 0.8 lc rgb \"{1}\", \"{0}\" using 1:2:3 with points pt "
-        "{2} ps variable lc rgb \"{1}\", \"{0}\" using 1:2:6 with labels center font \"sans-serif:Bold,5\" tc rgb "
-        "\"#FFFFFF\"",
-        figure.add_data(dots_table(dots, agrees, plane)), agrees ? blue : vermillion, agrees ? 7 : 5);
+    const std::string file = page.data(dots_table(dots, agrees, plane));
+    const Ink ink = agrees ? ink::agrees : ink::differs;
+    panel.strokes(file, "1:4:(0):($5-$4)", {ink, 0.8});
+    panel.dots(file, "1:2:3", {.ink = ink, .shape = agrees ? Shape::disc : Shape::square});
+    panel.texts(file, "1:2:6", {.points = 5, .bold = true, .ink = ink::paper, .anchor = Anchor::center});
   }
-  figure.add(plot);
+}
+
+GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+  std::vector<std::vector<AgreementHead>> panels;
+  for (const char* prediction : predictions) panels.push_back(agreement_heads(result, prediction));
+  const Plane plane = plane_of(result, panels, options.style);
+  Page page(plane.grid, options.style);
+  for (std::size_t p = 0; p < panels.size(); ++p) add_panel(page, plane, p, panels[p]);
+  return page.figure();
 }
 
 }  // namespace
 
-GnuplotFigure offset_agreement_figure(const Result& result, const FigureOptions& /*options*/) {
-  std::vector<std::vector<AgreementHead>> panels;
-  for (const char* prediction : predictions) panels.push_back(agreement_heads(result, prediction));
-  const Plane plane = plane_of(result, panels);
-  GnuplotFigure figure(plane.grid.width(), plane.grid.height());
-  figure.add(house_style());
-  const double end = plane.grid.panel_width / 2;
-  figure.add(fmt::format("set multiplot\nset xrange [-{0}:{0}]\nset yrange [-{0}:{0}]\nset xtics {1}", end,
-                         tics(plane, true)));
-  figure.add(
-      "set arrow from 0, graph 0 to 0, graph 1 nohead back lc rgb \"#D8D8D8\" lw 0.7\nset arrow from graph 0, first 0 "
-      "to "
-      "graph 1, first 0 nohead back lc rgb \"#D8D8D8\" lw 0.7");
-  for (std::size_t p = 0; p < panels.size(); ++p) add_panel(figure, plane, static_cast<Index>(p), panels[p]);
-  figure.add("unset multiplot");
-  return figure;
+FigureKind offset_agreement_figure() {
+  return {"offset_agreement",
+          {"offset_agreement/measured", "offset_agreement/predicted", "offset_agreement/verdict"},
+          {"phase_delay/lower", "phase_delay/upper", "delay_spectrum/lower", "delay_spectrum/upper"},
+          "Offsets predicted from weights alone, from phases and from scores against the measured ones, in tokens, on "
+          "axes even about 0 and logarithmic further out; a measured 0 is a head that looks at its own token. Bars are "
+          "bootstrap intervals, grey is what counts as meeting. A number stands for so many heads in one place; dots "
+          "that would cover each other are moved aside. Heads far from the diagonal are named. The line below says "
+          "what would be met by always naming one and the same offset.",
+          draw};
 }
 
 }  // namespace headwave

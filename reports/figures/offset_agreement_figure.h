@@ -1,7 +1,6 @@
 #pragma once
 
-#include "../drawing/gnuplot.h"
-#include "figures.h"
+#include "figure_kind.h"
 
 namespace headwave {
 
@@ -11,7 +10,6 @@ namespace headwave {
 /// Axes are even about 0 and logarithmic further out, see offset_place(). Heads that cannot be told apart share a dot
 /// with their number in it; others are moved aside a little. The farthest from the diagonal are named. Heads without
 /// one of the two offsets are counted above each panel.
-/// @throws ShapeError if the Fields have other axes than described
-GnuplotFigure offset_agreement_figure(const Result& result, const FigureOptions& options);
+FigureKind offset_agreement_figure();
 
 }  // namespace headwave

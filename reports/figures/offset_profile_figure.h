@@ -1,7 +1,6 @@
 #pragma once
 
-#include "../drawing/gnuplot.h"
-#include "figures.h"
+#include "figure_kind.h"
 
 namespace headwave {
 
@@ -9,7 +8,6 @@ namespace headwave {
 ///
 /// Each panel is scaled to its own largest value, written above it, since heads differ a hundredfold. A dot and a
 /// number mark the measured offset where the result has one; an arrow where it lies outside the panel.
-/// @throws ShapeError if the Fields have other axes than described
-GnuplotFigure offset_profile_figure(const Result& result, const FigureOptions& options);
+FigureKind offset_profile_figure();
 
 }  // namespace headwave

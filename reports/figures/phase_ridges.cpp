@@ -39,13 +39,16 @@ std::vector<PhaseRidge> phase_ridges(const RidgeWindow& window, double measured,
   std::vector<PhaseRidge> ridges;
   for (int delta = -near; delta <= near; ++delta)
     if (delta != 0) ridges.push_back(ridge_of(window, delta, -delta == measured));
-  if (!(std::abs(measured) > near && std::abs(measured) <= farthest)) return ridges;
-  const PhaseRidge own = ridge_of(window, -measured, true);
-  for (PhaseRidge& ridge : ridges) {
-    const double apart = std::abs(ridge.frequency - own.frequency) / (window.last - window.first);
-    ridge.labelled = ridge.leaves == Leaves::right || ridge.leaves != own.leaves || apart > label_width;
-  }
-  ridges.push_back(own);
+  if (std::abs(measured) > near && std::abs(measured) <= farthest) ridges.push_back(ridge_of(window, -measured, true));
+  const auto matters_more = [](const PhaseRidge& a, const PhaseRidge& b) {
+    return a.measured != b.measured ? a.measured : std::abs(a.delta) < std::abs(b.delta);
+  };
+  for (PhaseRidge& ridge : ridges)
+    ridge.labelled =
+        ridge.leaves == Leaves::right || std::none_of(ridges.begin(), ridges.end(), [&](const PhaseRidge& other) {
+          const double apart = std::abs(ridge.frequency - other.frequency) / (window.last - window.first);
+          return other.leaves == ridge.leaves && matters_more(other, ridge) && apart <= label_width;
+        });
   return ridges;
 }
 

@@ -20,7 +20,7 @@ enum class Leaves { right, above, below };
 struct PhaseRidge {
   double delta = 0;       ///< tokens by which keys run ahead of queries; the attended offset is t* = -delta
   bool measured = false;  ///< whether t* is the head's measured offset
-  bool labelled = true;   ///< false where its label would touch that of the measured one
+  bool labelled = true;   ///< false where its label would touch that of the measured one, or of one nearer to 0
   Leaves leaves = Leaves::right;
   double frequency = 0;  ///< where it leaves
   double phase = 0;

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "../drawing/palette.h"
-#include "../drawing/panels.h"
+#include "../drawing/page.h"
+#include "../drawing/pixels.h"
 #include "chosen_heads.h"
 #include "cluster_peaks.h"
 #include "phase_maps.h"
@@ -33,27 +33,22 @@ DataTable numbers_of(const PhaseMaps& maps, std::size_t side, const ChosenHead& 
   return table;
 }
 
-/// Every cell as a block of pixels: viewers that smooth small images then soften edges only. Two of them make up a bin's
-/// height, since one bin may lie half at the upper and half at the lower end of the picture.
+/// Two rows of pixels make up a bin's height, since one bin may lie half at the upper and half at the lower end of the
+/// picture.
 DataTable pixels_of(const PhaseMaps& maps, std::size_t side, std::size_t row) {
-  const auto block = std::clamp<std::size_t>(300 / maps.columns(), 1, 3);
-  const auto inside = [block](std::size_t pixel) {
-    return (static_cast<double>(pixel % block) + 0.5) / static_cast<double>(block) - 0.5;
+  const auto phase_of = [&](double half) { return -pi + maps.bin() * (half + 0.5) / 2; };
+  const auto amount = [&](std::size_t column, std::size_t half) {
+    return maps.cell(side, row, column, maps.phase_at(phase_of(static_cast<double>(half))));
   };
-  DataTable table({"frequency", "phase", "amplitude"});
-  for (std::size_t y = 0; y < 2 * maps.phases.size(); ++y) {
-    const double phase = -pi + maps.bin() * (static_cast<double>(y) + 0.5) / 2;
-    for (std::size_t x = 0; x < maps.columns() * block; ++x)
-      table.add_row({maps.frequency(x / block) + static_cast<double>(maps.step) * inside(x), phase,
-                     maps.cell(side, row, x / block, maps.phase_at(phase))});
-  }
-  return table;
+  const auto frequency = [&](double column) { return maps.frequency(0) + static_cast<double>(maps.step) * column; };
+  return pixels({maps.columns(), 2 * maps.phases.size(), amount, frequency, phase_of},
+                std::clamp<std::size_t>(300 / maps.columns(), 1, 3), 1);
 }
 
-PanelGrid grid_of(std::size_t heads, bool labels_above) {
+/// Queries and keys of a head beside each other, or below where a page is too narrow.
+PanelGrid grid_of(std::size_t heads, bool labels_above, const FigureStyle& style) {
   PanelGrid grid;
   grid.columns = 2;
-  grid.rows = static_cast<Index>(heads);
   grid.panel_width = 2.45;
   grid.panel_height = 1.35;
   grid.gap_x = 0.5;
@@ -62,80 +57,79 @@ PanelGrid grid_of(std::size_t heads, bool labels_above) {
   grid.right = 1.04;
   grid.top = labels_above ? 0.38 : 0.26;
   grid.bottom = labels_above ? 0.64 : 0.5;
-  return grid;
-}
-
-/// A colour bar right of the keys, which serves the queries too.
-std::string color_bar(const PanelGrid& grid, Index row, double top) {
-  const double x = grid.panel_left(1) + grid.panel_width + 0.44;
-  return fmt::format(
-      "set colorbox vertical user origin {} size {:.6f},{:.6f} border\n"
-      "set cbrange [0:{}]\nset cbtics 0,{} font \"sans-serif,6\" offset -0.6,0 scale 0.4\n"
-      "set cblabel \"amplitude |DFT|\" font \"sans-serif,6.5\" offset -0.6,0",
-      grid.page(x, grid.panel_bottom(row)), 0.08 / grid.width(), grid.panel_height / grid.height(), top, tic_step(top));
+  return fitted(flowing(grid, 2 * heads, 2), 2 * heads, 1.7, style);
 }
 
 /// What stands above the panels of a head, `height` inches over the frame.
-std::string title(const PanelGrid& grid, Index row, Index column, const ChosenHead& head, double height) {
-  const double y = grid.panel_bottom(row) + grid.panel_height + height;
-  const std::string left = column == 0 ? head_name(head.name.layer, head.name.head)
-                           : std::isnan(head.measured)
-                               ? "no measured offset"
-                               : fmt::format("measured offset t = {}", signed_offset(head.measured));
-  return fmt::format("set label \"{}\" at {} left font \"sans-serif{}\"\n", left, grid.page(grid.panel_left(column), y),
-                     column == 0 ? ":Bold,8.5" : ",7") +
-         fmt::format("set label \"{}\" at {} right font \"sans-serif,7\"", column == 0 ? "queries Q p" : "keys K p",
-                     grid.page(grid.panel_left(column) + grid.panel_width, y));
+void add_title(Panel& panel, const PanelGrid& grid, std::size_t k, const ChosenHead& head, double height) {
+  const double left = grid.panel_left(grid.column_of(k));
+  const double y = grid.panel_bottom(grid.row_of(k)) + grid.panel_height + height;
+  if (k % 2 == 0)
+    panel.note(head_name(head.name.layer, head.name.head), grid.at(left, y), {.points = 8.5, .bold = true});
+  else
+    panel.note(std::isnan(head.measured) ? "no measured offset"
+                                         : fmt::format("measured offset t = {}", signed_offset(head.measured)),
+               grid.at(left, y), {.points = 7});
+  panel.note(k % 2 == 0 ? "queries Q p" : "keys K p", grid.at(left + grid.panel_width, y),
+             {.points = 7, .anchor = Anchor::right});
 }
 
-/// Where a ridge's label stands.
-std::string label_place(const PhaseRidge& ridge) {
-  if (ridge.leaves == Leaves::right) return fmt::format("graph 1, first {} left offset 0.5,0", ridge.phase);
-  const bool above = ridge.leaves == Leaves::above;
-  return fmt::format("first {}, graph {} center offset 0,{}", ridge.frequency, above ? 1 : 0, above ? 0.45 : -0.55);
-}
-
-/// The ridges and their labels, the measured one solid and in bold.
-/// @returns what is appended to a plot command
-std::string ridges(GnuplotFigure& figure, const PhaseMaps& maps, const ChosenHead& head, double panel_width) {
-  std::string plot;
-  for (const PhaseRidge& ridge : phase_ridges({0.5, maps.end(), maps.span.length}, head.measured, 0.36 / panel_width)) {
-    plot += fmt::format(", \"{}\" using 1:2 with lines {}", figure.add_data(ridge.line),
-                        ridge.measured ? "lc rgb \"#50ffffff\" lw 1" : "lc rgb \"#70ffffff\" lw 0.9 dt \"-\"");
-    if (ridge.labelled)
-      figure.add(fmt::format("set label \"t* = {}\" at {} font \"sans-serif{},6\" tc rgb \"{}\"",
-                             signed_offset(-ridge.delta), label_place(ridge), ridge.measured ? ":Bold" : "",
-                             ridge.measured ? "#D55E00" : "#505050"));
+/// Where a ridge is named, and how the name stands there.
+void add_name(Panel& panel, const PhaseRidge& ridge) {
+  Letters letters{.points = 6, .bold = ridge.measured, .ink = ridge.measured ? ink::mark : ink::note};
+  Place place{share(1), value(ridge.phase)};
+  if (ridge.leaves == Leaves::right) {
+    letters.right = 0.5;
+  } else {
+    const bool above = ridge.leaves == Leaves::above;
+    place = {value(ridge.frequency), share(above ? 1 : 0)};
+    letters.anchor = Anchor::center;
+    letters.up = above ? 0.45 : -0.55;
   }
-  return plot;
+  panel.note("t* = " + signed_offset(-ridge.delta), place, letters);
 }
 
-/// One side of a head.
-void add_panel(GnuplotFigure& figure, const PanelGrid& grid, const PhaseMaps& maps, const ChosenHead& head, Index row,
-               Index column, bool labels_above) {
-  const bool lowest = row + 1 == grid.rows;
-  figure.add("unset label\n" + grid.place(row, column) + "\n" +
-             title(grid, row, column, head, labels_above ? 0.26 : 0.12));
-  if (column == 0) figure.add(grid.title_left(row, column, "phase θ (rad)", 0.46));
-  if (lowest)
-    figure.add(grid.title_below(row, column, fmt::format("frequency f (cycles/T, T = {:g})", maps.span.length),
-                                grid.bottom - 0.12));
-  figure.add(fmt::format("set format x \"{}\"\nset xtics {} offset 0,{}", lowest ? "%g" : "", tic_step(maps.end()),
-                         labels_above ? -0.5 : 0.2));
-  figure.add(column == 0
-                 ? fmt::format("set ytics (\"−π\" {0}, \"−π/2\" {1}, \"0\" 0, \"π/2\" {2}, \"π\" {3})", -pi, -pi / 2,
-                               pi / 2, pi)
-                 : fmt::format("set ytics (\"\" {}, \"\" {}, \"\" 0, \"\" {}, \"\" {})", -pi, -pi / 2, pi / 2, pi));
-  const auto side = static_cast<std::size_t>(column);
-  figure.keep(numbers_of(maps, side, head));
-  const std::string lines = ridges(figure, maps, head, grid.panel_width);
-  figure.add(
-      fmt::format("plot \"{}\" using 1:2:3 with image{}", figure.add_data(pixels_of(maps, side, head.row)), lines));
+void add_axes(Panel& panel, const PanelGrid& grid, const PhaseMaps& maps, std::size_t k, bool labels_above) {
+  const bool lowest = grid.row_of(k) + 1 == grid.rows, leftmost = grid.column_of(k) == 0;
+  if (leftmost) panel.title_left("phase θ (rad)", 0.46);
+  if (lowest) panel.title_below(fmt::format("frequency f (cycles/T, T = {:g})", maps.span.length), grid.bottom - 0.12);
+  panel.tic_length(0.3);
+  panel.x_axis({0.5, maps.end()}, {.step = tic_step(maps.end()),
+                                   .numbers = lowest ? Numbers::plain : Numbers::none,
+                                   .away = labels_above ? 0.5 : -0.2});
+  std::vector<Tic> phases{{-pi, "−π"}, {-pi / 2, "−π/2"}, {0, "0"}, {pi / 2, "π/2"}, {pi, "π"}};
+  if (!leftmost)
+    for (Tic& tic : phases) tic.name.clear();
+  panel.y_axis({-pi, pi}, {.named = phases});
 }
 
-}  // namespace
+/// One side of a head: even panels are its queries, odd ones its keys.
+void add_panel(Page& page, const PhaseMaps& maps, const ChosenHead& head, std::size_t k, bool labels_above) {
+  const PanelGrid& grid = page.grid();
+  const std::size_t side = k % 2;
+  Panel& panel = page.panel(k);
+  add_title(panel, grid, k, head, labels_above ? 0.26 : 0.12);
+  add_axes(panel, grid, maps, k, labels_above);
+  const double bright = bright_amplitude(maps, head.row);
+  panel.color_range({0, bright});
+  if (side == 0)  // right of the last column, for both
+    panel.color_bar({.x = grid.panel_left(grid.columns - 1) + grid.panel_width + 0.44,
+                     .y = grid.panel_bottom(grid.row_of(k)),
+                     .height = grid.panel_height,
+                     .tics = {.step = tic_step(bright), .first = 0, .points = 6, .away = 0.6},
+                     .title = "amplitude |DFT|",
+                     .title_right = -0.6});
+  page.keep(numbers_of(maps, side, head));
+  panel.heat_map(page.data(pixels_of(maps, side, head.row)));
+  for (const PhaseRidge& ridge :
+       phase_ridges({0.5, maps.end(), maps.span.length}, head.measured, 0.36 / grid.panel_width)) {
+    panel.curve(page.data(ridge.line), "1:2",
+                ridge.measured ? Line{ink::strong_guide, 1} : Line{ink::faint_guide, 0.9, "-"});
+    if (ridge.labelled) add_name(panel, ridge);
+  }
+}
 
-GnuplotFigure phase_spectrum_figure(const Result& result, const FigureOptions& options) {
+GnuplotFigure draw(const Result& result, const FigureOptions& options) {
   const auto heads = chosen_heads(result, phase_map_names[0], options);
   std::vector<std::size_t> rows;
   for (const ChosenHead& head : heads) rows.push_back(head.row);
@@ -144,20 +138,23 @@ GnuplotFigure phase_spectrum_figure(const Result& result, const FigureOptions& o
   for (const ChosenHead& head : heads)
     for (const PhaseRidge& ridge : phase_ridges({0.5, maps.end(), maps.span.length}, head.measured, 0))
       labels_above = labels_above || ridge.leaves != Leaves::right;
+  Page page(grid_of(heads.size(), labels_above, options.style), options.style);
+  for (std::size_t k = 0; k < 2 * heads.size(); ++k) add_panel(page, maps, heads[k / 2], k, labels_above);
+  return page.figure();
+}
 
-  const PanelGrid grid = grid_of(heads.size(), labels_above);
-  GnuplotFigure figure(grid.width(), grid.height());
-  figure.add(house_style() + "\n" + sequential_palette());
-  figure.add(fmt::format("set multiplot\nset tics scale 0.3,0.1\nset xrange [0.5:{}]\nset yrange [{}:{}]", maps.end(),
-                         -pi, pi));
-  for (std::size_t k = 0; k < heads.size(); ++k) {
-    figure.add(color_bar(grid, static_cast<Index>(k), bright_amplitude(maps, heads[k].row)));
-    add_panel(figure, grid, maps, heads[k], static_cast<Index>(k), 0, labels_above);
-    figure.add("unset colorbox");  // one for both panels
-    add_panel(figure, grid, maps, heads[k], static_cast<Index>(k), 1, labels_above);
-  }
-  figure.add("unset multiplot");
-  return figure;
+}  // namespace
+
+FigureKind phase_spectrum_figure() {
+  return {"phase_spectrum",
+          {"phase_spectrum/query", "phase_spectrum/key"},
+          {"measured_offset/offset", "measured_offset/weight", "measured_offset/threshold"},
+          "Energy of single heads in frequency and phase: absolute discrete Fourier transform of redefined queries and "
+          "keys along the directions p whose phase θ (rad) lies in a bin, not normalised, mean over documents. On the "
+          "ridge θ = 2πfΔ/T all waves are shifted by Δ tokens, so that the head attends to t* = −Δ; the solid one is "
+          "the measured offset's. Each head has one colour scale, whose end 0.1 % of the cells exceed. Frequency 0 is "
+          "left out.",
+          draw};
 }
 
 }  // namespace headwave

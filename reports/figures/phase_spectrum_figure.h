@@ -1,7 +1,6 @@
 #pragma once
 
-#include "../drawing/gnuplot.h"
-#include "figures.h"
+#include "figure_kind.h"
 
 namespace headwave {
 
@@ -16,7 +15,6 @@ namespace headwave {
 /// thousand exceeds. Where more than 400 frequencies would be shown, neighbours share a cell, which shows the largest.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, section 3.5.
-/// @throws ShapeError if a head asked for is not in the result, or the Fields have other axes than described
-GnuplotFigure phase_spectrum_figure(const Result& result, const FigureOptions& options);
+FigureKind phase_spectrum_figure();
 
 }  // namespace headwave

@@ -7,8 +7,7 @@
 #include <fmt/format.h>
 
 #include "../drawing/field_values.h"
-#include "../drawing/palette.h"
-#include "../drawing/panels.h"
+#include "../drawing/page.h"
 
 namespace headwave {
 
@@ -17,18 +16,7 @@ namespace {
 constexpr const char* name = "position_components/cumulative_share";
 constexpr std::array named_counts{4.0, 12.0};
 
-/// A dot on the curve, and beside it what it says: the curve rises, so there is room below.
-std::string mark(std::size_t i, double count, double percent) {
-  return fmt::format(
-      "set label {} \"{:g} components: {:.1f} %\" at {}, {} left offset 0.8,-0.5 front tc rgb \"#D55E00\" point pt 7 "
-      "ps "
-      "0.45 lc rgb \"#D55E00\"",
-      i + 1, count, percent, count, percent);
-}
-
-}  // namespace
-
-GnuplotFigure position_components_figure(const Result& result, const FigureOptions& /*options*/) {
+GnuplotFigure draw(const Result& result, const FigureOptions& options) {
   const auto& shares = doubles_of(result, name, {"component"});
   const auto counts = coordinates(result.at(name), "component");
   if (counts.empty() || !(counts.front() > 0)) throw ShapeError(fmt::format("{}: holds no components to draw", name));
@@ -38,22 +26,39 @@ GnuplotFigure position_components_figure(const Result& result, const FigureOptio
   grid.left = 0.66;
   grid.right = 0.2;
   grid.top = 0.12;
-  GnuplotFigure figure(grid.width(), grid.height());
-  figure.add(house_style());
-  figure.add(grid.place(0, 0));
-  figure.add(grid.title_below(0, 0, "number of principal components, largest first"));
-  figure.add(grid.title_left(0, 0, "cumulative share of variance (%)"));
-  figure.add(fmt::format("set logscale x 2\nset xrange [{}:{}]\nset yrange [0:102]\nset ytics 20\nset format \"%g\"",
-                         counts.front() / 1.06, std::max(counts.back(), 2 * counts.front()) * 1.04));
+  grid = fitted(grid, 1, 1.0, options.style);
+  Page page(grid, options.style);
+  Panel& panel = page.panel(0, 0);
+  panel.title_below("number of principal components, largest first");
+  panel.title_left("cumulative share of variance (%)");
+  panel.x_axis({counts.front() / 1.06, std::max(counts.back(), 2 * counts.front()) * 1.04},
+               {.numbers = Numbers::plain});
+  panel.x_logarithmic(2);
+  panel.y_axis({0, 102}, {.step = 20, .numbers = Numbers::plain});
   DataTable table({"components", "cumulative_share", "cumulative_percent"});
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    table.add_row({counts[i], shares[i], 100 * shares[i]});
-    const auto found = std::find(named_counts.begin(), named_counts.end(), counts[i]);
-    if (found != named_counts.end() && shares[i] >= 0 && shares[i] <= 1.01)
-      figure.add(mark(static_cast<std::size_t>(found - named_counts.begin()), counts[i], 100 * shares[i]));
+    const double percent = 100 * shares[i];
+    table.add_row({counts[i], shares[i], percent});
+    const bool named = std::find(named_counts.begin(), named_counts.end(), counts[i]) != named_counts.end();
+    if (named && shares[i] >= 0 && shares[i] <= 1.01)  // the curve rises, so there is room below it
+      panel.mark({value(counts[i]), value(percent)}, {ink::mark, 0.45},
+                 fmt::format("{:g} components: {:.1f} %", counts[i], percent),
+                 {.ink = ink::mark, .right = 0.8, .up = -0.5, .front = true});
   }
-  figure.add(fmt::format("plot \"{}\" using 1:3 with lines {}", figure.add_numbers(table), line_style(0)));
-  return figure;
+  panel.curve(page.numbers(table), "1:3", categorical_line(0));
+  return page.figure();
+}
+
+}  // namespace
+
+FigureKind position_components_figure() {
+  return {"position_components",
+          {"position_components/cumulative_share"},
+          {},
+          "How many principal components the position table needs: share of its variance, column means taken away, "
+          "along the largest components together, against their number (logarithmic). Dots mark the 4 and 12 "
+          "components that the paper names.",
+          draw};
 }
 
 }  // namespace headwave

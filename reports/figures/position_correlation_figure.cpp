@@ -1,14 +1,13 @@
 #include "position_correlation_figure.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "../drawing/field_values.h"
-#include "../drawing/panels.h"
+#include "../drawing/page.h"
 
 namespace headwave {
 
@@ -47,31 +46,8 @@ Correlations correlations_of(const Result& result) {
   return all;
 }
 
-/// Colours by depth: viridis without its lightest part, which white paper swallows; a step for every layer.
-std::string layer_colors(const std::vector<Index>& layers) {
-  constexpr std::array<std::array<int, 3>, 5> stops{
-      {{0x44, 0x01, 0x54}, {0x3B, 0x52, 0x8B}, {0x21, 0x91, 0x8C}, {0x5E, 0xC9, 0x62}, {0xA8, 0xDB, 0x34}}};
-  const auto [first, last] = std::minmax_element(layers.begin(), layers.end());
-  const Index span = *last - *first, steps = std::min(span, most_steps) + 1;
-  std::string list;
-  for (Index step = 0; step < steps; ++step) {
-    const double place = 4.0 * static_cast<double>(step) / static_cast<double>(std::max<Index>(1, steps - 1));
-    const auto below = std::min<std::size_t>(static_cast<std::size_t>(place), 3);
-    const auto part = [&](std::size_t c) {
-      return std::lround(std::lerp(stops[below][c], stops[below + 1][c], place - static_cast<double>(below)));
-    };
-    const std::string color = fmt::format("#{:02X}{:02X}{:02X}", part(0), part(1), part(2));
-    list += fmt::format("{0}{1} \"{3}\", {2} \"{3}\"", step == 0 ? "" : ", ", step, step + 1, color);
-  }
-  return fmt::format("set palette defined ({})\nset cbrange [{}:{}]\nset cbtics {},{}", list,
-                     static_cast<double>(*first) - 0.5, static_cast<double>(*last) + 0.5, *first,
-                     span < 12   ? 1
-                     : span < 24 ? 2
-                                 : std::max<Index>(4, span / 8));
-}
-
 /// What shuffled positions reach in any layer, and their mean over layers.
-std::string chance(GnuplotFigure& figure, const Correlations& all, std::size_t truncation) {
+void add_chance(Page& page, Panel& panel, const Correlations& all, std::size_t truncation) {
   DataTable table({"component", "mean", "largest"});
   for (std::size_t c = 0; c < all.components.size(); ++c) {
     double sum = 0, largest = std::numeric_limits<double>::quiet_NaN();
@@ -81,15 +57,12 @@ std::string chance(GnuplotFigure& figure, const Correlations& all, std::size_t t
     }
     table.add_row({all.components[c], sum / static_cast<double>(all.layers.size()), largest});
   }
-  const std::string file = figure.add_data(table);
-  return fmt::format(
-      "\"{0}\" using 1:3 with filledcurves y=0 lc rgb \"#808080\" fs solid 0.22 noborder, \"{0}\" using 1:2 with lines "
-      "lc rgb \"#707070\" lw 1.2 dt \"-\"",
-      file);
+  const std::string file = page.data(table);
+  panel.area(file, "1:3", 0, ink::chance_area, 0.22);
+  panel.curve(file, "1:2", {ink::chance, 1.2, "-"});
 }
 
-std::string lines(GnuplotFigure& figure, const Correlations& all, std::size_t truncation) {
-  std::string plot;
+void add_layers(Page& page, Panel& panel, const Correlations& all, std::size_t truncation) {
   for (std::size_t layer = 0; layer < all.layers.size(); ++layer) {
     DataTable table({"truncation", "layer", "component", "correlation", "chance_mean", "chance_largest"});
     for (std::size_t c = 0; c < all.components.size(); ++c) {
@@ -98,16 +71,27 @@ std::string lines(GnuplotFigure& figure, const Correlations& all, std::size_t tr
       table.add_row({all.truncations[truncation], all.layers[layer], all.components[c], (*all.found)[i], (*all.mean)[i],
                      (*all.largest)[i]});
     }
-    plot +=
-        fmt::format(", \"{}\" using 3:4:2 with linespoints lc palette lw 1.4 pt 7 ps 0.22", figure.add_numbers(table));
+    panel.colored_curve(page.numbers(table), "3:4:2", 1.4, 0.22);
   }
-  return plot;
 }
 
-PanelGrid grid_of(std::size_t panels) {
+/// Which colour is which layer, right of the first row.
+void add_layer_bar(Panel& panel, const PanelGrid& grid, Index first, Index span) {
+  const double x = grid.width() - grid.right + 0.12;
+  panel.note("layer", grid.at(grid.width() - 0.4, grid.height() - 0.13), {.anchor = Anchor::center});
+  panel.color_bar({.x = x,
+                   .y = grid.panel_bottom(0),
+                   .width = 0.12,
+                   .height = grid.panel_height,
+                   .tics = {.step = span < 12   ? 1.0
+                                    : span < 24 ? 2.0
+                                                : static_cast<double>(std::max<Index>(4, span / 8)),
+                            .first = static_cast<double>(first),
+                            .numbers = Numbers::plain}});
+}
+
+PanelGrid grid_of(std::size_t panels, const FigureStyle& style) {
   PanelGrid grid;
-  grid.columns = std::min(static_cast<Index>(panels), most_columns);
-  grid.rows = (static_cast<Index>(panels) + grid.columns - 1) / grid.columns;
   grid.panel_width = 1.95;
   grid.panel_height = 1.9;
   grid.gap_x = 0.22;
@@ -115,50 +99,53 @@ PanelGrid grid_of(std::size_t panels) {
   grid.left = 0.62;
   grid.right = 0.62;
   grid.top = 0.28;
-  return grid;
+  return fitted(flowing(grid, panels, most_columns), panels, 1.3, style);
+}
+
+void add_panel(Page& page, const Correlations& all, std::size_t r) {
+  const auto [first, last] = std::minmax_element(all.layers.begin(), all.layers.end());
+  const auto components = static_cast<double>(std::max<Index>(1, std::min(all.truncations[r], all.components.back())));
+  const bool leftmost = page.grid().column_of(r) == 0;
+  Panel& panel = page.panel(r);
+  panel.title_below("canonical component");
+  if (leftmost) panel.title_left("canonical correlation", 0.45);
+  panel.above(fmt::format("top {} components kept", all.truncations[r]), Anchor::left,
+              {.points = 7.5, .bold = true, .up = 0.6});
+  panel.x_axis({0.5, components + 0.5}, {.step = components < 6    ? 1.0
+                                                 : components < 10 ? 2.0
+                                                 : components < 16 ? 3.0
+                                                                   : 5.0,
+                                         .numbers = Numbers::plain});
+  panel.y_axis({0, 1.03}, {.step = 0.2, .numbers = leftmost ? Numbers::plain : Numbers::none});
+  panel.color_range({static_cast<double>(*first) - 0.5, static_cast<double>(*last) + 0.5});
+  if (r == 0) {
+    add_layer_bar(panel, page.grid(), *first, *last - *first);
+    panel.note("positions shuffled", {share(0.05), share(0.07)}, {.points = 7, .ink = ink::note, .front = true});
+  }
+  add_chance(page, panel, all, r);
+  add_layers(page, panel, all, r);
+}
+
+GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+  const Correlations all = correlations_of(result);
+  const auto [first, last] = std::minmax_element(all.layers.begin(), all.layers.end());
+  Page page(grid_of(all.truncations.size(), options.style), options.style);
+  page.step_colors(std::min(*last - *first, most_steps) + 1);
+  for (std::size_t r = 0; r < all.truncations.size(); ++r) add_panel(page, all, r);
+  return page.figure();
 }
 
 }  // namespace
 
-GnuplotFigure position_correlation_figure(const Result& result, const FigureOptions& /*options*/) {
-  const Correlations all = correlations_of(result);
-  const PanelGrid grid = grid_of(all.truncations.size());
-  GnuplotFigure figure(grid.width(), grid.height());
-  figure.add(house_style());
-  figure.add(layer_colors(all.layers));
-  figure.add("set format \"%g\"\nset yrange [0:1.03]\nset ytics 0.2\nset multiplot");
-  for (std::size_t r = 0; r < all.truncations.size(); ++r) {
-    const auto row = static_cast<Index>(r) / grid.columns, column = static_cast<Index>(r) % grid.columns;
-    const double last = static_cast<double>(std::max<Index>(1, std::min(all.truncations[r], all.components.back())));
-    figure.add(grid.place(row, column));
-    figure.add(grid.title_below(row, column, "canonical component"));
-    figure.add(column == 0 ? grid.title_left(row, column, "canonical correlation", 0.45) : "unset label 92");
-    figure.add(column == 0 ? "set format y \"%g\"" : "set format y \"\"");
-    figure.add(
-        fmt::format("set label 93 \"top {} components kept\" at graph 0, graph 1 left offset 0,0.6 "
-                    "font \"sans-serif:Bold,7.5\"",
-                    all.truncations[r]));
-    figure.add(fmt::format("set xrange [0.5:{}]\nset xtics {}", last + 0.5,
-                           last < 6    ? 1
-                           : last < 10 ? 2
-                           : last < 16 ? 3
-                                       : 5));
-    figure.add(r > 0
-                   ? "unset label 95"
-                   : "set label 95 \"positions shuffled\" at graph 0.05, graph 0.07 left font \"sans-serif,7\" tc rgb "
-                     "\"#505050\" front");
-    figure.add(
-        r > 0 ? "unset colorbox"
-              : fmt::format("set label 94 \"layer\" at {} center\nset colorbox user origin screen {:.6f}, screen "
-                            "{:.6f} size screen {:.6f}, screen {:.6f}",
-                            grid.page(grid.width() - 0.4, grid.height() - 0.13),
-                            (grid.width() - grid.right + 0.12) / grid.width(), grid.panel_bottom(0) / grid.height(),
-                            0.12 / grid.width(), grid.panel_height / grid.height()));
-    const std::string band = chance(figure, all, r);
-    figure.add("plot " + band + lines(figure, all, r) + "\nunset label 94");
-  }
-  figure.add("unset multiplot");
-  return figure;
+FigureKind position_correlation_figure() {
+  return {
+      "position_correlation",
+      {"position_correlation/correlation", "position_correlation/chance_mean", "position_correlation/chance_largest"},
+      {},
+      "Canonical correlations (1) of the hidden states that enter each layer with the positions, over all tokens "
+      "of all documents; a panel for each number of the positions' principal components kept. Grey: what shuffled "
+      "positions reach, the largest of all draws and layers, and dashed their mean.",
+      draw};
 }
 
 }  // namespace headwave

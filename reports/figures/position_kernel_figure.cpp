@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "../../core/fields/head_name.h"
 #include "../drawing/field_values.h"
-#include "../drawing/panels.h"
+#include "../drawing/page.h"
 #include "cluster_peaks.h"
 
 namespace headwave {
@@ -16,87 +15,101 @@ namespace headwave {
 namespace {
 
 constexpr const char* kernel_name = "position_atlas/kernel";
-constexpr double window = 32.0;  // tokens on either side
+constexpr const char* weight_name = "position_atlas/weight";
+constexpr double window = 32.0;       // tokens on either side
+constexpr double three_texts = 0.56;  // inches that name, prediction and its weight take above a panel
 constexpr std::size_t most_panels = 128 * 128;
 
+struct Kernels {
+  std::vector<Index> layers, heads;
+  std::vector<double> offsets;
+  const std::vector<double>* scores = nullptr;     // (layers, heads, offsets)
+  const std::vector<double>* predicted = nullptr;  // (layers, heads) tokens; NaN: none
+  std::vector<double> weight;                      // (layers, heads) NaN: not in the result
+
+  [[nodiscard]] double reach() const { return std::min(window, std::max(1.0, offsets.back())); }
+};
+
+Kernels kernels_of(const Result& result) {
+  Kernels kernels;
+  kernels.scores = &doubles_of(result, kernel_name, {"layer", "head", "kernel_offset"});
+  const Field& field = result.at(kernel_name);
+  kernels.layers = whole_coordinates(field, "layer");
+  kernels.heads = whole_coordinates(field, "head");
+  kernels.offsets = coordinates(field, "kernel_offset");
+  kernels.predicted = &doubles_of(result, "position_atlas/offset", {"layer", "head"});
+  const std::size_t rows = kernels.layers.size() * kernels.heads.size();
+  kernels.weight = result.find(weight_name) == nullptr ? std::vector<double>(rows, std::nan(""))
+                                                       : doubles_of(result, weight_name, {"layer", "head"});
+  if (rows == 0 || kernels.offsets.empty() || rows > most_panels || kernels.predicted->size() != rows ||
+      kernels.weight.size() != rows)
+    throw ShapeError(fmt::format("{}: {} layers of {} heads over {} offsets cannot be drawn", kernel_name,
+                                 kernels.layers.size(), kernels.heads.size(), kernels.offsets.size()));
+  return kernels;
+}
+
 /// One head: name, weight, curve, and a line where positions alone would land.
-void add_panel(GnuplotFigure& figure, const std::string& name, const DataTable& table, double predicted, double weight,
-               double points) {
-  const auto label = [&](int number, const char* text, const std::string& what, const char* side, const char* colour) {
-    figure.add(
-        fmt::format("set label {} \"{}\" at graph {}, graph 1 {} offset 0,0.35 font \"sans-serif{},{:.2f}\" tc rgb "
-                    "\"{}\"",
-                    number, what, side, std::string(side) == "0" ? "left" : "right", text, points, colour));
-  };
-  label(1, ":Bold", name, "0", "#000000");
-  label(2, "", !std::isfinite(weight) ? "" : fmt::format("{:.2f}", weight), "1", "#606060");
-  figure.add("unset label 3\nunset arrow 2");
-  if (std::isfinite(predicted)) {
-    if (std::abs(predicted) <= window)
-      figure.add(
-          fmt::format("set arrow 2 from {0}, graph 0 to {0}, graph 1 nohead back lc rgb \"#D55E00\" lw 1", predicted));
-    figure.add(
-        fmt::format("set label 3 \"{}\" at graph 0.6, graph 1 center offset 0,0.35 font "
-                    "\"sans-serif:Bold,{:.2f}\" tc rgb \"#D55E00\"",
-                    signed_offset(predicted), points));
+void add_panel(Page& page, const HeadGrid& grid, const Kernels& kernels, std::size_t row) {
+  const std::size_t l = row / kernels.heads.size(), h = row % kernels.heads.size();
+  const Index layer = kernels.layers[l], head = kernels.heads[h];
+  const double predicted = (*kernels.predicted)[row], weight = kernels.weight[row], reach = kernels.reach();
+  DataTable table({"layer", "head", "offset", "mean_score", "predicted_offset", "predicted_weight"});
+  std::vector<double> shown;
+  for (std::size_t t = 0; t < kernels.offsets.size(); ++t) {
+    if (std::abs(kernels.offsets[t]) > reach) continue;
+    shown.push_back((*kernels.scores)[row * kernels.offsets.size() + t]);
+    table.add_row({layer, head, kernels.offsets[t], shown.back(), predicted, weight});
   }
-  figure.add(fmt::format("plot \"{}\" using 3:4 with lines lc rgb \"{}\" lw 1.3", figure.add_numbers(table),
-                         !std::isfinite(predicted) ? "#808080" : "#0072B2"));
+  Panel& panel = page.panel(grid.row(static_cast<Index>(l), static_cast<Index>(h)), grid.column(static_cast<Index>(h)));
+  const bool lowest = grid.is_lowest(static_cast<Index>(l), static_cast<Index>(h));
+  panel.frame(Frame::base_line);
+  panel.x_axis({-reach, reach}, {.step = tic_step(2 * reach),
+                                 .numbers = lowest ? Numbers::plain : Numbers::none,
+                                 .points = grid.points,
+                                 .away = -0.5});
+  panel.y_axis(range_around(shown, 0.06));
+  panel.without_y_tics();
+  panel.vertical(0, {ink::zero_line, 0.7});
+  panel.above(head_name(layer, head), Anchor::left, {.points = grid.points, .bold = true, .up = 0.35});
+  const bool narrow = grid.panel_width < three_texts;
+  if (std::isfinite(weight) && !narrow)
+    panel.above(fmt::format("{:.2f}", weight), Anchor::right, {.points = grid.points, .ink = ink::number, .up = 0.35});
+  if (std::isfinite(predicted)) {
+    if (std::abs(predicted) <= window) panel.vertical(predicted, {ink::mark, 1});
+    panel.note(signed_offset(predicted), {share(narrow ? 1 : 0.6), share(1)},
+               {.points = grid.points,
+                .bold = true,
+                .ink = ink::mark,
+                .anchor = narrow ? Anchor::right : Anchor::center,
+                .up = 0.35});
+  }
+  panel.curve(page.numbers(table), "3:4", {std::isfinite(predicted) ? ink::measured : ink::undefined, 1.3});
+}
+
+GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+  const Kernels kernels = kernels_of(result);
+  const HeadGrid grid =
+      head_panels(static_cast<Index>(kernels.layers.size()), static_cast<Index>(kernels.heads.size()), options.style);
+  Page page(grid, options.style);
+  for (std::size_t row = 0; row < kernels.predicted->size(); ++row) add_panel(page, grid, kernels, row);
+  page.title_below("offset t = key − query (tokens)");
+  page.title_left("mean score by position (own scale)");
+  return page.figure();
 }
 
 }  // namespace
 
-GnuplotFigure position_kernel_figure(const Result& result, const FigureOptions& /*options*/) {
-  const auto& kernel = doubles_of(result, kernel_name, {"layer", "head", "kernel_offset"});
-  const Field& field = result.at(kernel_name);
-  const auto layers = whole_coordinates(field, "layer");
-  const auto heads = whole_coordinates(field, "head");
-  const auto offsets = coordinates(field, "kernel_offset");
-  const auto& predicted = doubles_of(result, "position_atlas/offset", {"layer", "head"});
-  constexpr const char* weight_name = "position_atlas/weight";
-  const auto weight = result.find(weight_name) == nullptr ? std::vector<double>(predicted.size(), std::nan(""))
-                                                          : doubles_of(result, weight_name, {"layer", "head"});
-  if (layers.empty() || heads.empty() || offsets.empty() || layers.size() * heads.size() > most_panels ||
-      predicted.size() != layers.size() * heads.size() || weight.size() != predicted.size())
-    throw ShapeError(fmt::format("{}: {} layers of {} heads over {} offsets cannot be drawn", kernel_name,
-                                 layers.size(), heads.size(), offsets.size()));
-  const PanelGrid grid = head_panels(static_cast<Index>(layers.size()), static_cast<Index>(heads.size()));
-  const double points = std::clamp(grid.panel_width * 7.5, 4.2, 7.0);
-  const double reach = std::min(window, std::max(1.0, offsets.back()));
-
-  GnuplotFigure figure(grid.width(), grid.height());
-  figure.add(house_style());
-  figure.add(
-      fmt::format("set xtics {0} font \"sans-serif,{1:.2f}\" offset 0,0.5\nset border 1 lw 0.6 lc rgb "
-                  "\"#808080\"\nunset ytics\nset xrange [-{2}:{2}]",
-                  tic_step(2 * reach), points, reach));
-  figure.add("set arrow 1 from 0, graph 0 to 0, graph 1 nohead back lc rgb \"#b8b8b8\" lw 0.7\nset multiplot");
-  figure.add(fmt::format("set label 91 \"offset t = key − query (tokens)\" at {} center",
-                         grid.page((grid.left + grid.width() - grid.right) / 2, 0.1)));
-  figure.add(fmt::format("set label 92 \"mean score by position (own scale)\" at {} center rotate by 90",
-                         grid.page(0.12, (grid.bottom + grid.height() - grid.top) / 2)));
-  for (std::size_t row = 0; row < predicted.size(); ++row) {
-    const std::size_t layer = row / heads.size(), head = row % heads.size();
-    DataTable table({"layer", "head", "offset", "mean_score", "predicted_offset", "predicted_weight"});
-    double low = std::numeric_limits<double>::infinity(), high = -low;
-    for (std::size_t t = 0; t < offsets.size(); ++t) {
-      const double score = kernel[row * offsets.size() + t];
-      if (std::abs(offsets[t]) > reach) continue;
-      if (std::isfinite(score)) {
-        low = std::min(low, score);
-        high = std::max(high, score);
-      }
-      table.add_row({layers[layer], heads[head], offsets[t], score, predicted[row], weight[row]});
-    }
-    const double room = high > low ? 0.06 * (high - low) : 1.0;
-    figure.add(low <= high ? fmt::format("set yrange [{}:{}]", low - room, high + room) : "set yrange [0:1]");
-    figure.add(grid.place(static_cast<Index>(layer), static_cast<Index>(head)));
-    figure.add(layer + 1 == layers.size() ? "set format x \"%g\"" : "set format x \"\"");
-    add_panel(figure, head_name(layers[layer], heads[head]), table, predicted[row], weight[row], points);
-    figure.add("unset label 91\nunset label 92");  // the page's own titles, drawn with the first panel
-  }
-  figure.add("unset multiplot");
-  return figure;
+FigureKind position_kernel_figure() {
+  return {"position_kernel",
+          {"position_atlas/kernel", "position_atlas/offset"},
+          {"position_atlas/weight"},
+          "What every head would do by position alone, from the weights: mean score between positions at each offset t "
+          "= key position minus query position, row means removed, each panel on its own scale. The line and its bold "
+          "number mark the offset this predicts, the number right of it the share of attention that the softmax of the "
+          "whole kernel gives to its maximum. Panels in grey predict none: they do not rise above their null, are "
+          "largest at the end of the search, or hardly draw attention anywhere. Layers above 0 are a proxy: the blocks "
+          "between change the positions.",
+          draw};
 }
 
 }  // namespace headwave

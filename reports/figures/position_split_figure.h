@@ -1,7 +1,6 @@
 #pragma once
 
-#include "../drawing/gnuplot.h"
-#include "figures.h"
+#include "figure_kind.h"
 
 namespace headwave {
 
@@ -11,7 +10,6 @@ namespace headwave {
 ///
 /// A mark in the bar shows what share noise alone is expected to put into the position part. Frequency 0 is left out;
 /// where more than 512 frequencies would be shown, neighbours share a cell, which shows the largest.
-/// @throws ShapeError if the Fields have other axes than described
-GnuplotFigure position_split_figure(const Result& result, const FigureOptions& options);
+FigureKind position_split_figure();
 
 }  // namespace headwave

@@ -7,8 +7,7 @@
 
 #include "../../core/fields/head_name.h"
 #include "../drawing/field_values.h"
-#include "../drawing/palette.h"
-#include "../drawing/panels.h"
+#include "../drawing/page.h"
 
 namespace headwave {
 
@@ -33,9 +32,11 @@ std::size_t zero_of(const std::vector<Index>& shifts) {
   return static_cast<std::size_t>(zero - shifts.begin());
 }
 
-}  // namespace
+double whole_step(double range) {
+  return std::max(1.0, std::round(tic_step(range)));
+}
 
-GnuplotFigure re_aiming_figure(const Result& result, const FigureOptions& /*options*/) {
+GnuplotFigure draw(const Result& result, const FigureOptions& options) {
   const auto& offsets = doubles_of(result, offset_name, {"re_aimed_head", "shift"});
   const auto& slopes = doubles_of(result, "re_aiming/slope", {"re_aimed_head"});
   const auto shifts = whole_coordinates(result.at(offset_name), "shift");
@@ -64,28 +65,33 @@ GnuplotFigure re_aiming_figure(const Result& result, const FigureOptions& /*opti
   grid.panel_height = std::max(2.6, 0.19 * static_cast<double>(heads.size()) + 0.5);
   grid.right = 1.7;
   grid.top = 0.12;
-  GnuplotFigure figure(grid.width(), grid.height());
-  figure.add(house_style());
-  figure.add(grid.place(0, 0));
-  figure.add(grid.title_below(0, 0, "keys re-aimed by u (tokens)"));
-  figure.add(grid.title_left(0, 0, "attended offset moves by (tokens)"));
-  figure.add(fmt::format("set xrange [{}:{}]\nset yrange [{}:{}]\nset xtics {}\nset ytics {}",
-                         static_cast<double>(shifts.front()) - 0.6, static_cast<double>(shifts.back()) + 0.6,
-                         -furthest - 0.6, furthest + 0.6,
-                         std::max(1.0, std::round(tic_step(static_cast<double>(shifts.back() - shifts.front())))),
-                         std::max(1.0, std::round(tic_step(2 * furthest)))));
-  figure.add(fmt::format(
-      "set key at screen {:.6f}, graph 1 left top Left reverse samplen 3.2 spacing 1.25 title \"head: slope\" "
-      "left font \"sans-serif,7.5\"",
-      (grid.left + grid.panel_width + 0.1) / grid.width()));
-  std::string plot = "plot -x with lines lc rgb \"#909090\" dt 2 lw 1.2 title \"position alone\"";
-  for (std::size_t h = 0; h < heads.size(); ++h) {
-    const std::string slope = std::isfinite(slopes[h]) ? fmt::format("{:.2f}", slopes[h]) : "no offset";
-    plot += fmt::format(", \"{}\" using 5:4 with linespoints {} ps 0.5 title \"{}: {}\"", figure.add_numbers(tables[h]),
-                        line_style(static_cast<Index>(h)), heads[h], slope);
-  }
-  figure.add(plot);
-  return figure;
+  grid = fitted(with_legend_beside(grid, heads.size() + 1, options.style), 1, 1.0, options.style);
+  Page page(grid, options.style);
+  Panel& panel = page.panel(0, 0);
+  panel.title_below("keys re-aimed by u (tokens)");
+  panel.title_left("attended offset moves by (tokens)");
+  const auto first = static_cast<double>(shifts.front()), last = static_cast<double>(shifts.back());
+  panel.x_axis({first - 0.6, last + 0.6}, {.step = whole_step(last - first)});
+  panel.y_axis({-furthest - 0.6, furthest + 0.6}, {.step = whole_step(2 * furthest)});
+  panel.legend_beside("head: slope");
+  panel.falling_diagonal({ink::reference, 1.2, "-"}, "position alone");
+  for (std::size_t h = 0; h < heads.size(); ++h)
+    panel.curve(
+        page.numbers(tables[h]), "5:4", categorical_line(static_cast<Index>(h), 1.8, 0.5),
+        fmt::format("{}: {}", heads[h], std::isfinite(slopes[h]) ? fmt::format("{:.2f}", slopes[h]) : "no offset"));
+  return page.figure();
+}
+
+}  // namespace
+
+FigureKind re_aiming_figure() {
+  return {"re_aiming",
+          {"re_aiming/offset", "re_aiming/slope"},
+          {},
+          "How far attention moves when a head's keys are re-aimed by u tokens in the running model: measured offset "
+          "less that of the model as it is. Where position is all that a head reads it moves by -u, the dashed line. "
+          "Heads stand a little beside each other; where no offset can be told from chance a point is missing.",
+          draw};
 }
 
 }  // namespace headwave

@@ -10,8 +10,7 @@
 
 #include "../../core/fields/head_name.h"
 #include "../drawing/field_values.h"
-#include "../drawing/palette.h"
-#include "../drawing/panels.h"
+#include "../drawing/page.h"
 #include "chosen_heads.h"
 #include "cluster_peaks.h"
 
@@ -73,9 +72,19 @@ std::string title_of(const Result& result, std::size_t row, double component) {
   return title;
 }
 
-PanelGrid grid_of(std::size_t heads, std::size_t waves) {
+Line query_line() {
+  return categorical_line(0, 1.5);
+}
+
+Line key_line() {
+  return categorical_line(1, 1.3);
+}
+
+constexpr double one_line = 3.05;  // inches that a head's name and what is said of the column take beside each other
+
+/// A row of panels per head, of several rows where one does not hold its waves.
+PanelGrid grid_of(std::size_t heads, std::size_t waves, const FigureStyle& style) {
   PanelGrid grid;
-  grid.rows = static_cast<Index>(heads);
   grid.columns = static_cast<Index>(waves);
   grid.panel_width = waves == 1 ? 4.4 : 3.1;
   grid.panel_height = 0.85;
@@ -85,80 +94,82 @@ PanelGrid grid_of(std::size_t heads, std::size_t waves) {
   grid.right = 0.16;
   grid.bottom = 0.5;
   grid.top = 0.56;
+  grid = fitted(grid, waves, 2.4, style);
+  if (grid.panel_width < one_line) {
+    grid.gap_y += 0.13;
+    grid.top += 0.13;
+  }
+  grid.rows *= static_cast<Index>(heads);
   return grid;
 }
 
-std::string y_range(const std::vector<double>& values) {
+/// On one scale that holds zero.
+void add_y_axis(Panel& panel, const std::vector<double>& values) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (const double value : values)
     if (std::isfinite(value)) {
       low = std::min(low, value);
       high = std::max(high, value);
     }
-  if (!(low < high)) return "set yrange [-1:1]\nset ytics 1";
   const double room = 0.08 * (high - low);
-  return fmt::format("set yrange [{}:{}]\nset ytics {}", std::min(low - room, 0.0), std::max(high + room, 0.0),
-                     tic_step(1.6 * (std::max(high, 0.0) - std::min(low, 0.0))));
+  const ValueRange range =
+      low < high ? ValueRange{std::min(low - room, 0.0), std::max(high + room, 0.0)} : ValueRange{-1, 1};
+  const double step = low < high ? tic_step(1.6 * (std::max(high, 0.0) - std::min(low, 0.0))) : 1;
+  panel.y_axis(range, {.step = step, .numbers = Numbers::plain});
 }
 
-/// One wave: its query course solid, its key course dashed, on one scale.
-std::string plot_of(GnuplotFigure& figure, const Waves& waves, const ChosenHead& head, std::size_t wave) {
-  const double component = (*waves.component)[head.row * waves.stored + wave];
+/// One wave: its query course solid, its key course dashed.
+void add_panel(Page& page, const Result& result, const Waves& waves, const ChosenHead& head, std::size_t k) {
+  const std::size_t wave = k % waves.shown, row = head.row * waves.stored + wave;
+  const double component = (*waves.component)[row], first = waves.positions.front();
   DataTable table({"layer", "head", "component", "position", "query", "key"});
   std::vector<double> shown;
   for (std::size_t i = 0; i < waves.positions.size() && waves.positions[i] < window; ++i) {
-    const std::size_t at = (head.row * waves.stored + wave) * waves.positions.size() + i;
+    const std::size_t at = row * waves.positions.size() + i;
     table.add_row(
         {head.name.layer, head.name.head, component, waves.positions[i], (*waves.query)[at], (*waves.key)[at]});
     shown.insert(shown.end(), {(*waves.query)[at], (*waves.key)[at]});
   }
-  const std::string file = figure.add_numbers(table);
-  return y_range(shown) + fmt::format(
-                              "\nplot \"{0}\" using 4:5 with lines {1} notitle, \"{0}\" using 4:6 with lines {2} "
-                              "notitle",
-                              file, line_style(0, 1.5), line_style(1, 1.3));
+  const PanelGrid& grid = page.grid();
+  const bool lowest = grid.row_of(k) + 1 == grid.rows;
+  Panel& panel = page.panel(k);
+  panel.x_axis({first - 0.5, std::max(first + 1, std::min(window, waves.positions.back() + 1)) - 0.5},
+               {.numbers = lowest ? Numbers::plain : Numbers::none});
+  add_y_axis(panel, shown);
+  panel.level(0, {ink::zero_line, 0.7});
+  if (lowest) panel.title_below("position in the first document (tokens)");
+  if (k == 0) page.title_left(grid.height() > 3 ? "value (units of the hidden states)" : "value (units of X)", 0.14);
+  const std::string name = head_name(head.name.layer, head.name.head);
+  panel.above(std::isnan(head.measured) ? name : name + ", offset " + signed_offset(head.measured), Anchor::left,
+              {.points = 7.5, .bold = true, .up = grid.panel_width < one_line ? 1.5 : 0.5});
+  panel.above(title_of(result, head.row, component), Anchor::right, {.points = 7.5, .up = 0.5});
+  const std::string file = page.numbers(table);
+  panel.curve(file, "4:5", query_line());
+  panel.curve(file, "4:6", key_line());
 }
 
-void add_panel(GnuplotFigure& figure, const Result& result, const Waves& waves, const ChosenHead& head,
-               std::size_t wave) {
-  const auto above = [&](int number, const std::string& text, const char* side, const char* font) {
-    figure.add(fmt::format("set label {} \"{}\" at graph {}, graph 1 {} offset 0,0.5 font \"sans-serif{},7.5\"", number,
-                           text, side, *side == '0' ? "left" : "right", font));
-  };
-  const std::string name = head_name(head.name.layer, head.name.head);
-  above(93, std::isnan(head.measured) ? name : name + ", offset " + signed_offset(head.measured), "0", ":Bold");
-  above(94, title_of(result, head.row, (*waves.component)[head.row * waves.stored + wave]), "1", "");
-  figure.add(plot_of(figure, waves, head, wave));
+GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+  const Waves waves = waves_of(result);
+  const auto heads = chosen_heads(result, query_name, options);
+  Page page(grid_of(heads.size(), waves.shown, options.style), options.style);
+  page.legend({{"query", query_line()}, {"key", key_line()}});
+  for (std::size_t k = 0; k < heads.size() * waves.shown; ++k)
+    add_panel(page, result, waves, heads[k / waves.shown], k);
+  return page.figure();
 }
 
 }  // namespace
 
-GnuplotFigure redefined_figure(const Result& result, const FigureOptions& options) {
-  const Waves waves = waves_of(result);
-  const auto heads = chosen_heads(result, query_name, options);
-  const PanelGrid grid = grid_of(heads.size(), waves.shown);
-  const double first = waves.positions.front();
-  GnuplotFigure figure(grid.width(), grid.height());
-  figure.add("set multiplot\n" + legend_above(grid, {{"query", line_style(0, 1.5)}, {"key", line_style(1, 1.3)}}));
-  figure.add(house_style());
-  figure.add(fmt::format("set format \"%g\"\nset xrange [{}:{}]", first - 0.5,
-                         std::max(first + 1, std::min(window, waves.positions.back() + 1)) - 0.5));
-  figure.add("set arrow 1 from graph 0, first 0 to graph 1, first 0 nohead back lc rgb \"#b8b8b8\" lw 0.7");
-  figure.add(fmt::format("set label 92 \"{}\" at {} center rotate by 90",
-                         grid.height() > 3 ? "value (units of the hidden states)" : "value (units of X)",
-                         grid.page(0.14, (grid.bottom + grid.height() - grid.top) / 2)));
-  for (std::size_t k = 0; k < heads.size(); ++k)
-    for (std::size_t wave = 0; wave < waves.shown; ++wave) {
-      const auto row = static_cast<Index>(k), column = static_cast<Index>(wave);
-      const bool lowest = row + 1 == grid.rows;
-      figure.add(grid.place(row, column));
-      figure.add(lowest ? grid.title_below(row, column, "position in the first document (tokens)") : "unset label 91");
-      figure.add(lowest ? "set format x \"%g\"" : "set format x \"\"");
-      add_panel(figure, result, waves, heads[k], wave);
-      figure.add("unset label 92");  // the page's own title, drawn with the first panel
-    }
-  figure.add("unset multiplot");
-  return figure;
+FigureKind redefined_figure() {
+  return {"redefined",
+          {"redefined/query", "redefined/key", "redefined/component"},
+          {"qk_svd/gain", "periodic_columns/peak_frequency", "measured_offset/offset"},
+          "Redefined queries Q = X U_Q and keys K = X U_K of single heads, with U_Q S U_K^T the singular value "
+          "decomposition of W_Q W_K^T: the two most periodic columns over the first tokens of the first document, in "
+          "the units of the hidden states X, each panel on its own scale. Columns count from 1 by descending gain "
+          "(singular value); f is the query column's peak in cycles per T tokens; offsets are the measured ones, in "
+          "tokens.",
+          draw};
 }
 
 }  // namespace headwave

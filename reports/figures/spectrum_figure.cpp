@@ -7,8 +7,7 @@
 #include <fmt/format.h>
 
 #include "../drawing/field_values.h"
-#include "../drawing/palette.h"
-#include "../drawing/panels.h"
+#include "../drawing/page.h"
 #include "../drawing/visible_text.h"
 
 namespace headwave {
@@ -45,13 +44,8 @@ DataTable table_of(const LabelledSpectrum& spectrum) {
   return table;
 }
 
-struct Range {
-  double low = 1e-3;
-  double high = 1.0;
-};
-
 /// A range that shows every mean and the bands as far as four decades below the top.
-Range range_of(const LabelledSpectrum& spectrum) {
+ValueRange range_of(const LabelledSpectrum& spectrum) {
   double low = std::numeric_limits<double>::infinity();
   double high = 0.0;
   const auto look = [&](const std::vector<double>& values) {
@@ -63,38 +57,33 @@ Range range_of(const LabelledSpectrum& spectrum) {
   };
   for (const SpectrumCurve* curve : {&spectrum.positions, &spectrum.words})
     for (const auto* values : {&curve->mean, &curve->lower, &curve->upper}) look(*values);
-  if (!(high > 0)) return {};
+  if (!(high > 0)) return {1e-3, 1.0};
   return {std::max(low, high * 1e-4) / 1.25, high * 1.6};
 }
 
-std::string curve(const std::string& file, Index column, double floor, const std::string& style,
-                  const std::string& color, const char* title, bool band) {
+/// A curve and the band around it, nothing below the axis.
+void add_curve(Panel& panel, const std::string& file, Index column, double floor, const Line& line, const Ink& band,
+               const char* name, bool with_band) {
   const auto clipped = [&](Index c) { return fmt::format("(${0}>{1}?${0}:{1})", c, floor); };
-  std::string plot;
-  if (band)
-    plot =
-        fmt::format("\"{}\" using 2:{}:{} with filledcurves lc rgb \"{}\" fs transparent solid 0.22 noborder notitle, ",
-                    file, clipped(column + 1), clipped(column + 2), color);
-  return plot + fmt::format("\"{}\" using 2:{} with lines {} title \"{}\"", file, clipped(column), style, title);
+  if (with_band) panel.band(file, fmt::format("2:{}:{}", clipped(column + 1), clipped(column + 2)), band, 0.22);
+  panel.curve(file, fmt::format("2:{}", clipped(column)), line, name);
 }
 
 /// Periods worth naming above the panel, as far apart as their numbers need.
-std::string period_tics(double length, double highest, double width) {
-  std::string list;
+std::vector<Tic> period_tics(double length, double highest, double width) {
+  std::vector<Tic> tics;
   double last = std::numeric_limits<double>::infinity();
   for (const double period : {2, 3, 4, 5, 6, 8, 12, 16, 32, 64}) {
     const double f = length / period;
     if (f > highest * 1.0001 || (last - f) * width / highest < 0.24) continue;
-    list += fmt::format("{}\"{:g}\" {}", list.empty() ? "" : ", ", period, f);
+    tics.push_back({f, fmt::format("{:g}", period)});
     last = f;
   }
-  return "(" + list + ")";
+  return tics;
 }
 
-PanelGrid grid_of(std::size_t panels, bool named) {
+PanelGrid grid_of(std::size_t panels, bool named, const FigureStyle& style) {
   PanelGrid grid;
-  grid.columns = panels == 1 ? 1 : 2;
-  grid.rows = (static_cast<Index>(panels) + grid.columns - 1) / grid.columns;
   grid.panel_width = panels == 1 ? 4.4 : 2.9;
   grid.panel_height = panels == 1 ? 2.3 : 1.7;
   grid.gap_x = 0.75;
@@ -102,61 +91,40 @@ PanelGrid grid_of(std::size_t panels, bool named) {
   grid.left = 0.66;
   grid.right = 0.16;
   grid.top = named ? 0.88 : 0.7;
-  return grid;
+  return fitted(flowing(grid, panels, panels == 1 ? 1 : 2), panels, 2.2, style);
 }
 
-void add_panel(GnuplotFigure& figure, const PanelGrid& grid, const LabelledSpectrum& spectrum, Index row,
-               Index column) {
-  const Range range = range_of(spectrum);
+void add_panel(Page& page, const LabelledSpectrum& spectrum, std::size_t k) {
+  const PanelGrid& grid = page.grid();
+  const ValueRange range = range_of(spectrum);
   const double highest = spectrum.frequency.back();
-  figure.add(grid.place(row, column));
-  figure.add(grid.title_below(row, column, fmt::format("frequency f (cycles/T, T = {:g})", spectrum.length)));
-  figure.add(grid.title_left(row, column, "amplitude |DFT|", 0.48));
   // Above the panel, from below: periods, their name, the legend, the model.
-  const double top = grid.panel_bottom(row) + grid.panel_height;
-  figure.add(fmt::format("set label 93 \"period T/f (tokens)\" at {} center",
-                         grid.page(grid.panel_left(column) + grid.panel_width / 2, top + 0.33)));
-  figure.add(fmt::format("set key at graph 1, screen {:.6f} right center", (top + 0.54) / grid.height()));
-  figure.add(fmt::format("set xrange [0:{}]\nset yrange [{}:{}]", highest, range.low, range.high));
-  figure.add("set x2tics " + period_tics(spectrum.length, highest, grid.panel_width));
+  const double top = grid.panel_bottom(grid.row_of(k)) + grid.panel_height;
+  const double middle = grid.panel_left(grid.column_of(k)) + grid.panel_width / 2;
+  Panel& panel = page.panel(k);
+  panel.title_below(fmt::format("frequency f (cycles/T, T = {:g})", spectrum.length));
+  panel.title_left("amplitude |DFT|", 0.48);
+  panel.note("period T/f (tokens)", grid.at(middle, top + 0.33), {.anchor = Anchor::center});
+  panel.legend_over(top + 0.54);
+  panel.x_axis({0, highest});
+  panel.y_axis(range, {.numbers = Numbers::plain});
+  panel.y_logarithmic();
+  panel.upper_axis(period_tics(spectrum.length, highest, grid.panel_width));
 
-  const std::string file = figure.add_numbers(table_of(spectrum));
-  std::string plot = "plot ";
+  const std::string file = page.numbers(table_of(spectrum));
   if (!spectrum.words.mean.empty())
-    plot += curve(file, 7, range.low, "lc rgb \"#707070\" lw 1.6 dt \"-\"", "#909090", "words",
-                  !spectrum.words.lower.empty()) +
-            ", ";
-  plot +=
-      curve(file, 4, range.low, line_style(0), categorical_color(0), "positions", !spectrum.positions.lower.empty());
+    add_curve(panel, file, 7, range.low, {ink::chance, 1.6, "-"}, ink::reference, "words",
+              !spectrum.words.lower.empty());
+  add_curve(panel, file, 4, range.low, categorical_line(0), categorical(0), "positions",
+            !spectrum.positions.lower.empty());
   if (!spectrum.label.empty()) {
     DataTable label({"x", "y", "label"});
     label.add_row({0.0, range.high, shortened(visible_text(spectrum.label), 44)});
-    plot +=
-        fmt::format(", \"{}\" using 1:2:3 with labels left offset 0,graph {:.4f} font \"sans-serif:Bold,8\" notitle",
-                    figure.add_data(label), 0.76 / grid.panel_height);
+    panel.texts(page.data(label), "1:2:3", {.points = 8, .bold = true, .up_share = 0.76 / grid.panel_height});
   }
-  figure.add(plot);
 }
 
-}  // namespace
-
-GnuplotFigure spectra_figure(const std::vector<LabelledSpectrum>& spectra) {
-  if (spectra.empty()) throw ShapeError("spectra: expected at least one spectrum to draw, none came");
-  for (const LabelledSpectrum& spectrum : spectra) check(spectrum);
-  const bool named =
-      std::any_of(spectra.begin(), spectra.end(), [](const auto& spectrum) { return !spectrum.label.empty(); });
-  const PanelGrid grid = grid_of(spectra.size(), named);
-  GnuplotFigure figure(grid.width(), grid.height());
-  figure.add(house_style());
-  figure.add("set multiplot\nset logscale y\nset format y \"%g\"\nset link x2\nset x2tics out offset 0,-0.3");
-  figure.add("set key horizontal samplen 2.4 width 1");
-  for (std::size_t s = 0; s < spectra.size(); ++s)
-    add_panel(figure, grid, spectra[s], static_cast<Index>(s) / grid.columns, static_cast<Index>(s) % grid.columns);
-  figure.add("unset multiplot");
-  return figure;
-}
-
-GnuplotFigure position_spectrum_figure(const Result& result, const FigureOptions& /*options*/) {
+GnuplotFigure draw(const Result& result, const FigureOptions& options) {
   const auto numbers = [&](const std::string& quantity) {
     return doubles_of(result, "position_spectrum/" + quantity, {"frequency"});
   };
@@ -173,7 +141,30 @@ GnuplotFigure position_spectrum_figure(const Result& result, const FigureOptions
     spectrum.length = static_cast<double>(std::get<std::int64_t>(length->second));
   else if (!spectrum.frequency.empty())
     spectrum.length = 2 * spectrum.frequency.back();  // the last bin of an even T
-  return spectra_figure({spectrum});
+  return spectra_figure({spectrum}, options.style);
+}
+
+}  // namespace
+
+GnuplotFigure spectra_figure(const std::vector<LabelledSpectrum>& spectra, const FigureStyle& style) {
+  if (spectra.empty()) throw ShapeError("spectra: expected at least one spectrum to draw, none came");
+  for (const LabelledSpectrum& spectrum : spectra) check(spectrum);
+  const bool named =
+      std::any_of(spectra.begin(), spectra.end(), [](const auto& spectrum) { return !spectrum.label.empty(); });
+  Page page(grid_of(spectra.size(), named, style), style);
+  for (std::size_t s = 0; s < spectra.size(); ++s) add_panel(page, spectra[s], s);
+  return page.figure();
+}
+
+FigureKind position_spectrum_figure() {
+  return {
+      "position_spectrum",
+      {"position_spectrum/mean", "position_spectrum/lower_quartile", "position_spectrum/upper_quartile"},
+      {"position_spectrum/word_mean", "position_spectrum/word_lower_quartile", "position_spectrum/word_upper_quartile"},
+      "position_spectrum/word_upper_quartileAmplitude spectrum of the position embedding: absolute discrete "
+      "Fourier transform of each column over positions, mean over columns and band between the quartiles. Words, "
+      "where shown, are the embeddings of a text's tokens in the same transform. Frequency 0 is left out.",
+      draw};
 }
 
 }  // namespace headwave

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "../drawing/gnuplot.h"
-#include "figures.h"
+#include "figure_kind.h"
 
 namespace headwave {
 
@@ -27,11 +27,10 @@ struct LabelledSpectrum {
 /// Amplitude spectra side by side, one panel each, two to a row: frequency below, period in tokens above, logarithmic
 /// amplitude. Frequency 0 is left out.
 /// @param spectra  at least one
-/// @throws ShapeError if there is none, or the lengths of a spectrum's vectors differ
-GnuplotFigure spectra_figure(const std::vector<LabelledSpectrum>& spectra);
+/// @throws ShapeError if there is none, or the lengths of a spectrum's vectors differ; FormatError if the style is none
+GnuplotFigure spectra_figure(const std::vector<LabelledSpectrum>& spectra, const FigureStyle& style = {});
 
 /// The spectrum of a Result's position embedding, and of its words where the Result has one.
-/// @throws ShapeError if the Fields have other axes than described
-GnuplotFigure position_spectrum_figure(const Result& result, const FigureOptions& options);
+FigureKind position_spectrum_figure();
 
 }  // namespace headwave

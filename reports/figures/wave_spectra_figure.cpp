@@ -8,8 +8,7 @@
 #include <fmt/format.h>
 
 #include "../drawing/field_values.h"
-#include "../drawing/palette.h"
-#include "../drawing/panels.h"
+#include "../drawing/page.h"
 
 namespace headwave {
 
@@ -61,7 +60,13 @@ Spectra spectra_of(const Result& result) {
 }
 
 /// One range for all panels, so that layers compare.
-std::string range(const Spectra& spectra) {
+struct Amplitudes {
+  ValueRange range;
+  bool logarithmic = false;
+  Tics tics;
+};
+
+Amplitudes amplitudes_of(const Spectra& spectra) {
   double low = std::numeric_limits<double>::infinity(), high = 0;
   for (const auto* amplitudes : spectra.amplitudes)
     for (std::size_t i = 0; i < amplitudes->size(); ++i)
@@ -70,88 +75,90 @@ std::string range(const Spectra& spectra) {
         low = std::min(low, a);
         high = std::max(high, a);
       }
-  if (!(high > 0)) return "set yrange [0:1]";
+  if (!(high > 0)) return {};
   low = std::max(low, high * 1e-4);
-  if (high <= log_from * low) return fmt::format("set yrange [0:{}]", 1.07 * high);
-  const std::string log_scale = fmt::format("set logscale y\nset yrange [{}:{}]\nset ytics ", low / 1.2, high * 1.3);
-  if (high > 100 * low) return log_scale + "autofreq";
-  std::string list;
-  for (double power = std::pow(10, std::floor(std::log10(low))); power <= high; power *= 10)
-    for (const double digit : {1, 2, 5}) list += fmt::format("{}{:g}", list.empty() ? "" : ", ", digit * power);
-  return log_scale + "(" + list + ")";
+  if (high <= log_from * low) return {{0, 1.07 * high}, false, {}};
+  Amplitudes all{{low / 1.2, high * 1.3}, true, {}};
+  if (high <= 100 * low) all.tics.named = round_tics(all.range);
+  return all;
 }
 
-PanelGrid grid_of(std::size_t layers) {
+std::vector<LegendEntry> legend_of() {
+  std::vector<LegendEntry> entries;
+  for (std::size_t c = curves.size(); c-- > 0;)
+    if (!is_null(curves[c])) entries.push_back({curves[c].title, {categorical(curves[c].color), curves[c].width}});
+  entries.push_back({"shuffled", {ink::number, 1.2, "-"}});
+  return entries;
+}
+
+PanelGrid grid_of(std::size_t layers, const std::vector<LegendEntry>& legend, const FigureStyle& style) {
   PanelGrid grid;
   const auto n = static_cast<Index>(layers);
-  grid.columns = n <= 3 ? n : n == 4 ? 2 : n <= 9 ? 3 : 4;
-  grid.rows = (n + grid.columns - 1) / grid.columns;
-  grid.panel_width = n == 1 ? 4.4 : grid.columns <= 3 ? 2.3 : 1.85;
+  const Index columns = n <= 3 ? n : n == 4 ? 2 : n <= 9 ? 3 : 4;
+  grid.panel_width = n == 1 ? 4.4 : columns <= 3 ? 2.3 : 1.85;
   grid.panel_height = n == 1 ? 2.3 : 1.3;
   grid.gap_x = 0.18;
   grid.gap_y = 0.3;
   grid.left = 0.66;
   grid.right = 0.16;
   grid.top = 0.52;
-  return grid;
+  return fitted(with_legend_above(flowing(grid, layers, columns), legend, style), layers, 1.2, style);
 }
 
-std::vector<LegendEntry> legend() {
-  std::vector<LegendEntry> entries;
-  for (std::size_t c = curves.size(); c-- > 0;)
-    if (!is_null(curves[c]))
-      entries.push_back(
-          {curves[c].title, fmt::format("lc rgb \"{}\" lw {}", categorical_color(curves[c].color), curves[c].width)});
-  entries.push_back({"shuffled", "lc rgb \"#606060\" lw 1.2 dt \"-\""});
-  return entries;
+DataTable table_of(const Spectra& spectra, std::size_t layer) {
+  DataTable table({"layer", "frequency", "state_shuffled", "key_shuffled", "query_shuffled", "state", "key", "query"});
+  for (std::size_t f = 0; f < spectra.frequencies.size(); ++f) {
+    if (!(spectra.frequencies[f] > 0)) continue;
+    std::vector<Cell> cells{spectra.layers[layer], spectra.frequencies[f]};
+    for (const auto* amplitudes : spectra.amplitudes)
+      cells.emplace_back((*amplitudes)[layer * spectra.frequencies.size() + f]);
+    table.add_row(std::move(cells));
+  }
+  return table;
 }
 
-std::string plot_of(const std::string& file) {
-  std::string plot;
+void add_panel(Page& page, const Spectra& spectra, const Amplitudes& amplitudes, std::size_t layer) {
+  const PanelGrid& grid = page.grid();
+  Panel& panel = page.panel(layer);
+  panel.x_axis({0, std::max(1.0, spectra.frequencies.back())},
+               {.numbers = grid.is_lowest(layer, spectra.layers.size()) ? Numbers::plain : Numbers::none});
+  Tics tics = amplitudes.tics;
+  tics.numbers = grid.column_of(layer) == 0 ? Numbers::plain : Numbers::none;
+  if (grid.column_of(layer) > 0)
+    for (Tic& tic : tics.named) tic.name.clear();
+  panel.y_axis(amplitudes.range, tics);
+  if (amplitudes.logarithmic) panel.y_logarithmic();
+  if (layer == 0) page.title_below(fmt::format("frequency f (cycles/T, T = {:g})", spectra.length), 0.13);
+  if (layer == 0) page.title_left("largest amplitude |DFT|", 0.14);
+  panel.above(fmt::format("layer {}", spectra.layers[layer]), Anchor::left, {.points = 7.5, .bold = true, .up = 0.5});
+  const std::string file = page.numbers(table_of(spectra, layer));
   for (std::size_t c = 0; c < curves.size(); ++c)
-    plot +=
-        fmt::format("{}\"{}\" using 2:{} with lines lc rgb \"{}\" lw {} dt {} notitle", c == 0 ? "plot " : ", ", file,
-                    c + 3, categorical_color(curves[c].color), curves[c].width, is_null(curves[c]) ? "\"-\"" : "solid");
-  return plot;
+    panel.curve(file, fmt::format("2:{}", c + 3),
+                {categorical(curves[c].color), curves[c].width, is_null(curves[c]) ? "-" : ""});
+}
+
+GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+  const Spectra spectra = spectra_of(result);
+  const Amplitudes amplitudes = amplitudes_of(spectra);
+  const auto legend = legend_of();
+  Page page(grid_of(spectra.layers.size(), legend, options.style), options.style);
+  page.legend(legend);
+  for (std::size_t layer = 0; layer < spectra.layers.size(); ++layer) add_panel(page, spectra, amplitudes, layer);
+  return page.figure();
 }
 
 }  // namespace
 
-GnuplotFigure wave_spectra_figure(const Result& result, const FigureOptions& /*options*/) {
-  const Spectra spectra = spectra_of(result);
-  const PanelGrid grid = grid_of(spectra.layers.size());
-  GnuplotFigure figure(grid.width(), grid.height());
-  figure.add("set multiplot\n" + legend_above(grid, legend()));
-  figure.add(house_style());
-  figure.add(range(spectra));
-  figure.add(fmt::format("set xrange [0:{}]", std::max(1.0, spectra.frequencies.back())));
-  figure.add(fmt::format("set label 91 \"frequency f (cycles/T, T = {:g})\" at {} center", spectra.length,
-                         grid.page((grid.left + grid.width() - grid.right) / 2, 0.13)));
-  figure.add(fmt::format("set label 92 \"largest amplitude |DFT|\" at {} center rotate by 90",
-                         grid.page(0.14, (grid.bottom + grid.height() - grid.top) / 2)));
-  for (std::size_t layer = 0; layer < spectra.layers.size(); ++layer) {
-    const auto row = static_cast<Index>(layer) / grid.columns, column = static_cast<Index>(layer) % grid.columns;
-    DataTable table(
-        {"layer", "frequency", "state_shuffled", "key_shuffled", "query_shuffled", "state", "key", "query"});
-    for (std::size_t f = 0; f < spectra.frequencies.size(); ++f) {
-      if (!(spectra.frequencies[f] > 0)) continue;
-      const std::size_t i = layer * spectra.frequencies.size() + f;
-      std::vector<Cell> cells{spectra.layers[layer], spectra.frequencies[f]};
-      for (const auto* amplitudes : spectra.amplitudes) cells.emplace_back((*amplitudes)[i]);
-      table.add_row(std::move(cells));
-    }
-    figure.add(grid.place(row, column));
-    figure.add(column == 0 ? "set format y \"%g\"" : "set format y \"\"");
-    const bool lowest = static_cast<Index>(layer) + grid.columns >= static_cast<Index>(spectra.layers.size());
-    figure.add(lowest ? "set format x \"%g\"" : "set format x \"\"");
-    figure.add(
-        fmt::format("set label 93 \"layer {}\" at graph 0, graph 1 left offset 0,0.5 font \"sans-serif:Bold,7.5\"",
-                    spectra.layers[layer]));
-    figure.add(plot_of(figure.add_numbers(table)));
-    figure.add("unset label 91\nunset label 92");  // the page's own titles, drawn with the first panel
-  }
-  figure.add("unset multiplot");
-  return figure;
+FigureKind wave_spectra_figure() {
+  return {"wave_spectra",
+          {"wave_spectra/query", "wave_spectra/key", "wave_spectra/state", "wave_spectra/query_shuffled",
+           "wave_spectra/key_shuffled", "wave_spectra/state_shuffled"},
+          {},
+          "Largest amplitude of redefined queries and keys over a layer's heads and columns, and of the hidden states "
+          "that enter the layer over their columns: absolute discrete Fourier transform over positions, not "
+          "normalised, mean over documents; all are expected maxima over one number of columns. Dashed: the same with "
+          "the positions in another order. All panels have one scale. Frequency 0 is left out.",
+          draw};
 }
 
 }  // namespace headwave

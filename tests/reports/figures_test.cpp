@@ -188,7 +188,7 @@ TEST_CASE("offset profile: the numbers beside it, a dot for every offset, grey w
 TEST_CASE("offset profile: works without measured offsets, and points to those out of sight") {
   const Result result = sample::result();
   const std::string bare = kind("offset_profile").draw(without(result, "measured_offset/offset"), {}).script();
-  CHECK(count_of(bare, "set label 3 \"") == 0);
+  CHECK(count_of(bare, "point pt") == 0);
   Result far = result;
   std::get<std::vector<double>>(field_of(far, "measured_offset/offset").values)[0] = -40;
   CHECK(kind("offset_profile").draw(far, {}).script().find("← −40") != std::string::npos);
@@ -284,4 +284,87 @@ TEST_CASE("figures: Fields of another shape than described are refused by name")
       }
       CHECK_THROWS_AS(one.draw(empty, {}), ShapeError);
     }
+}
+
+TEST_CASE("figures: as wide as asked for, whatever they show, and no panel is left out") {
+  const Result result = sample::result();
+  for (const double width : {2.0, 3.4, 7.0, 12.0})
+    for (const FigureKind& one : figure_kinds()) {
+      INFO(one.name << " " << width);
+      FigureOptions options;
+      const auto panels = [&] { return count_of(one.draw(result, options).script(), "\nplot "); };
+      const std::size_t natural = panels();
+      options.style.width = width;
+      if (width > 2) CHECK(one.draw(result, options).width() == Approx(width).epsilon(1e-9));
+      CHECK(panels() == natural);
+    }
+}
+
+TEST_CASE("figures: letters are as large as asked for, and all else in proportion") {
+  const Result result = sample::result();
+  for (const FigureKind& one : figure_kinds()) {
+    INFO(one.name);
+    FigureOptions options;
+    const GnuplotFigure usual = one.draw(result, options);
+    options.style.points = 12;
+    const GnuplotFigure large = one.draw(result, options);
+    CHECK(large.script() == usual.script());
+    CHECK(large.width() == Approx(1.5 * usual.width()).epsilon(1e-12));
+    CHECK(large.height() == Approx(1.5 * usual.height()).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("figures: drawn in every palette, and grey is grey") {
+  if (!sample::can_draw()) return;
+  const Result result = sample::result();
+  for (const std::string& palette : palette_names()) {
+    const TemporaryFolder folder;
+    FigureOptions options = svg_only();
+    options.style.palette = palette;
+    options.style.width = 3.4;
+    CHECK(draw_figures(result, folder.path(), options).size() == 2 * figure_kinds().size());
+    if (palette != "grey") continue;
+    for (const FigureKind& one : figure_kinds()) {
+      const std::string script = one.draw(result, options).script();
+      INFO(one.name);
+      for (std::size_t at = script.find("\"#"); at != std::string::npos; at = script.find("\"#", at + 1)) {
+        const std::string digits = script.substr(at + 2, script.find('"', at + 1) - at - 2);
+        const std::string color = digits.substr(digits.size() - 6);
+        CHECK((color.substr(0, 2) == color.substr(2, 2) && color.substr(2, 2) == color.substr(4, 2)));
+      }
+    }
+  }
+}
+
+TEST_CASE("figures: a font is used everywhere") {
+  if (!sample::can_draw()) return;
+  const TemporaryFolder folder;
+  FigureOptions options = svg_only();
+  options.style.font = "DejaVu Serif";
+  draw_figures(sample::result(), folder.path(), options);
+  for (const FigureKind& one : figure_kinds()) {
+    INFO(one.name);
+    const std::string svg = sample::content_of(folder / (one.name + ".svg"));
+    CHECK(count_of(svg, "font-family=\"DejaVu Serif\"") > 0);
+    CHECK(count_of(svg, "font-family=") == count_of(svg, "font-family=\"DejaVu Serif\""));
+  }
+}
+
+TEST_CASE("figures: what is no style is refused before anything is drawn") {
+  const TemporaryFolder folder;
+  FigureOptions options = svg_only();
+  options.style.font = "a\"; system(\"id\")";
+  CHECK_THROWS_AS(draw_figures(sample::result(), folder / "figures", options), FormatError);
+  CHECK_FALSE(std::filesystem::exists(folder / "figures"));
+}
+
+TEST_CASE("figures: none names a colour or a font of its own") {
+  for (const auto& entry : std::filesystem::directory_iterator(repository_file("reports/figures"))) {
+    const std::string source = sample::content_of(entry.path());
+    INFO(entry.path());
+    for (const char* words : {"\"#", " rgb ", "sans-serif", "font \\\"", "\"set ", "\\nset "}) {
+      INFO(words);
+      CHECK(source.find(words) == std::string::npos);
+    }
+  }
 }

@@ -60,6 +60,22 @@ TEST_CASE("gnuplot: a figure in three formats, all of the size asked for") {
   CHECK(svg.find("<title>line</title>") != std::string::npos);
 }
 
+TEST_CASE("gnuplot: enlarged, a figure has another size and the same script") {
+  if (!sample::can_draw()) return;
+  const TemporaryFolder folder;
+  FigureStyle style;
+  style.points = 16;
+  GnuplotFigure figure(3, 2, style);
+  figure.add("plot x");
+  CHECK(figure.width() == Approx(6).epsilon(1e-12));
+  const auto files = figure.write(folder.path(), "line", {"png", "pdf", "svg"}, false);
+  const std::string png = sample::content_of(files[0]);
+  CHECK(static_cast<unsigned char>(png[18]) * 256 + static_cast<unsigned char>(png[19]) == 1200);
+  const std::string svg = sample::content_of(files[2]);
+  CHECK(svg.find("width=\"6.000in\" height=\"4.000in\"") != std::string::npos);
+  CHECK(svg.find("viewBox=\"0 0 216 144\"") != std::string::npos);
+}
+
 TEST_CASE("gnuplot: the numbers are left out on request, and without formats they are all there is") {
   if (!sample::can_draw()) return;
   const TemporaryFolder folder;
@@ -94,11 +110,15 @@ TEST_CASE("gnuplot: missing, the error names the package") {
                     ContainsSubstring("Debian package gnuplot-nox"));
 }
 
-TEST_CASE("gnuplot: unknown formats and folders that cannot be are refused") {
+TEST_CASE("gnuplot: unknown formats are refused") {
   const TemporaryFolder folder;
   CHECK_THROWS_WITH(line().write(folder.path(), "line", {"gif\n"}, true),
                     ContainsSubstring("figure format 'gif\\n': expected pdf, svg or png"));
+}
+
+TEST_CASE("gnuplot: a folder that cannot be is refused") {
   if (!sample::can_draw()) return;
+  const TemporaryFolder folder;
   std::ofstream(folder / "file") << "x";
   CHECK_THROWS_AS(line().write(folder / "file" / "sub", "line", {"svg"}, true), IoError);
 }

@@ -1,26 +1,59 @@
 #include "../../reports/drawing/palette.h"
 
+#include <array>
 #include <cmath>
 #include <set>
 
-#include "../../reports/drawing/panels.h"
+#include "../../core/numbers/error.h"
+#include "../../reports/drawing/strokes.h"
 #include "../catch.h"
 
 using namespace headwave;
 
-TEST_CASE("palette: eight colours, and styles that differ without colour") {
-  std::set<std::string> colors;
-  for (Index i = 0; i < 8; ++i) colors.insert(categorical_color(i));
-  CHECK(colors.size() == 8);
-  CHECK(categorical_color(0) == "#0072B2");
-  CHECK(categorical_color(8) == "#7FB8D8");
-  CHECK(categorical_color(16) == "#003959");
-  CHECK(categorical_color(24) == categorical_color(0));
+namespace {
 
-  std::set<std::string> without_color;
-  std::set<std::string> styles;
+/// CIELAB's lightness of "#RRGGBB", 0 to 100.
+double lightness(const std::string& color) {
+  double luminance = 0;
+  const std::array<double, 3> weights{0.2126, 0.7152, 0.0722};
+  for (std::size_t part = 0; part < 3; ++part) {
+    const double value = std::stoi(color.substr(1 + 2 * part, 2), nullptr, 16) / 255.0;
+    luminance += weights[part] * (value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4));
+  }
+  return luminance > 0.008856 ? 116 * std::cbrt(luminance) - 16 : 903.3 * luminance;
+}
+
+std::vector<std::string> colors_in(const std::string& words) {
+  std::vector<std::string> colors;
+  for (std::size_t at = words.find('#'); at != std::string::npos; at = words.find('#', at + 1))
+    colors.push_back(words.substr(at, 7));
+  return colors;
+}
+
+FigureStyle in(const std::string& palette) {
+  FigureStyle style;
+  style.palette = palette;
+  return style;
+}
+
+}  // namespace
+
+TEST_CASE("palette: eight colours, and styles that differ without colour") {
+  std::set<std::string> colors, greys;
+  for (Index i = 0; i < 8; ++i) {
+    colors.insert(color_of(categorical(i), {}));
+    greys.insert(color_of(categorical(i), in("grey")));
+  }
+  CHECK(colors.size() == 8);
+  CHECK(greys.size() == 8);
+  CHECK(color_of(categorical(0), {}) == "#0072B2");
+  CHECK(color_of(categorical(8), {}) == "#7FB8D8");
+  CHECK(color_of(categorical(16), {}) == "#003959");
+  CHECK(color_of(categorical(24), {}) == color_of(categorical(0), {}));
+
+  std::set<std::string> without_color, styles;
   for (Index i = 0; i < 16; ++i) {
-    const std::string style = line_style(i);
+    const std::string style = line_words(categorical_line(i, 1.8, 0.4), {});
     styles.insert(style);
     if (i < 8) without_color.insert(style.substr(style.find("lw")));
   }
@@ -28,42 +61,35 @@ TEST_CASE("palette: eight colours, and styles that differ without colour") {
   CHECK(without_color.size() == 8);
 }
 
-TEST_CASE("palette: angles close up, and zero is in the middle of signed numbers") {
-  const std::string cyclic = cyclic_palette();
-  const std::string first = cyclic.substr(cyclic.find('#'), 7);
-  CHECK(cyclic.rfind(first) != cyclic.find(first));
-  CHECK(cyclic.rfind(first) + 9 == cyclic.size());
-  CHECK(diverging_palette().find("3 \"#FFFFFF\"") != std::string::npos);  // stop 3 of 0..6
-  CHECK(symmetric_range(0.25) == "set cbrange [-0.25:0.25]");
-  CHECK(symmetric_range(0) == "set cbrange [-1:1]");
-  CHECK(sequential_palette().find("#440154") != std::string::npos);
+TEST_CASE("palette: inks show through where they are said to, in grey too") {
+  CHECK(color_of(ink::guide, {}) == "#60FFFFFF");
+  CHECK(color_of(ink::dot, in("grey")) == "#30303030");
+  CHECK(color_of(ink::mark, in("magma")) == "#D55E00");  // a heat map's colours change no other
+  CHECK(color_of(ink::mark, in("grey")) == "#000000");
 }
 
-TEST_CASE("panels: margins of a grid are fractions of the page, row 0 on top") {
-  const PanelGrid grid{2, 2, 2.0, 1.0, 0.5, 0.25, 1.0, 0.5, 0.25, 0.5};
-  CHECK(grid.width() == Approx(6.0).epsilon(1e-15));
-  CHECK(grid.height() == Approx(3.0).epsilon(1e-15));
-  CHECK(grid.place(0, 1) ==
-        "set lmargin at screen 0.583333\nset rmargin at screen 0.916667\n"
-        "set bmargin at screen 0.583333\nset tmargin at screen 0.916667");
-  CHECK(grid.place(1, 0).find("set bmargin at screen 0.166667") != std::string::npos);
-}
-
-TEST_CASE("panels: a range shows zero and every finite number, and is never empty") {
-  const ValueRange range = range_with_zero({1.0, 2.0, std::nan("")});
-  CHECK(range.low == 0);
-  CHECK(range.high == Approx(2.14).epsilon(1e-14));
-  CHECK(range_with_zero({-1.0, 1.0}).low == Approx(-1.14).epsilon(1e-14));
-  for (const auto& values : {std::vector<double>{}, {0.0}, {std::nan("")}})
-    CHECK(range_with_zero(values).high > range_with_zero(values).low);
-}
-
-TEST_CASE("panels: tics stand at round numbers") {
-  CHECK(tic_step(1.0) == Approx(0.2).epsilon(1e-14));
-  CHECK(tic_step(0.041) == Approx(0.01).epsilon(1e-14));
-  CHECK(tic_step(180) == Approx(50).epsilon(1e-14));
-  for (const double range : {1e-6, 0.3, 0.87, 1.0, 7.0, 5e8}) {
-    CHECK(range / tic_step(range) >= 2);
-    CHECK(range / tic_step(range) <= 8);
+TEST_CASE("palette: amounts become lighter by even steps in each of them") {
+  REQUIRE(palette_names() == std::vector<std::string>{"viridis", "cividis", "magma", "grey"});
+  for (const std::string& name : palette_names()) {
+    INFO(name);
+    const auto colors = colors_in(sequential_palette(in(name)));
+    REQUIRE(colors.size() == 10);
+    const double even = (lightness(colors.back()) - lightness(colors.front())) / 9;
+    CHECK(even > 7);
+    for (std::size_t i = 1; i < colors.size(); ++i)
+      CHECK(lightness(colors[i]) - lightness(colors[i - 1]) == Approx(even).epsilon(0.3));
   }
+  CHECK_THROWS_AS(sequential_palette(in("jet")), FormatError);
+}
+
+TEST_CASE("palette: a colour for each step, none as light as paper") {
+  for (const std::string& name : palette_names())
+    for (const Index steps : {1, 2, 12, 127}) {
+      INFO(name << " " << steps);
+      const auto colors = colors_in(step_palette(in(name), steps));
+      REQUIRE(colors.size() == 2 * static_cast<std::size_t>(steps));  // where it begins and ends
+      CHECK(lightness(colors.back()) < 86);
+      for (std::size_t i = 2; i < colors.size(); i += 2) CHECK(lightness(colors[i]) > lightness(colors[i - 2]));
+    }
+  CHECK(colors_in(step_palette({}, 12)).front() == "#440154");
 }

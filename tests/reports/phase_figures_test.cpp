@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "../../core/numbers/error.h"
+#include "../../reports/drawing/gnuplot.h"
 #include "../../reports/drawing/label_places.h"
 #include "../../reports/figures/agreement_dots.h"
 #include "../../reports/figures/chosen_heads.h"
@@ -159,7 +160,7 @@ TEST_CASE("phase ridges: one of its own for a measured offset farther off, whose
 
 TEST_CASE("phase spectrum: the loudest cell of a head lies on its ridge") {
   const Result result = sample::result();
-  const auto rows = rows_of(phase_spectrum_figure(result, {}));
+  const auto rows = rows_of(phase_spectrum_figure().draw(result, {}));
   std::map<std::string, std::array<double, 4>> loudest;  // frequency, phase, amplitude, offset
   for (const auto& row : rows) {
     auto& best = loudest[row[0] + "," + row[1] + "," + row[2]];
@@ -176,13 +177,13 @@ TEST_CASE("phase spectrum: the loudest cell of a head lies on its ridge") {
 }
 
 TEST_CASE("phase spectrum: each head has one scale, its ridges and the measured one in bold") {
-  const std::string script = phase_spectrum_figure(sample::result(), asking_for({"L0H2", "L0H6"})).script();
+  const std::string script = phase_spectrum_figure().draw(sample::result(), asking_for({"L0H2", "L0H6"})).script();
   CHECK(count_of(script, "with image") == 4);
-  CHECK(count_of(script, "set cbrange [") == 2);
+  CHECK(count_of(script, "\nset colorbox") == 2);
   CHECK(count_of(script, "measured offset t = −3") == 1);
   CHECK(count_of(script, "no measured offset") == 1);
   CHECK(count_of(script, "set label \"t* = ") == 4 * 6);
-  CHECK(count_of(script, "font \"sans-serif:Bold,6\"") == 2);
+  CHECK(count_of(script, "font \"sans-serif:Bold,6.00\"") == 2);
 }
 
 TEST_CASE("phase maps: many frequencies share cells that show the largest") {
@@ -204,7 +205,7 @@ TEST_CASE("phase maps: many frequencies share cells that show the largest") {
 
 TEST_CASE("delay spectrum: dots meet the line, moved by whole turns where they have to be") {
   const Result result = sample::result();
-  const auto rows = rows_of(delay_spectrum_figure(result, asking_for({"L0H4"})));  // planted at -6
+  const auto rows = rows_of(delay_spectrum_figure().draw(result, asking_for({"L0H4"})));  // planted at -6
   REQUIRE_FALSE(rows.empty());
   bool moved = false;
   for (const auto& row : rows) {
@@ -217,7 +218,7 @@ TEST_CASE("delay spectrum: dots meet the line, moved by whole turns where they h
 }
 
 TEST_CASE("delay spectrum: a head not told from chance is said to be so") {
-  const std::string script = delay_spectrum_figure(sample::result(), asking_for({"L0H0", "L0H6"})).script();
+  const std::string script = delay_spectrum_figure().draw(sample::result(), asking_for({"L0H0", "L0H6"})).script();
   CHECK(count_of(script, "delay −0.99 (−1.19 to −0.79), coherence 0.97") == 1);
   CHECK(count_of(script, "coherence 0.20: not above chance") == 1);
   CHECK(count_of(script, "90 % interval") == 1);
@@ -229,9 +230,9 @@ TEST_CASE("phases and delays: documents of a few tokens are drawn") {
   for (const Index length : {1, 2, 3, 5}) {
     const Result result = tiny(length);
     INFO(length);
-    CHECK(phase_spectrum_figure(result, {}).write(folder.path(), "phase", {"svg"}, true).size() == 2);
-    CHECK(delay_spectrum_figure(result, {}).write(folder.path(), "delay", {"svg"}, true).size() == 2);
-    CHECK(position_split_figure(result, {}).write(folder.path(), "split", {"svg"}, true).size() == 2);
+    CHECK(phase_spectrum_figure().draw(result, {}).write(folder.path(), "phase", {"svg"}, true).size() == 2);
+    CHECK(delay_spectrum_figure().draw(result, {}).write(folder.path(), "delay", {"svg"}, true).size() == 2);
+    CHECK(position_split_figure().draw(result, {}).write(folder.path(), "split", {"svg"}, true).size() == 2);
   }
 }
 
@@ -280,7 +281,7 @@ TEST_CASE("agreement: heads in one place share a dot, by hand") {
 
 TEST_CASE("agreement: heads without a dot are counted above the panel") {
   const Result result = sample::result();
-  const std::string script = offset_agreement_figure(result, {}).script();
+  const std::string script = offset_agreement_figure().draw(result, {}).script();
   for (const char* prediction : {"weights", "phases", "scores"}) {
     std::map<std::string, int> verdicts;
     for (const AgreementHead& head : agreement_heads(result, prediction)) ++verdicts[head.verdict];
@@ -291,7 +292,7 @@ TEST_CASE("agreement: heads without a dot are counted above the panel") {
                       ", no measurement: " + std::to_string(verdicts["unrealised"]) +
                       ", neither: " + std::to_string(verdicts["undefined"])) != std::string::npos);
   }
-  CHECK(rows_of(offset_agreement_figure(result, {})).size() == 3 * 32);
+  CHECK(rows_of(offset_agreement_figure().draw(result, {})).size() == 3 * 32);
 }
 
 TEST_CASE("labels: none touches another, a dot or the edge, and the first dots' come first") {
@@ -328,7 +329,7 @@ TEST_CASE("labels: none touches another, a dot or the edge, and the first dots' 
 
 TEST_CASE("position split: bars and map are drawn from the numbers beside them") {
   const Result result = sample::result();
-  const auto rows = rows_of(position_split_figure(result, {}));
+  const auto rows = rows_of(position_split_figure().draw(result, {}));
   REQUIRE(rows.size() == 4 * (3 + 1 + 256));
   const auto& spectrum = result.at("position_split/spectrum").doubles();
   for (const auto& row : rows)
@@ -354,7 +355,7 @@ TEST_CASE("position split: colours span three decades at most and hold a round n
 
 TEST_CASE("head types: each head with the score of its own kind") {
   const Result result = sample::result();
-  const auto rows = rows_of(head_types_figure(result, {}));
+  const auto rows = rows_of(head_types_figure().draw(result, {}));
   REQUIRE(rows.size() == 32);
   const std::array names{"other", "previous", "next", "positional", "duplicate", "induction", "sink"};
   const std::array scores{"", "previous", "next", "positional_share", "duplicate", "induction", "sink_weight"};
@@ -367,7 +368,7 @@ TEST_CASE("head types: each head with the score of its own kind") {
       CHECK(std::stod(rows[i][3]) == result.at(std::string("head_types/") + scores[kind]).doubles()[i]);
     CHECK((rows[i][4] == "-3") == (kind == 3));
   }
-  const std::string script = head_types_figure(result, {}).script();
+  const std::string script = head_types_figure().draw(result, {}).script();
   CHECK(script.find("\"other: 5\"") != std::string::npos);
   CHECK(script.find("\"sink: 4\"") != std::string::npos);
 }
@@ -375,8 +376,8 @@ TEST_CASE("head types: each head with the score of its own kind") {
 TEST_CASE("head types: a kind that is not known, or a value without a kind, is refused by name") {
   Result result = sample::result();
   field_of(result, "head_types/kind").flag_meanings[2] = "\x1b[31mnew";
-  CHECK_THROWS_WITH(head_types_figure(result, {}), ContainsSubstring("\\x1b[31mnew"));
+  CHECK_THROWS_WITH(head_types_figure().draw(result, {}), ContainsSubstring("\\x1b[31mnew"));
   result = sample::result();
   field_of(result, "head_types/kind").flag_meanings.resize(3);
-  CHECK_THROWS_AS(head_types_figure(result, {}), ShapeError);
+  CHECK_THROWS_AS(head_types_figure().draw(result, {}), ShapeError);
 }

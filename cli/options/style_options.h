@@ -1,0 +1,14 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "../../reports/drawing/figure_style.h"
+
+namespace headwave::cli {
+
+/// Adds --figure-width, --font, --font-size and --palette. What is no width, no font's name or no palette is refused as
+/// wrong usage.
+/// @param style  must live as long as the command
+void add_style_options(CLI::App& command, FigureStyle& style);
+
+}  // namespace headwave::cli

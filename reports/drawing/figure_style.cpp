@@ -1,0 +1,75 @@
+#include "figure_style.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+#include "visible_text.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr double usual_points = 8.0;  // of letters along axes
+constexpr double least_points = 5.0;  // of any letter where these are the usual ones
+constexpr double page_width = 7.0;    // inches; beyond, everything grows
+constexpr double least_width = 2.0, most_width = 40.0;
+constexpr double smallest_letters = 4.0, largest_letters = 40.0;
+constexpr std::size_t longest_font = 64;
+
+}  // namespace
+
+std::optional<double> figure_width(std::string_view words) {
+  if (words == "column") return 3.4;
+  if (words == "page") return page_width;
+  if (words == "slide") return 12.0;
+  double inches = 0;
+  const auto [end, error] = std::from_chars(words.data(), words.data() + words.size(), inches);
+  const bool number = error == std::errc() && end == words.data() + words.size();
+  return number && inches >= least_width && inches <= most_width ? std::optional(inches) : std::nullopt;
+}
+
+bool is_font_name(std::string_view name) {
+  const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == ' ' || c == '-'; };
+  return !name.empty() && name.size() <= longest_font && std::isalpha(static_cast<unsigned char>(name.front())) != 0 &&
+         name.back() != ' ' && std::all_of(name.begin(), name.end(), plain);
+}
+
+double enlargement(const FigureStyle& style) {
+  if (style.points > 0) return style.points / usual_points;
+  return std::max(1.0, style.width / page_width);
+}
+
+double layout_width(const FigureStyle& style) {
+  return style.width / enlargement(style);
+}
+
+double legible(double points, const FigureStyle& style) {
+  return style.width > 0 ? std::max(points, least_points) : points;
+}
+
+void require_style(const FigureStyle& style) {
+  if (style.width != 0 && !(style.width >= least_width && style.width <= most_width))
+    throw FormatError(
+        fmt::format("figure width: expected {} to {} inches, got {}", least_width, most_width, style.width));
+  if (style.points != 0 && !(style.points >= smallest_letters && style.points <= largest_letters))
+    throw FormatError(
+        fmt::format("font size: expected {} to {} points, got {}", smallest_letters, largest_letters, style.points));
+  if (style.width != 0 && layout_width(style) < least_width)
+    throw FormatError(
+        fmt::format("font size: letters of {} points are too large for a figure {} inches wide; at most {:.3g}",
+                    style.points, style.width, usual_points * style.width / least_width));
+  if (!is_font_name(style.font))
+    throw FormatError(fmt::format("font '{}': expected a name of letters, digits, spaces and hyphens",
+                                  shortened(visible_text(style.font), 40)));
+  const auto& names = palette_names();
+  if (std::find(names.begin(), names.end(), style.palette) == names.end())
+    throw FormatError(fmt::format("palette '{}': expected one of {}", shortened(visible_text(style.palette), 40),
+                                  fmt::join(names, ", ")));
+}
+
+}  // namespace headwave

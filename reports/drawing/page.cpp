@@ -1,0 +1,80 @@
+#include "page.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "visible_text.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr double from_edge = 0.14;   // inches from the page's edge to the first row of a legend
+constexpr double legend_row = 0.15;  // inches
+
+/// Rows of a legend, by a rough guess of how wide it is; one where the page is as wide as it needs.
+Index legend_rows(const std::vector<LegendEntry>& entries, const FigureStyle& style) {
+  if (style.width == 0) return 1;
+  double widest = 0;
+  for (const LegendEntry& entry : entries)
+    widest = std::max(widest, (static_cast<double>(display_width(entry.title)) * 4.4 + 36) / 72);
+  const auto in_row = std::max(1.0, std::floor((layout_width(style) - 0.2) / widest));
+  return static_cast<Index>(std::ceil(static_cast<double>(entries.size()) / in_row));
+}
+
+}  // namespace
+
+PanelGrid with_legend_above(PanelGrid grid, const std::vector<LegendEntry>& entries, const FigureStyle& style) {
+  grid.top += legend_row * static_cast<double>(legend_rows(entries, style) - 1);
+  return grid;
+}
+
+Page::Page(const PanelGrid& grid, const FigureStyle& style)
+    : grid_(grid), style_(style), figure_(grid.width(), grid.height(), style), palette_(sequential_palette(style)) {}
+
+Panel& Page::panel(Index row, Index column) {
+  return panels_.emplace_back(grid_, row, column, style_);
+}
+
+void Page::title_below(const std::string& title, double height) {
+  panels_.front().note(title, grid_.at((grid_.left + grid_.width() - grid_.right) / 2, height),
+                       {.anchor = Anchor::center});
+}
+
+void Page::title_left(const std::string& title, double distance) {
+  panels_.front().note(title, grid_.at(distance, (grid_.bottom + grid_.height() - grid_.top) / 2),
+                       {.anchor = Anchor::center, .upward = true});
+}
+
+void Page::step_colors(Index steps) {
+  palette_ = step_palette(style_, steps);
+}
+
+/// A drawing of its own inside the multiplot, since gnuplot would fold a panel's legend to the panel's width.
+std::string Page::legend_script() const {
+  if (legend_.empty()) return "";
+  const Index rows = legend_rows(legend_, style_);
+  std::string plot;
+  for (const LegendEntry& entry : legend_)
+    plot += fmt::format("{}NaN with lines {} title {}", plot.empty() ? "" : ", ", line_words(entry.line, style_),
+                        text_words(entry.title));
+  const double middle = from_edge + legend_row * static_cast<double>(rows - 1) / 2;
+  return fmt::format(
+      "set lmargin at screen 0\nset rmargin at screen 1\nset bmargin at screen 0\nset tmargin at screen 1\nset border "
+      "0\nunset xtics\nunset ytics\nset key at screen 0.5, screen {:.6f} center center horizontal samplen 2.6 maxrows "
+      "{}\nplot [0:1] [0:1] {}\n",
+      1 - middle / grid_.height(), rows, plot);
+}
+
+GnuplotFigure Page::figure() {
+  const bool several = panels_.size() > 1 || !legend_.empty();
+  std::string script = several ? "set multiplot\n" : "";
+  script += legend_script() + "set minussign\nset angles degrees\n" + palette_ + '\n';
+  for (const Panel& panel : panels_) script += panel.script();
+  figure_.add(script + (several ? "unset multiplot" : ""));
+  return std::move(figure_);
+}
+
+}  // namespace headwave

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "data_table.h"
+#include "gnuplot.h"
+#include "panel.h"
+
+namespace headwave {
+
+/// One line of a legend.
+struct LegendEntry {
+  std::string title;
+  Line line;
+};
+
+/// A figure while it is drawn: panels in a grid, and what stands around them.
+///
+///     Page page(grid, options.style);
+///     Panel& panel = page.panel(0, 0);
+///     panel.x_axis({-16, 16}, {.step = 10});
+///     panel.title_below("offset t = key − query (tokens)");
+///     panel.vertical(0, {ink::zero_line, 0.7});
+///     panel.curve(page.numbers(table), "1:2", {ink::measured, 1.3});
+///     return page.figure();
+class Page {
+ public:
+  /// @throws FormatError if the style is none, see require_style()
+  Page(const PanelGrid& grid, const FigureStyle& style);
+
+  /// What is drawn from: `data` is for the drawing alone, `keep` for people, written beside the figure, `numbers` both.
+  /// All that is kept has the same columns.
+  /// @returns the name of the file that verbs of a Panel take
+  std::string data(const DataTable& table) { return figure_.add_data(table); }
+  std::string numbers(const DataTable& table) { return figure_.add_numbers(table); }
+  void keep(const DataTable& table) { figure_.keep(table); }
+
+  /// The panel in a row and column, or panel k of those that follow each other row by row. It lives as long as the page.
+  Panel& panel(Index row, Index column);
+  Panel& panel(std::size_t k) { return panel(grid_.row_of(k), grid_.column_of(k)); }
+
+  /// Titles of all panels together, centred below and left of them, so many inches from the page's edge; drawn with the
+  /// first panel, which must be there.
+  void title_below(const std::string& title, double height = 0.1);
+  void title_left(const std::string& title, double distance = 0.12);
+  /// A legend in a row above all panels, in several where one is too long.
+  void legend(const std::vector<LegendEntry>& entries) { legend_ = entries; }
+
+  /// Colours for things in order, say layers, a colour each, instead of those for amounts.
+  void step_colors(Index steps);
+
+  [[nodiscard]] const PanelGrid& grid() const { return grid_; }
+
+  /// The figure, to be written.
+  [[nodiscard]] GnuplotFigure figure();
+
+ private:
+  [[nodiscard]] std::string legend_script() const;
+
+  PanelGrid grid_;
+  FigureStyle style_;
+  GnuplotFigure figure_;
+  std::deque<Panel> panels_;
+  std::vector<LegendEntry> legend_;
+  std::string palette_;
+};
+
+/// The grid with room for such a legend above it.
+PanelGrid with_legend_above(PanelGrid grid, const std::vector<LegendEntry>& entries, const FigureStyle& style);
+
+}  // namespace headwave

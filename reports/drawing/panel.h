@@ -1,0 +1,136 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "panels.h"
+#include "strokes.h"
+#include "tics.h"
+
+namespace headwave {
+
+/// What is drawn around a panel.
+enum class Frame { whole, base_line, none };
+
+/// A bar of the heat map's colours beside it, in inches from the page's left and lower edge.
+struct ColorBar {
+  double x = 0.0, y = 0.0;
+  double width = 0.08, height = 1.0;
+  Tics tics;
+  std::string title = {};
+  double title_right = 0.0;  ///< letters by which the title is moved
+};
+
+/// What dots of several inks stand for, in a column.
+struct DotLegend {
+  struct Entry {
+    Dot dot;
+    std::string text;
+  };
+  std::string title = {};
+  std::vector<Entry> entries;
+  double away = 0.16, text_right = 0.1;  ///< inches from the panel to the dots, and from these to their texts
+};
+
+/// One panel of a page: axes, then curves and the like, then words. Nothing of one panel is seen on another.
+///
+/// What is plotted comes from a file that Page::data() or Page::numbers() names, whose columns count from 1: "3:4" is
+/// column 4 over column 3, and "3:($4/2)" half of it. Words are our own; texts of a result go into files, see texts().
+class Panel {
+ public:
+  /// @param box    inches from the page's left and lower edge
+  Panel(const PanelGrid& grid, Index row, Index column, const FigureStyle& style);
+
+  /// Leaves the panel only the part of its height between two shares of it.
+  void part(double low, double high);
+
+  void x_axis(const ValueRange& range, const Tics& tics = {});
+  void y_axis(const ValueRange& range, const Tics& tics = {});
+  void without_x_tics() { x_.shown = false; }
+  void without_y_tics() { y_.shown = false; }
+  void x_logarithmic(int base = 10) { x_.log_base = base; }
+  void y_logarithmic(int base = 10) { y_.log_base = base; }
+  /// A second axis above the panel with names at places of the x axis.
+  void upper_axis(const std::vector<Tic>& tics) { upper_ = tics; }
+  void frame(Frame frame) { frame_ = frame; }
+  void tic_length(double length) { tic_length_ = length; }  ///< 0.5 is usual
+
+  /// Titles of the axes, at distances in inches from the frame.
+  void title_below(const std::string& title, double distance = 0.37);
+  void title_left(const std::string& title, double distance = 0.5);
+  /// A text at a place; a text above the panel's left or right end, in letters that small panels have room for.
+  void note(const std::string& text, const Place& place, const Letters& letters = {});
+  void above(const std::string& text, Anchor end, Letters letters);
+  /// A dot with a text beside it.
+  void mark(const Place& place, const Dot& dot, const std::string& text = "", const Letters& letters = {});
+
+  /// Straight lines behind the curves, across the whole panel.
+  void vertical(double x, const Line& line, const Coordinate& end = share(1));
+  void level(double y, const Line& line);
+  void segment(const Place& from, const Place& to, const Line& line);
+  void rectangle(const Place& from, const Place& to, const Ink& ink);
+
+  /// x:y, with a name for the legend that legend_beside() or legend_over() shows.
+  void curve(const std::string& file, const std::string& columns, const Line& line, const std::string& name = "");
+  /// -x, where nothing is measured.
+  void falling_diagonal(const Line& line, const std::string& name = "");
+  /// x:y of points on a heat map's diagonal.
+  void diagonal(const Line& line);
+  /// x:y:c, coloured by c.
+  void colored_curve(const std::string& file, const std::string& columns, double width, double dots);
+  /// x:low:high, which what lies behind shows through where its opacity is given and below 1; and x:y down to a level,
+  /// paler where a strength below 1 is given.
+  void band(const std::string& file, const std::string& columns, const Ink& ink, double opacity = 0.0);
+  void area(const std::string& file, const std::string& columns, double level, const Ink& ink, double strength = 0.0);
+  /// x:y:amount of every pixel of an image.
+  void heat_map(const std::string& file, const std::string& columns = "1:2:3");
+  /// x:y:size.
+  void dots(const std::string& file, const std::string& columns, const Dot& dot, double line_width = 1.0);
+  /// x:y:across:up, a stroke from a point.
+  void strokes(const std::string& file, const std::string& columns, const Line& line);
+  /// x:y:left:right:bottom:top, or x:y:half width:half height.
+  void boxes(const std::string& file, const std::string& columns, const Ink& ink);
+  /// x:y:radius:begin:end in degrees, anticlockwise from the right.
+  void pies(const std::string& file, const std::string& columns, const Ink& ink);
+  /// x:y:text.
+  void texts(const std::string& file, const std::string& columns, const Letters& letters);
+  /// Texts of a column as names of tics: where they stand, and which they are.
+  void x_tic_names(const std::string& file, int place, int text);
+  void y_tic_names(const std::string& file, int place, int text);
+
+  /// The range of amounts that a heat map's or coloured curve's colours show, and a bar that says so.
+  void color_range(const ValueRange& range, bool logarithmic = false);
+  void color_bar(const ColorBar& bar);
+
+  /// Names of the curves, or of dots, in the room that with_legend_beside() left; and of curves in a row that ends with
+  /// the panel, at a height in inches of the page.
+  void legend_beside(const std::string& title);
+  void legend_beside(const DotLegend& legend);
+  void legend_over(double height);
+
+  /// gnuplot's commands for all of it.
+  [[nodiscard]] std::string script() const;
+
+ private:
+  struct Axis {
+    ValueRange range;
+    Tics tics;
+    bool shown = true;
+    int log_base = 0;
+  };
+  [[nodiscard]] std::string margins() const;
+  [[nodiscard]] std::string axis_words(char name, const Axis& axis) const;
+  void plot(const std::string& what, const std::string& with, const std::string& name = "");
+  void plot(const std::string& file, const std::string& columns, const std::string& with, const std::string& name);
+
+  PanelGrid grid_;
+  FigureStyle style_;
+  double left_, right_, bottom_, top_;  // inches
+  Axis x_, y_;
+  std::vector<Tic> upper_;
+  Frame frame_ = Frame::whole;
+  double tic_length_ = 0.5;
+  std::string notes_, lines_, colors_, legend_, plot_;
+};
+
+}  // namespace headwave

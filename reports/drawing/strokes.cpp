@@ -1,0 +1,94 @@
+#include "strokes.h"
+
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "visible_text.h"
+
+namespace headwave {
+
+namespace {
+
+std::string coordinate_words(const Coordinate& coordinate) {
+  switch (coordinate.unit) {
+    case Coordinate::Unit::value:
+      return fmt::format("first {}", coordinate.number);
+    case Coordinate::Unit::panel:
+      return fmt::format("graph {:.6f}", coordinate.number);
+    default:
+      return fmt::format("screen {:.6f}", coordinate.number);
+  }
+}
+
+}  // namespace
+
+Line categorical_line(Index i, double width, double dots) {
+  constexpr std::array dashes{"", "_", "-", "_.", "."};
+  constexpr std::array points{7, 5, 13, 6, 4, 12, 2, 1};
+  const auto n = static_cast<std::size_t>(i);
+  return {categorical(i), width, dashes[(n + n / points.size()) % dashes.size()], dots, points[n % points.size()]};
+}
+
+std::string text_words(const std::string& text) {
+  std::string out;
+  for (const char c : visible_text(text)) {
+    // Inside double quotes gnuplot takes backslashes for escapes, and runs what stands between backticks.
+    if (c == '"' || c == '\\' || c == '`')
+      out += fmt::format("\\{:03o}", static_cast<unsigned>(c));
+    else
+      out += c;
+  }
+  return fmt::format("\"{}\"", out);
+}
+
+std::string font_words(double points, bool bold, const FigureStyle& style) {
+  const char* weight = bold ? ":Bold" : "";
+  return points > 0 ? fmt::format("font \"{}{},{:.2f}\"", style.font, weight, points)
+                    : fmt::format("font \"{}{}\"", style.font, weight);
+}
+
+std::string color_words(const Ink& ink, const FigureStyle& style) {
+  return fmt::format("rgb \"{}\"", color_of(ink, style));
+}
+
+std::string line_words(const Line& line, const FigureStyle& style) {
+  std::string words = fmt::format("lc {} lw {} dt {}", color_words(line.ink, style), line.width,
+                                  line.dash.empty() ? "solid" : fmt::format("\"{}\"", line.dash));
+  if (line.dots > 0) words += fmt::format(" pt {} ps {}", line.point, line.dots);
+  return words;
+}
+
+std::string dot_words(const Dot& dot, const FigureStyle& style) {
+  return fmt::format("point pt {} ps {:.3f} lc {}", static_cast<int>(dot.shape), dot.size, color_words(dot.ink, style));
+}
+
+std::string letter_words(const Letters& letters, const FigureStyle& style) {
+  constexpr std::array anchors{"left", "center", "right"};
+  std::string words = anchors[static_cast<std::size_t>(letters.anchor)];
+  if (letters.upward) words += " rotate by 90";
+  if (letters.up_share != 0)
+    words += fmt::format(" offset {},graph {:.4f}", letters.right, letters.up_share);
+  else if (letters.right != 0 || letters.up != 0)
+    words += fmt::format(" offset {},{}", letters.right, letters.up);
+  if (letters.points > 0 || letters.bold) words += fmt::format(" {}", font_words(letters.points, letters.bold, style));
+  if (letters.ink.color != ink::text.color) words += fmt::format(" tc {}", color_words(letters.ink, style));
+  if (letters.front) words += " front";
+  return words;
+}
+
+std::string place_words(const Place& place) {
+  return fmt::format("{}, {}", coordinate_words(place.x), coordinate_words(place.y));
+}
+
+std::string tic_words(const Tics& tics) {
+  std::string list;
+  for (const Tic& tic : tics.named)
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", text_words(tic.name), tic.place);
+  if (!list.empty()) return fmt::format("({})", list);
+  if (!(tics.step > 0)) return "autofreq";
+  return std::isnan(tics.first) ? fmt::format("{}", tics.step) : fmt::format("{},{}", tics.first, tics.step);
+}
+
+}  // namespace headwave

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "figure_kind.h"
+
+namespace headwave {
+
+/// The centroid of each cluster of offset traces as a line, with the cluster's mass and the offset where it peaks.
+FigureKind cluster_centroids_figure();
+
+}  // namespace headwave
