@@ -54,8 +54,9 @@ std::string color_words(const Ink& ink, const FigureStyle& style) {
 }
 
 std::string line_words(const Line& line, const FigureStyle& style) {
-  std::string words = fmt::format("lc {} lw {} dt {}", color_words(line.ink, style), line.width,
-                                  line.dash.empty() ? "solid" : fmt::format("\"{}\"", line.dash));
+  const bool pattern = line.dash.find_first_not_of("0123456789") != std::string::npos;
+  const std::string dash = line.dash.empty() ? "solid" : pattern ? fmt::format("\"{}\"", line.dash) : line.dash;
+  std::string words = fmt::format("lc {} lw {} dt {}", color_words(line.ink, style), line.width, dash);
   if (line.dots > 0) words += fmt::format(" pt {} ps {}", line.point, line.dots);
   return words;
 }

@@ -12,7 +12,7 @@ namespace headwave {
 struct Line {
   Ink ink = ink::text;
   double width = 1.0;     ///< half points
-  std::string dash = {};  ///< gnuplot's pattern of '-', '_', '.' and spaces; empty: solid
+  std::string dash = {};  ///< gnuplot's pattern of '-', '_', '.' and spaces, or the number of one; empty: solid
   double dots = 0.0;      ///< size; 1 is about 0.09 inches
   int point = 7;          ///< gnuplot's shape of the dots
 };

@@ -74,7 +74,7 @@ GnuplotFigure draw(const Result& result, const FigureOptions& options) {
   panel.x_axis({first - 0.6, last + 0.6}, {.step = whole_step(last - first)});
   panel.y_axis({-furthest - 0.6, furthest + 0.6}, {.step = whole_step(2 * furthest)});
   panel.legend_beside("head: slope");
-  panel.falling_diagonal({ink::reference, 1.2, "-"}, "position alone");
+  panel.falling_diagonal({ink::reference, 1.2, "2"}, "position alone");
   for (std::size_t h = 0; h < heads.size(); ++h)
     panel.curve(
         page.numbers(tables[h]), "5:4", categorical_line(static_cast<Index>(h), 1.8, 0.5),
