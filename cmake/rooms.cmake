@@ -1,4 +1,4 @@
-# headwave_room(NAME USES rooms... LIBRARIES libs... PRIVATE_LIBRARIES libs...): every .cpp of a folder and its wings becomes
+# headwave_room(NAME [LIGHT] USES rooms... LIBRARIES libs... PRIVATE_LIBRARIES libs...): every .cpp of a folder and its wings becomes
 # headwave::NAME. Sources name each other by where they stand, "../numbers/matrix.h": no folder need be searched.
 
 function(headwave_compile_options target)
@@ -10,6 +10,11 @@ function(headwave_compile_options target)
   endif()
 endfunction()
 
+# Nothing here takes long when it runs; long to compile it all is.
+function(headwave_light target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # The owner's headers are compiled once; everything built with the same flags reads them.
 function(headwave_precompile owner target)
   if(NOT HEADWAVE_PRECOMPILE)
@@ -17,14 +22,14 @@ function(headwave_precompile owner target)
   endif()
   if(target STREQUAL owner)
     target_precompile_headers(${target} PRIVATE <algorithm> <complex> <filesystem> <functional> <map> <memory> <string> <variant> <vector>
-                              <Eigen/Core> <Eigen/Eigenvalues> <Eigen/QR> <Eigen/SVD> <fmt/format.h> ${ARGN})
+                              <Eigen/Core> <fmt/format.h> ${ARGN})
   else()
     target_precompile_headers(${target} REUSE_FROM ${owner})
   endif()
 endfunction()
 
 function(headwave_room name)
-  cmake_parse_arguments(ROOM "" "" "USES;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ROOM "LIGHT" "" "USES;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${name}/*.cpp")
   if(NOT sources)
     return()
@@ -39,7 +44,12 @@ function(headwave_room name)
   headwave_compile_options(headwave_${name})
   list(TRANSFORM ROOM_USES PREPEND "headwave_")
   target_link_libraries(headwave_${name} PUBLIC ${ROOM_USES} ${ROOM_LIBRARIES} PRIVATE ${ROOM_PRIVATE_LIBRARIES})
-  headwave_precompile(headwave_core headwave_${name})
+  if(ROOM_LIGHT)
+    headwave_light(headwave_${name})
+    headwave_precompile(headwave_${name} headwave_${name})
+  else()
+    headwave_precompile(headwave_core headwave_${name})
+  endif()
 endfunction()
 
 function(headwave_program program folder)
@@ -58,5 +68,6 @@ function(headwave_program program folder)
   list(TRANSFORM ROOM_USES PREPEND "headwave_")
   target_compile_definitions(${program} PRIVATE HEADWAVE_VERSION="${PROJECT_VERSION}")
   target_link_libraries(${program} PRIVATE ${ROOM_USES} ${ROOM_LIBRARIES})
-  headwave_precompile(${program} ${program} <CLI/CLI.hpp> <nlohmann/json.hpp>)
+  headwave_light(${program})
+  headwave_precompile(${program} ${program} <CLI/CLI.hpp>)
 endfunction()

@@ -75,6 +75,10 @@ fftw=$(grep -lE 'include *[<"]fftw3' $sources || true)
 boost=$(grep -lE 'include *<boost/' $sources || true)
 [ "$boost" = analysis/statistics/tails.cpp ] || complain "Boost is included by '$boost', expected analysis/statistics/tails.cpp alone"
 
+# ctest calls every case by its name, and CMake takes a semicolon apart.
+names=$(grep -rnE '^TEST_CASE\("[^"]*;' tests --include='*.cpp' || true)
+[ -z "$names" ] || complain "a test's name has a semicolon, which CMake takes apart: $names"
+
 for header in hdf5 unicode/ pcre2 openssl CLI/ toml; do
   rooms=$(grep -lE "include *<$header" $sources | grep -v '^data/' || true)
   [ -z "$rooms" ] || complain "$header is included outside data: $rooms"

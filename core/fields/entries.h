@@ -44,7 +44,7 @@ class Entries {
 
   /// An entry as it is kept; never called.
   template <class Values>
-  static auto stored() {
+  static auto stored() {  // NOLINT(bugprone-branch-clone): the branches differ in their type
     if constexpr (is_eigen<Values> || std::is_floating_point_v<Values>)
       return double();
     else if constexpr (is_text<Values>)

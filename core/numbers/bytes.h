@@ -37,7 +37,7 @@ class ByteWriter {
   template <class T>
   void write(const T& value) {
     if constexpr (HasMembers<T>) {
-      std::apply([this](const auto&... member) { (write(member), ...); }, T::members(value));
+      std::apply([this](const auto&... member) { (this->write(member), ...); }, T::members(value));
     } else {
       static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
       put(&value, sizeof value);
@@ -94,7 +94,7 @@ class ByteReader {
   template <class T>
   void read(T& value) {
     if constexpr (HasMembers<T>) {
-      std::apply([this](auto&... member) { (read(member), ...); }, T::members(value));
+      std::apply([this](auto&... member) { (this->read(member), ...); }, T::members(value));
     } else {
       static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
       get(&value, sizeof value);

@@ -1,11 +1,11 @@
 #include "job.h"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "../../core/numbers/threads.h"
 #include "document_pass.h"
 #include "job_stages.h"
 
@@ -41,8 +41,7 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
                                         const ProgressCallback& progress) {
   if (source.count() < 1) throw ShapeError("run_job: the source has no documents; expected at least one");
   require_in_range(options);
-  const int threads =
-      options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const int threads = thread_count(options.threads);
   DocumentPass pass(model, source, options, threads);
   StageReport report(job_stages(model, pass, options, threads), progress);
   pass.run(report);

@@ -4,12 +4,12 @@
 #include <chrono>
 #include <map>
 #include <numeric>
-#include <thread>
 
 #include <sys/resource.h>
 
 #include "../../analysis/waves/phase_delay.h"
 #include "../../core/numbers/error.h"
+#include "../../core/numbers/threads.h"
 #include "../../data/results/packed_size.h"
 #include "job_stages.h"
 
@@ -116,8 +116,7 @@ JobEstimate estimate_job(const Model& model, const Source& source, const JobOpti
     job.shortest = std::min(job.shortest, source.length(i));
     job.longest = std::max(job.longest, source.length(i));
   }
-  const int threads =
-      options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const int threads = thread_count(options.threads);
   const Index first = std::max<Index>(PhaseDelayOptions().null_documents, threads);
   job.probed = std::min<Index>(job.documents, first + threads);
 

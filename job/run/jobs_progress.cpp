@@ -1,16 +1,15 @@
 #include "jobs_progress.h"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
+#include "../../core/numbers/threads.h"
 #include "job_stages.h"
 
 namespace headwave {
 
 double job_cost(const Model& model, const Source& source, const JobOptions& options) {
-  const int threads =
-      options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const int threads = thread_count(options.threads);
   const DocumentPass pass(model, source, options, threads);
   double cost = 0;
   for (const StageCost& stage : job_stages(model, pass, options, threads)) cost += stage.seconds;

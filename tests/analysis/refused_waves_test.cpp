@@ -4,7 +4,7 @@
 #include "../../analysis/predictions/position_atlas.h"
 #include "../../analysis/waves/delay.h"
 #include "../../analysis/waves/qk_svd.h"
-#include "../../analysis/waves/wave_chain.h"
+#include "../../analysis/waves/wave_head.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -47,7 +47,6 @@ TEST_CASE("a chain and an atlas are refused of a model with NaN among its weight
   CHECK_THROWS_WITH(position_atlas(stack, options), ContainsSubstring("a length of 7 was asked for, the model has 6"));
   stack.blocks[0].self.key.weight = broken;
   CHECK_THROWS_AS(wave_heads(stack, grid, 1), NumericError);
-  CHECK_THROWS_AS(wave_chain_plan(stack, grid, AttentionKind::self, 6, {}), NumericError);
 }
 
 TEST_CASE("measured offsets are refused at a level that is no chance") {

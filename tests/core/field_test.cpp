@@ -34,7 +34,7 @@ TEST_CASE("a result gives a field by name, and says what is missing") {
   CHECK_THROWS_WITH(result.at("a/c"), ContainsSubstring("no 'a/c'; it holds 1 arrays"));
 }
 
-TEST_CASE("a text among attributes is found by name; numbers and what is not there are none") {
+TEST_CASE("a text among attributes is found by name, numbers and what is not there are none") {
   const Attributes attributes{{"model", std::string("bert")}, {"seed", std::int64_t{7}}};
   CHECK(attribute_text(attributes, "model") == "bert");
   CHECK(attribute_text(attributes, "seed").empty());

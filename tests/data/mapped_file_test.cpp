@@ -99,7 +99,7 @@ TEST_CASE("replaced file: a name that a folder took meanwhile is an error, and n
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
-TEST_CASE("file descriptor: closed once, wherever it was moved to; what cannot be opened says why") {
+TEST_CASE("file descriptor: closed once, wherever it was moved to, and what cannot be opened says why") {
   const TemporaryFolder folder;
   FileDescriptor file(folder / "a", O_WRONLY | O_CREAT);
   const int number = file.get();
