@@ -58,11 +58,23 @@ std::vector<WordChance> likeliest(const Vector& chances, Index count) {
   return words;
 }
 
+namespace {
+
+/// What is predicted are token ids: stored states alone have none.
+void require_ids(const Document& document) {
+  if (static_cast<Index>(document.ids.size()) != document.length())
+    throw ShapeError(fmt::format("a loss is about token ids; the document has {} of them for {} tokens",
+                                 document.ids.size(), document.length()));
+}
+
+}  // namespace
+
 PredictionLoss causal_loss(const Model& model, const Document& document) {
   if (!model.stack.block.causal || model.decoder)
     throw ShapeError(
         fmt::format("causal_loss: a {} does not predict the next token from those before it", model.family));
   require_head(model);
+  require_ids(document);
   const Matrix32 last = model_pass(model, document, {}, {.final_states = true});
   PredictionLoss loss;
   if (last.rows() < 2) return loss;
@@ -79,6 +91,7 @@ PredictionLoss causal_loss(const Model& model, const Document& document) {
 PredictionLoss masked_loss(const Model& model, const Document& document, std::span<const Index> places,
                            std::int32_t mask) {
   require_head(model);
+  require_ids(document);
   Document masked = document;
   for (const Index place : places) {
     if (place < 0 || place >= document.length())

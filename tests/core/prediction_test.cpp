@@ -55,3 +55,17 @@ TEST_CASE("losses are refused of a model that reads both ways, and of places out
     CHECK_THROWS_WITH(masked_loss(model, document, places, 1), ContainsSubstring("outside a document of 2 tokens"));
   }
 }
+
+TEST_CASE("losses are refused of a document whose states were stored without its token ids") {
+  const Matrix32 words = Matrix32::Ones(3, 2);
+  Model model;
+  model.family = "bert";
+  model.head.words.weight = words;
+  Document document;
+  document.stored.push_back({0, Matrix32::Zero(4, 2), {}, {}});
+  REQUIRE(document.length() == 4);
+  const std::vector<Index> places{3};
+  CHECK_THROWS_WITH(masked_loss(model, document, places, 1), ContainsSubstring("0 of them for 4 tokens"));
+  model.stack.block.causal = true;
+  CHECK_THROWS_WITH(causal_loss(model, document), ContainsSubstring("0 of them for 4 tokens"));
+}
