@@ -75,6 +75,11 @@ fftw=$(grep -lE 'include *[<"]fftw3' $sources || true)
 boost=$(grep -lE 'include *<boost/' $sources || true)
 [ "$boost" = analysis/statistics/tails.cpp ] || complain "Boost is included by '$boost', expected analysis/statistics/tails.cpp alone"
 
+# Two types of one name would pass every compiler and be mixed up by the linker.
+twice=$(grep -hoE '^(struct|class|enum class) [A-Za-z0-9]+ *(:|\{)' $(echo "$every" | grep -E '^(core|analysis|data|reports|job)/.*\.h$') |
+  sed -E 's/ *[:{]$//; s/.* //' | sort | uniq -d)
+[ -z "$twice" ] || complain "headers of two rooms define types of one name: $twice"
+
 # ctest calls every case by its name, and CMake takes a semicolon apart.
 names=$(grep -rnE '^TEST_CASE\("[^"]*;' tests --include='*.cpp' || true)
 [ -z "$names" ] || complain "a test's name has a semicolon, which CMake takes apart: $names"

@@ -88,8 +88,8 @@ PanelGrid with_cells(PanelGrid grid, std::size_t across, std::size_t down, doubl
   return grid;
 }
 
-HeadGrid head_panels(Index layers, Index heads, const FigureStyle& style, double flatness) {
-  HeadGrid grid;
+HeadPanels head_panels(Index layers, Index heads, const FigureStyle& style, double flatness) {
+  HeadPanels grid;
   grid.heads = heads;
   grid.rows = layers;
   grid.columns = heads;

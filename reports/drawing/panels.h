@@ -59,7 +59,7 @@ PanelGrid with_cells(PanelGrid grid, std::size_t across, std::size_t down, doubl
                      std::size_t entries, const FigureStyle& style);
 
 /// A small panel for every head, layers in rows, and the rows of a layer below each other where one does not hold it.
-struct HeadGrid : PanelGrid {
+struct HeadPanels : PanelGrid {
   Index heads = 1;  ///< of a layer
   [[nodiscard]] Index rows_of_layer() const { return (heads + columns - 1) / columns; }
   [[nodiscard]] Index row(Index layer, Index head) const { return layer * rows_of_layer() + head / columns; }
@@ -73,6 +73,6 @@ struct HeadGrid : PanelGrid {
 
 /// Few heads are drawn large, many as small as text can still be read on a screen.
 /// @param flatness  a panel's height in parts of its width
-HeadGrid head_panels(Index layers, Index heads, const FigureStyle& style, double flatness = 0.62);
+HeadPanels head_panels(Index layers, Index heads, const FigureStyle& style, double flatness = 0.62);
 
 }  // namespace headwave

@@ -98,7 +98,7 @@ std::string peak_text(double peak, double panel_width) {
 }
 
 /// One head: its name, its peak, its curve.
-void add_panel(Page& page, const HeadGrid& grid, const Profiles& profiles, std::size_t row) {
+void add_panel(Page& page, const HeadPanels& grid, const Profiles& profiles, std::size_t row) {
   const auto l = static_cast<Index>(row / profiles.heads.size()), h = static_cast<Index>(row % profiles.heads.size());
   const Index layer = profiles.layers[static_cast<std::size_t>(l)], head = profiles.heads[static_cast<std::size_t>(h)];
   const double measured = profiles.measured.empty() ? std::nan("") : profiles.measured[row];
@@ -135,7 +135,7 @@ void add_panel(Page& page, const HeadGrid& grid, const Profiles& profiles, std::
 GnuplotFigure draw(const Result& result, const FigureOptions& options) {
   const Profiles profiles = profiles_of(result, options.pairs);
   const auto heads = static_cast<Index>(profiles.heads.size());
-  const HeadGrid grid =
+  const HeadPanels grid =
       head_panels(static_cast<Index>(profiles.layers.size()), heads, options.style, heads <= 4 ? 0.6 : 0.66);
   Page page(grid, options.style);
   for (std::size_t row = 0; row < profiles.layers.size() * profiles.heads.size(); ++row)

@@ -49,7 +49,7 @@ Kernels kernels_of(const Result& result) {
 }
 
 /// One head: name, weight, curve, and a line where positions alone would land.
-void add_panel(Page& page, const HeadGrid& grid, const Kernels& kernels, std::size_t row) {
+void add_panel(Page& page, const HeadPanels& grid, const Kernels& kernels, std::size_t row) {
   const std::size_t l = row / kernels.heads.size(), h = row % kernels.heads.size();
   const Index layer = kernels.layers[l], head = kernels.heads[h];
   const double predicted = (*kernels.predicted)[row], weight = kernels.weight[row], reach = kernels.reach();
@@ -88,7 +88,7 @@ void add_panel(Page& page, const HeadGrid& grid, const Kernels& kernels, std::si
 
 GnuplotFigure draw(const Result& result, const FigureOptions& options) {
   const Kernels kernels = kernels_of(result);
-  const HeadGrid grid =
+  const HeadPanels grid =
       head_panels(static_cast<Index>(kernels.layers.size()), static_cast<Index>(kernels.heads.size()), options.style);
   Page page(grid, options.style);
   for (std::size_t row = 0; row < kernels.predicted->size(); ++row) add_panel(page, grid, kernels, row);

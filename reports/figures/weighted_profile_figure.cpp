@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t most_panels = 128 * 128;
 
 /// One head: name, curve, and the maximum's lag.
-void add_panel(Page& page, const HeadGrid& grid, const WeightedSums& sums, const ChosenHead& chosen) {
+void add_panel(Page& page, const HeadPanels& grid, const WeightedSums& sums, const ChosenHead& chosen) {
   const auto& [layer, head] = chosen.name;
   const std::size_t row = chosen.row, peak = sums.peak(row);
   const double at = peak < sums.lags.size() ? sums.lags[peak] : std::numeric_limits<double>::quiet_NaN();
@@ -61,7 +61,7 @@ GnuplotFigure draw(const Result& result, const FigureOptions& options) {
   FigureOptions all = options;
   all.heads.clear();
   const auto heads = chosen_heads(result, "cross_covariance/weighted_centred", all, sums.rows());
-  const HeadGrid grid =
+  const HeadPanels grid =
       head_panels(static_cast<Index>(sums.layers.size()), static_cast<Index>(sums.heads.size()), options.style);
   Page page(grid, options.style);
   for (const ChosenHead& head : heads) add_panel(page, grid, sums, head);

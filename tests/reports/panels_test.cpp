@@ -41,7 +41,7 @@ TEST_CASE("panels: every head has one of its own, whatever the width") {
   for (const double width : {0.0, 2.5, 3.4, 7.0, 12.0})
     for (const Index heads : {1, 5, 12, 16}) {
       const FigureStyle style{.width = width};
-      const HeadGrid grid = head_panels(3, heads, style);
+      const HeadPanels grid = head_panels(3, heads, style);
       INFO(width << " " << heads);
       if (width > 0) CHECK(grid.width() == Approx(layout_width(style)).epsilon(1e-14));
       if (width > 0) CHECK(grid.points >= 5);
