@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "../../core/fields/fields.h"
-
 #include "../waves/phase_delay.h"
 #include "../waves/score_delay.h"
 

@@ -8,9 +8,9 @@
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/random.h"
 #include "../../core/numbers/threads.h"
-#include "../statistics/tails.h"
 #include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"
+#include "../statistics/tails.h"
 
 namespace headwave {
 
