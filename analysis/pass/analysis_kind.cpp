@@ -25,8 +25,6 @@ std::string_view text_of(Need need) {
       return "hidden states";
     case Need::attention:
       return "attention";
-    case Need::scores:
-      return "scores";
     case Need::values:
       return "values";
     default:

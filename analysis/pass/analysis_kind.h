@@ -22,7 +22,6 @@ enum class Need {
   positions,     ///< a position table
   states,        ///< hidden states, with the projections that read them
   attention,     ///< attention weights
-  scores,        ///< scores before mask and softmax
   values,        ///< values and W_O
   equal_length,  ///< documents of one length: of others, the most common one counts
 };

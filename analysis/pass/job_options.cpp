@@ -13,9 +13,6 @@ namespace {
 
 constexpr double most_offset = 4096;
 
-template <class T>
-constexpr bool is_number = std::is_arithmetic_v<T>;
-
 }  // namespace
 
 std::string JobOption::flag() const {
@@ -110,7 +107,7 @@ void add_options(Attributes& provenance, const JobOptions& options, int threads)
           Attribute& attribute = provenance[std::string(option.name)];
           if constexpr (std::is_same_v<Value, double>)
             attribute = value;
-          else if constexpr (is_number<Value>)
+          else if constexpr (std::is_arithmetic_v<Value>)
             attribute = static_cast<std::int64_t>(value);
           else
             attribute = fmt::format("{}", fmt::join(value, ","));
@@ -123,7 +120,7 @@ void require_in_range(const JobOptions& options) {
   for (const JobOption& option : job_option_table())
     std::visit(
         [&](auto member) {
-          if constexpr (is_number<std::decay_t<decltype(options.*member)>>) {
+          if constexpr (std::is_arithmetic_v<std::decay_t<decltype(options.*member)>>) {
             const auto value = static_cast<double>(options.*member);
             if (option.least == 0 && option.most == 0) return;
             if ((value >= option.least && value <= option.most) || (option.or_none && value == 0)) return;

@@ -34,7 +34,7 @@ class StateMomentsAnalysis : public DocumentAnalysis<std::vector<DocumentMoments
  public:
   using DocumentAnalysis::DocumentAnalysis;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
-    if (site().numbers[static_cast<std::size_t>(i)] < 0) return nullptr;
+    if (site().number_of(i) < 0) return nullptr;
     return look_of(std::make_unique<MomentsProbe>(site()), &MomentsProbe::taken);
   }
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {

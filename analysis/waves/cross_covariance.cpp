@@ -48,7 +48,7 @@ class CrossCovarianceAnalysis : public DocumentAnalysis<DocumentCovariances> {
              input.stack().block.score_scale) {}
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
-    const Index number = site().numbers[static_cast<std::size_t>(i)];
+    const Index number = site().number_of(i);
     if (number < 0) return nullptr;
     return look_of(
         std::make_unique<CovarianceListener>(site().grid, stack().block.d_head, options().reach, number == 0),

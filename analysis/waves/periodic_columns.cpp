@@ -23,7 +23,7 @@ class PeriodicColumnsAnalysis : public DocumentAnalysis<DocumentPeriodicColumns>
         sum_(periodic_columns(input.site.grid, input.stack().block.d_head, periodic_threshold(input.site.length))) {}
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
-    if (site().numbers[static_cast<std::size_t>(i)] < 0) return nullptr;
+    if (site().number_of(i) < 0) return nullptr;
     return look_of(std::make_unique<PeriodicColumnsListener>(sum_.grid, sum_.components, sum_.threshold, sum_.options),
                    &PeriodicColumnsListener::taken);
   }

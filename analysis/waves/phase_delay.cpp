@@ -25,7 +25,7 @@ class PhaseDelayAnalysis : public DocumentAnalysis<DocumentPhases> {
   }
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
-    const Index number = site().numbers[static_cast<std::size_t>(i)];
+    const Index number = site().number_of(i);
     if (number < 0) return nullptr;
     const Index draws = number < phases_.null_documents ? options().draws : 0;
     return look_of(std::make_unique<PhaseListener>(site().grid, site().length, phases_.bins, draws, rotations_),

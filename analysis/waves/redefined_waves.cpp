@@ -18,7 +18,7 @@ class RedefinedAnalysis : public DocumentAnalysis<RedefinedWaves> {
  public:
   using DocumentAnalysis::DocumentAnalysis;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
-    if (site().numbers[static_cast<std::size_t>(i)] != 0) return nullptr;
+    if (site().number_of(i) != 0) return nullptr;
     return look_of(std::make_unique<RedefinedWavesListener>(site().grid, site().length, shown_waves),
                    &RedefinedWavesListener::taken);
   }

@@ -33,7 +33,7 @@ class ScoreDelayAnalysis : public DocumentAnalysis<DocumentCross> {
   }
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
-    if (site().numbers[static_cast<std::size_t>(i)] < 0) return nullptr;
+    if (site().number_of(i) < 0) return nullptr;
     return look_of(std::make_unique<ScoreDelayListener>(site().grid, site().length, options().draws, frames_),
                    &ScoreDelayListener::taken);
   }

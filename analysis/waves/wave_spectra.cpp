@@ -26,7 +26,7 @@ class WaveSpectraAnalysis : public DocumentAnalysis<DocumentWaveSpectra> {
       : DocumentAnalysis(input), sum_(wave_spectra(input.site.grid, input.site.length, count_of(input.stack()))) {}
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
-    const Index number = site().numbers[static_cast<std::size_t>(i)];
+    const Index number = site().number_of(i);
     if (number < 0) return nullptr;
     return look_of(std::make_unique<WaveSpectraListener>(site().grid, stack().block.d_head, site().length, sum_.count,
                                                          options().seed, number),
