@@ -1,5 +1,7 @@
 #include "analysis_kind.h"
 
+#include <algorithm>
+
 namespace headwave {
 
 std::string_view text_of(Step step) {
@@ -30,6 +32,24 @@ std::string_view text_of(Need need) {
     default:
       return "documents of one length";
   }
+}
+
+AnalysisSizes analysis_sizes(const Stack& stack, const HeadGrid& grid, const std::vector<Index>& lengths) {
+  AnalysisSizes sizes;
+  sizes.layers = static_cast<double>(grid.layers.size());
+  sizes.rows = static_cast<double>(grid.rows());
+  sizes.d_model = static_cast<double>(stack.d_model());
+  sizes.d_head = static_cast<double>(stack.block.d_head);
+  sizes.documents = sizes.alike = static_cast<double>(lengths.size());
+  for (const Index length : lengths) sizes.longest = std::max(sizes.longest, static_cast<double>(length));
+  sizes.length = sizes.longest;
+  sizes.table = static_cast<double>(stack.embedding.positions.rows());
+  return sizes;
+}
+
+bool applies(const AnalysisKind& kind, const Site& site) {
+  if (kind.one_sequence && site.kind == AttentionKind::cross) return false;
+  return !kind.chain || site.no_chain.empty();
 }
 
 }  // namespace headwave

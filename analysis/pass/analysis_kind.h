@@ -43,11 +43,13 @@ struct AnalysisSizes {
   double documents = 0, longest = 0;  ///< all documents; tokens of the longest
   double alike = 0, length = 0;       ///< documents of the most common length, and that length: of the wave chain
   double table = 0;                   ///< rows of the position table
-  bool chain = true;                  ///< whether the wave chain can be followed
-  bool cross = false;                 ///< cross-attention: no positions in common
 
   [[nodiscard]] double frequencies() const { return 0.5 * longest + 1; }
 };
+
+/// Of documents that are all alike, of any length.
+/// @param lengths  tokens of each
+AnalysisSizes analysis_sizes(const Stack& stack, const HeadGrid& grid, const std::vector<Index>& lengths);
 
 /// One document among the sizes.
 struct DocumentSizes {
@@ -76,12 +78,16 @@ struct AnalysisKind {
   std::vector<Of> reads = {};         ///< analyses whose results it reads: they are done with it, before it
   std::vector<Of> reads_one_of = {};  ///< ... of which one at least must be there
   bool chain = false;                 ///< only where the wave chain can be followed, see Site::no_chain
+  bool one_sequence = false;          ///< only where queries and keys stand in one sequence: not in cross-attention
   bool always = false;                ///< done whatever is asked for
   bool listed = true;                 ///< false: only what others read, with no Fields of its own
-  /// @returns null where there is nothing for it at this site
+  /// Asked only where it applies(). @returns null where there is nothing for it at this site for another reason
   std::unique_ptr<Analysis> (*make)(const AnalysisInput&) = nullptr;
   AnalysisCost (*cost)(const AnalysisSizes&, const DocumentSizes&,
                        const JobOptions&) = nullptr;  ///< null: next to none
 };
+
+/// Whether an analysis is for a kind of attention at all.
+bool applies(const AnalysisKind& kind, const Site& site);
 
 }  // namespace headwave

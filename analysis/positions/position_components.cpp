@@ -38,13 +38,12 @@ class PositionComponentsAnalysis : public Analysis {
 
 std::unique_ptr<Analysis> make(const AnalysisInput& input) {
   const bool unknown = !input.first.stored.empty() && input.stack().embedding.positions.rows() == 0;
-  if (input.site.kind == AttentionKind::cross || unknown) return nullptr;
-  return std::make_unique<PositionComponentsAnalysis>(input);
+  return unknown ? nullptr : std::make_unique<PositionComponentsAnalysis>(input);
 }
 
 AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& /*options*/) {
   AnalysisCost cost;
-  if (!sizes.cross) cost.after = 6.5e-10 * sizes.longest * sizes.d_model * sizes.d_model;
+  cost.after = 6.5e-10 * sizes.longest * sizes.d_model * sizes.d_model;
   cost.parallel = false;
   return cost;
 }
@@ -118,6 +117,7 @@ const AnalysisKind& position_components_analysis() {
                                  .finds = "principal components of the position table (PCA)",
                                  .step = Step::positions,
                                  .needs = {Need::positions},
+                                 .one_sequence = true,
                                  .make = make,
                                  .cost = cost};
   return kind;

@@ -119,13 +119,9 @@ class PositionSpectrumAnalysis : public Analysis {
   }
 };
 
-std::unique_ptr<Analysis> make(const AnalysisInput& input) {
-  return input.site.kind == AttentionKind::cross ? nullptr : std::make_unique<PositionSpectrumAnalysis>(input);
-}
-
 AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& /*options*/) {
   AnalysisCost cost;
-  if (!sizes.cross) cost.after = 5e-8 * sizes.longest * sizes.d_model;
+  cost.after = 5e-8 * sizes.longest * sizes.d_model;
   cost.parallel = false;
   cost.entries = (0.5 * std::max(sizes.table, sizes.longest) + 1) * (sizes.d_model + 8) + 2 * sizes.d_model;
   return cost;
@@ -200,7 +196,8 @@ const AnalysisKind& position_spectrum_analysis() {
                                  .finds = "frequencies of the position table",
                                  .step = Step::positions,
                                  .needs = {Need::positions},
-                                 .make = make,
+                                 .one_sequence = true,
+                                 .make = make_of<PositionSpectrumAnalysis>,
                                  .cost = cost};
   return kind;
 }

@@ -67,15 +67,13 @@ class PositionAtlasAnalysis : public Analysis {
 };
 
 std::unique_ptr<Analysis> make(const AnalysisInput& input) {
-  if (input.site.kind == AttentionKind::cross || !input.first.stored.empty()) return nullptr;
-  return std::make_unique<PositionAtlasAnalysis>(input);
+  return input.first.stored.empty() ? std::make_unique<PositionAtlasAnalysis>(input) : nullptr;
 }
 
 AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& options) {
   AnalysisCost cost;
-  if (!sizes.cross)
-    cost.after = sizes.rows * sizes.d_head * static_cast<double>(options.atlas_draws) *
-                 (1.4e-8 * sizes.longest + 3.2e-9 * sizes.d_head * sizes.d_head);
+  cost.after = sizes.rows * sizes.d_head * static_cast<double>(options.atlas_draws) *
+               (1.4e-8 * sizes.longest + 3.2e-9 * sizes.d_head * sizes.d_head);
   cost.entries = 3 * sizes.rows * (2 * static_cast<double>(options.reach) + 1);
   return cost;
 }
@@ -219,6 +217,7 @@ const AnalysisKind& position_atlas_analysis() {
                                  .finds = "what positions alone predict, from the weights",
                                  .step = Step::prediction,
                                  .needs = {Need::positions, Need::weights},
+                                 .one_sequence = true,
                                  .make = make,
                                  .cost = cost};
   return kind;

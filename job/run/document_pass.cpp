@@ -34,8 +34,7 @@ void DocumentPass::prepare() {
     const AnalysisInput input{model_, first_, sites_[s], options_, source_.count(), longest, threads_};
     analyses_.emplace_back();
     for (const AnalysisKind* kind : kinds_) {
-      const bool there = !kind->chain || sites_[s].no_chain.empty();
-      analyses_.back().push_back(there ? kind->make(input) : nullptr);
+      analyses_.back().push_back(applies(*kind, sites_[s]) ? kind->make(input) : nullptr);
       if (analyses_.back().back()) analyses_.back().back()->prepare(finished_[s]);
     }
   }
