@@ -17,9 +17,6 @@ namespace headwave {
 
 class WaveListener;  // waves/wave_probe.h
 
-/// Puts Fields behind others.
-void append(std::vector<Field>& fields, std::vector<Field>&& more);
-
 /// What an analysis works on: one kind of attention of one job. All of it outlives the analysis.
 struct AnalysisInput {
   const Model& model;

@@ -70,7 +70,7 @@ int demo(DemoOptions& options) {
   folder.require_space(result_bytes(planted.model, *documents, options.job));
   std::vector<KindResult> results = run_job_by_kind(planted.model, *documents, options.job, progress());
   Result& result = results.front().result;
-  for (Field& field : describe(planted)) result.fields.push_back(std::move(field));
+  append(result.fields, describe(planted));
   result.title = "headwave demo: a planted model with known truth";
   write_folder(folder, results, options.folder,
                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());

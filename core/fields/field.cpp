@@ -95,4 +95,8 @@ Field make_field(std::string name, std::vector<Axis> axes, std::string unit, std
   return field;
 }
 
+void append(std::vector<Field>& fields, std::vector<Field> more) {
+  for (Field& field : more) fields.push_back(std::move(field));
+}
+
 }  // namespace headwave

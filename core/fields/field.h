@@ -77,4 +77,7 @@ Axis offset_axis(std::string name, Index first, Index last);
 Field make_field(std::string name, std::vector<Axis> axes, std::string unit, std::string long_name,
                  std::vector<double> values);
 
+/// Puts Fields behind others.
+void append(std::vector<Field>& fields, std::vector<Field> more);
+
 }  // namespace headwave

@@ -59,7 +59,7 @@ Fields& Fields::note_all(std::string name, Attribute value) {
 }
 
 Fields& Fields::append(std::vector<Field> more) {
-  for (Field& field : more) fields_.push_back(std::move(field));
+  headwave::append(fields_, std::move(more));
   return *this;
 }
 

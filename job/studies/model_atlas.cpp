@@ -24,13 +24,13 @@ void require_options(const Model& model, const ModelPlace& place, const ModelAtl
 
 std::vector<Field> fields_of(const Stack& stack, const ModelAtlasOptions& options) {
   std::vector<Field> fields = describe(position_atlas(stack, options.atlas));
-  for (Field& field : position_term_fields(stack, options.atlas.reach)) fields.push_back(std::move(field));
+  append(fields, position_term_fields(stack, options.atlas.reach));
   if (options.paper_heads.empty()) return fields;
   PaperPhasesOptions paper = options.paper;
   paper.length = options.atlas.length;
   paper.seed = options.atlas.null.seed;
   paper.threads = thread_count(options.atlas.threads);
-  for (Field& field : describe(paper_phases(stack, options.paper_heads, paper))) fields.push_back(std::move(field));
+  append(fields, describe(paper_phases(stack, options.paper_heads, paper)));
   return fields;
 }
 

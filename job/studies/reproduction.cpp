@@ -84,9 +84,9 @@ Reproduction reproduction(const std::function<JobInput()>& open, const JobOption
     }
     table.add(fmt::format("weight of {} at its offset, {}", name, words), "ratio", share);
   }
-  for (Field& field : carried.fields()) found.result.fields.push_back(std::move(field));
+  append(found.result.fields, carried.fields());
   found.quantities = table.taken();
-  for (Field& field : describe(found)) found.result.fields.push_back(std::move(field));
+  append(found.result.fields, describe(found));
   found.result.provenance["published_model"] = found.model;
   return found;
 }
