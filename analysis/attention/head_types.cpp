@@ -46,26 +46,13 @@ HeadType type_of(const HeadTypes& types, Index row) {
 
 }  // namespace
 
-void HeadTypeSum::Mean::add(const Matrix& values) {
-  const auto defined = values.array() == values.array();  // NaN is not
-  sum.array() += defined.select(values.array(), 0.0);
-  count.array() += defined.cast<double>();
-}
-
-Matrix HeadTypeSum::Mean::value() const {
-  return sum.cwiseQuotient(count);  // 0 / 0 is NaN: defined in no document
-}
-
 HeadTypeSum::HeadTypeSum(HeadGrid grid, AttentionKind kind, const HeadTypeOptions& options) {
   if (options.reach < 0)
     throw ShapeError(fmt::format("HeadTypeSum: expected a reach of at least 0, {} came", options.reach));
   const Index rows = grid.rows();
-  const auto zeros = [](Index height, Index width) {
-    return Mean{Matrix::Zero(height, width), Matrix::Zero(height, width)};
-  };
-  scores_ = zeros(static_cast<Index>(head_scores), rows);
-  argmax_share_ = zeros(rows, 2 * options.reach + 1);
-  position_disagreement_ = zeros(static_cast<Index>(grid.layers.size()), 1);
+  scores_ = DefinedMean(static_cast<Index>(head_scores), rows);
+  argmax_share_ = DefinedMean(rows, 2 * options.reach + 1);
+  position_disagreement_ = DefinedMean(static_cast<Index>(grid.layers.size()), 1);
   first_.sink_position.assign(static_cast<std::size_t>(rows), -1);
   first_.grid = std::move(grid);
   first_.kind = kind;
@@ -75,13 +62,13 @@ HeadTypeSum::HeadTypeSum(HeadGrid grid, AttentionKind kind, const HeadTypeOption
 void HeadTypeSum::add(const DocumentHeadTypes& document) {
   const Index rows = first_.grid.rows();
   if (document.scores.rows() != static_cast<Index>(head_scores) || document.scores.cols() != rows ||
-      document.argmax_share.rows() != rows || document.argmax_share.cols() != argmax_share_.sum.cols() ||
-      document.position_disagreement.size() != position_disagreement_.sum.rows() ||
+      document.argmax_share.rows() != rows || document.argmax_share.cols() != argmax_share_.cols() ||
+      document.position_disagreement.size() != position_disagreement_.rows() ||
       static_cast<Index>(document.sink_position.size()) != rows)
     throw ShapeError(
         fmt::format("HeadTypeSum: a document of {} heads, {} layers and {} offsets came, expected {}, {} and {}",
                     document.scores.cols(), document.position_disagreement.size(), document.argmax_share.cols(), rows,
-                    position_disagreement_.sum.rows(), argmax_share_.sum.cols()));
+                    position_disagreement_.rows(), argmax_share_.cols()));
   scores_.add(document.scores);
   argmax_share_.add(document.argmax_share);
   position_disagreement_.add(document.position_disagreement);

@@ -9,6 +9,7 @@
 #include "../../core/fields/field.h"
 #include "../../core/fields/head_grid.h"
 #include "../../core/numbers/matrix.h"
+#include "../statistics/defined_mean.h"
 
 namespace headwave {
 
@@ -99,14 +100,8 @@ class HeadTypeSum {
   [[nodiscard]] HeadTypes types() const;
 
  private:
-  /// Sums, and how many documents each entry was defined in.
-  struct Mean {
-    Matrix sum, count;
-    void add(const Matrix& values);
-    [[nodiscard]] Matrix value() const;
-  };
   HeadTypes first_;  ///< what does not change, and the first document's sinks
-  Mean scores_, argmax_share_, position_disagreement_;
+  DefinedMean scores_, argmax_share_, position_disagreement_;
 };
 
 /// Fields head_types/..., the name a head is given first.

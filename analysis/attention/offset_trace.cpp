@@ -15,10 +15,6 @@ namespace {
 constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t all = static_cast<std::size_t>(Pairs::all);
 
-Index diagonals(Index length) {
-  return 2 * length - 1;
-}
-
 }  // namespace
 
 OffsetTraceSum::OffsetTraceSum(HeadGrid grid, Index documents, Index length, Index reach) {

@@ -14,6 +14,11 @@ namespace headwave {
 using PairsMatrices = std::array<Matrix, pairs_kinds>;
 using PairsVectors = std::array<Vector, pairs_kinds>;
 
+/// Offsets that T tokens have: t = -(T-1) .. T-1.
+constexpr Index diagonals(Index length) {
+  return 2 * length - 1;
+}
+
 /// Offset traces of one document of T tokens, t = -(T-1) .. T-1 in columns; where queries and keys are different
 /// sequences, T is the longer. The null is that of trace / count.
 struct DocumentTraces {

@@ -13,10 +13,6 @@ namespace {
 constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t all = static_cast<std::size_t>(Pairs::all);
 
-Index diagonals(Index length) {
-  return 2 * length - 1;
-}
-
 /// T of a side: of stored states only the document knows.
 Index length_of(const TokenSequence& tokens, const Document& document) {
   return tokens.ids.empty() ? document.length() : static_cast<Index>(tokens.ids.size());

@@ -21,29 +21,18 @@ Matrix beside(const std::vector<const Vector*>& columns) {
 
 }  // namespace
 
-void ValueUseSum::Mean::add(const Matrix& values) {
-  const auto defined = values.array() == values.array();  // NaN is not
-  sum.array() += defined.select(values.array(), 0.0);
-  count.array() += defined.cast<double>();
-}
-
-Matrix ValueUseSum::Mean::value() const {
-  return sum.cwiseQuotient(count);  // 0 / 0 is NaN: defined in no document
-}
-
 ValueUseSum::ValueUseSum(HeadGrid grid, AttentionKind kind, Index reach) {
   if (reach < 0) throw ShapeError(fmt::format("ValueUseSum: expected a reach of at least 0, {} came", reach));
-  const auto zeros = [](Index rows, Index cols) { return Mean{Matrix::Zero(rows, cols), Matrix::Zero(rows, cols)}; };
-  layers_ = zeros(static_cast<Index>(grid.layers.size()), 2);
-  weights_ = zeros(grid.rows(), 2 * reach + 1);
-  scores_ = zeros(grid.rows(), 3);
+  layers_ = DefinedMean(static_cast<Index>(grid.layers.size()), 2);
+  weights_ = DefinedMean(grid.rows(), 2 * reach + 1);
+  scores_ = DefinedMean(grid.rows(), 3);
   first_.grid = std::move(grid);
   first_.kind = kind;
   first_.reach = reach;
 }
 
 void ValueUseSum::add(const DocumentValueUse& document) {
-  const Index layers = layers_.sum.rows(), rows = weights_.sum.rows(), offsets = weights_.sum.cols();
+  const Index layers = layers_.rows(), rows = weights_.rows(), offsets = weights_.cols();
   for (const Vector* of_layers : {&document.subspace_disagreement, &document.output_disagreement})
     if (of_layers->size() != layers)
       throw ShapeError(

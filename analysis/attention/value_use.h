@@ -7,6 +7,7 @@
 #include "../../core/fields/field.h"
 #include "../../core/fields/head_grid.h"
 #include "../../core/numbers/matrix.h"
+#include "../statistics/defined_mean.h"
 
 namespace headwave {
 
@@ -74,16 +75,10 @@ class ValueUseSum {
   [[nodiscard]] ValueUse use() const;
 
  private:
-  /// Sums, and how many documents each entry was defined in.
-  struct Mean {
-    Matrix sum, count;
-    void add(const Matrix& values);
-    [[nodiscard]] Matrix value() const;
-  };
-  ValueUse first_;  ///< what is known before the means
-  Mean layers_;     ///< (layers, 2)  the disagreements
-  Mean weights_;    ///< (rows, 2 reach + 1)
-  Mean scores_;     ///< (rows, 3)  norm_first, weight_first, norm_special
+  ValueUse first_;       ///< what is known before the means
+  DefinedMean layers_;   ///< (layers, 2)  the disagreements
+  DefinedMean weights_;  ///< (rows, 2 reach + 1)
+  DefinedMean scores_;   ///< (rows, 3)  norm_first, weight_first, norm_special
 };
 
 /// Fields value_use/...

@@ -1,0 +1,11 @@
+#include "defined_mean.h"
+
+namespace headwave {
+
+void DefinedMean::add(const Matrix& values) {
+  const auto defined = values.array() == values.array();  // NaN is not
+  sum_.array() += defined.select(values.array(), 0.0);
+  count_.array() += defined.cast<double>();
+}
+
+}  // namespace headwave
