@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include <CLI/CLI.hpp>
+#include "../options/cli11.h"
 
 namespace headwave::cli {
 

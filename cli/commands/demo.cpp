@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "../../core/planted/planted_bank.h"

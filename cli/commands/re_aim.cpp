@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "../../job/studies/re_aiming.h"

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "../../data/files/replaced_file.h"

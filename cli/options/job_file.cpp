@@ -5,6 +5,7 @@
 #include <sstream>
 #include <vector>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #define TOML_EXCEPTIONS 1

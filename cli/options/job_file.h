@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include <CLI/CLI.hpp>
+#include "cli11.h"
 
 namespace headwave::cli {
 

@@ -1,5 +1,7 @@
 #include "job_options.h"
 
+#include <CLI/CLI.hpp>
+
 #include "../../analysis/registry/registry.h"
 #include "values.h"
 

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <string>
 
 #include "../../job/run/job.h"
+#include "cli11.h"
 
 namespace headwave::cli {
 

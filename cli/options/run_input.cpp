@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "../../data/files/file_content.h"

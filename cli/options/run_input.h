@@ -4,10 +4,9 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "../../job/inputs/intervention_text.h"
 #include "../../job/inputs/job_input.h"
+#include "cli11.h"
 
 namespace headwave::cli {
 

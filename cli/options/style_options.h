@@ -1,8 +1,7 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include "../../reports/drawing/figure_style.h"
+#include "cli11.h"
 
 namespace headwave::cli {
 

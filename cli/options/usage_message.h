@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include <CLI/CLI.hpp>
+#include "cli11.h"
 
 namespace headwave::cli {
 

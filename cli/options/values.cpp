@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "../../core/numbers/nearest_name.h"

@@ -5,11 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "../../core/fields/field.h"
 #include "../../job/run/job.h"
 #include "../../reports/figures/figures.h"
+#include "../options/cli11.h"
 #include "output_folder.h"
 
 namespace headwave::cli {
