@@ -40,7 +40,8 @@ class AttentionMapAnalysis : public DocumentAnalysis<AttentionMaps> {
   AttentionMaps maps_;
 };
 
-AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& options) {
+AnalysisCost attention_map_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
+                                const JobOptions& options) {
   AnalysisCost cost;
   const double shown = std::min(static_cast<double>(options.map_tokens), sizes.longest);
   cost.entries = sizes.rows * shown * shown;
@@ -91,7 +92,7 @@ const AnalysisKind& attention_map_analysis() {
                                  .step = Step::landing,
                                  .needs = {Need::attention},
                                  .make = make_of<AttentionMapAnalysis>,
-                                 .cost = cost};
+                                 .cost = attention_map_cost};
   return kind;
 }
 

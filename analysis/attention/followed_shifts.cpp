@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -24,7 +23,6 @@ FollowedShifts followed_shifts(const std::vector<Index>& shifts, const Vector& o
     product += u * moved;
     square += u * u;
   }
-  constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
   return {tried > 0 && !std::isnan(offsets[zero]) ? followed / tried : not_defined,
           square > 0 ? product / square : not_defined};
 }

@@ -1,7 +1,6 @@
 #include "head_clusters.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -19,7 +18,7 @@ namespace headwave {
 
 namespace {
 
-constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
+constexpr double undefined = not_defined;
 constexpr std::uint64_t clustering_stream = 0;
 constexpr std::uint64_t resampling_stream = 1;
 
@@ -181,7 +180,8 @@ class HeadClusterAnalysis : public Analysis {
   }
 };
 
-AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& options) {
+AnalysisCost head_cluster_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
+                               const JobOptions& options) {
   return cluster_cost(sizes, sizes.documents, options.window, options.clusters, options);
 }
 
@@ -237,7 +237,7 @@ const AnalysisKind& head_cluster_analysis() {
                                  .needs = {Need::attention},
                                  .reads = {measured_offset_analysis},
                                  .make = make_of<HeadClusterAnalysis>,
-                                 .cost = cost};
+                                 .cost = head_cluster_cost};
   return kind;
 }
 

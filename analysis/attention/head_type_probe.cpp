@@ -12,13 +12,6 @@ namespace headwave {
 
 namespace {
 
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
-
-/// T of a side: of stored states only the document knows.
-Index length_of(const TokenSequence& tokens, const Document& document) {
-  return tokens.ids.empty() ? document.length() : static_cast<Index>(tokens.ids.size());
-}
-
 /// The part of an ascending list that lies in first .. end - 1.
 std::span<const Index> part_of(const std::vector<Index>& list, Index first, Index end) {
   const auto from = std::lower_bound(list.begin(), list.end(), first);
@@ -39,7 +32,7 @@ class HeadTypeAnalysis : public DocumentAnalysis<DocumentHeadTypes> {
   HeadTypeSum sum_;
 };
 
-AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& /*options*/) {
+AnalysisCost head_types_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& /*options*/) {
   AnalysisCost cost;
   cost.document = 1.8e-9 * document.tokens * document.tokens * sizes.rows;
   return cost;
@@ -52,8 +45,8 @@ HeadTypeProbe::HeadTypeProbe(HeadGrid grid, const Document& document, AttentionK
     : grid_(std::move(grid)),
       kind_(kind),
       reach_(options.reach),
-      queries_(length_of(document.query_tokens(kind), document)),
-      keys_(length_of(document.key_tokens(kind), document)),
+      queries_(document.queries(kind)),
+      keys_(document.keys(kind)),
       knows_special_(!document.key_tokens(kind).special.empty()) {
   const TokenSequence& tokens = document.key_tokens(kind);
   if (reach_ < 0) throw ShapeError(fmt::format("HeadTypeProbe: expected a reach of at least 0, {} came", reach_));
@@ -225,7 +218,7 @@ const AnalysisKind& head_types_analysis() {
                                  .step = Step::landing,
                                  .needs = {Need::attention},
                                  .make = make_of<HeadTypeAnalysis>,
-                                 .cost = cost};
+                                 .cost = head_types_cost};
   return kind;
 }
 

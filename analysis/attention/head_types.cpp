@@ -1,6 +1,5 @@
 #include "head_types.h"
 
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -12,8 +11,6 @@
 namespace headwave {
 
 namespace {
-
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 
 /// Equation (2) of every head. At the end of the search a share is no largest one, unless it is more than half: shares
 /// add up to 1 at most, so nothing beyond can then be larger.

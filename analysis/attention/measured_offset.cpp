@@ -33,7 +33,8 @@ class MeasuredOffsetAnalysis : public DocumentAnalysis<DocumentTraces> {
   OffsetTraceSum sum_;
 };
 
-AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& options) {
+AnalysisCost measured_offset_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
+                                  const JobOptions& options) {
   AnalysisCost cost;
   const double near = 2 * static_cast<double>(options.reach) + 1;
   cost.entries = 6 * sizes.rows * (2 * sizes.longest - 1) + (9 + sizes.documents) * sizes.rows * near +
@@ -98,7 +99,7 @@ const AnalysisKind& measured_offset_analysis() {
                                  .needs = {Need::attention},
                                  .always = true,
                                  .make = make_of<MeasuredOffsetAnalysis>,
-                                 .cost = cost};
+                                 .cost = measured_offset_cost};
   return kind;
 }
 

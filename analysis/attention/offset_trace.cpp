@@ -10,13 +10,6 @@
 
 namespace headwave {
 
-namespace {
-
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t all = static_cast<std::size_t>(Pairs::all);
-
-}  // namespace
-
 OffsetTraceSum::OffsetTraceSum(HeadGrid grid, Index documents, Index length, Index reach) {
   const Index rows = grid.rows();
   sum_.grid = std::move(grid);
@@ -37,9 +30,9 @@ void OffsetTraceSum::add(const DocumentTraces& document) {
   const Index first = sum_.length - document.length;
   const Index near = std::min(sum_.reach, document.length - 1);
   for (Index t = -near; t <= near; ++t)
-    if (document.count[all][t + document.length - 1] > 0)
+    if (document.count[all_pairs][t + document.length - 1] > 0)
       sum_.by_document.block(sum_.documents * rows, sum_.reach + t, rows, 1) =
-          document.trace[all].col(t + document.length - 1);
+          document.trace[all_pairs].col(t + document.length - 1);
   sum_.lengths.push_back(document.length);
   for (std::size_t kind = 0; kind < pairs_kinds; ++kind) {
     sum_.trace[kind].middleCols(first, width) += document.trace[kind];

@@ -1,24 +1,11 @@
 #include "offset_trace_probe.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace headwave {
-
-namespace {
-
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t all = static_cast<std::size_t>(Pairs::all);
-
-/// T of a side: of stored states only the document knows.
-Index length_of(const TokenSequence& tokens, const Document& document) {
-  return tokens.ids.empty() ? document.length() : static_cast<Index>(tokens.ids.size());
-}
-
-}  // namespace
 
 OffsetTraceProbe::Side OffsetTraceProbe::side_of(const TokenSequence& tokens, Index length) {
   Side side;
@@ -36,8 +23,8 @@ OffsetTraceProbe::OffsetTraceProbe(HeadGrid grid, const Document& document, Inde
     : grid_(std::move(grid)),
       reach_(reach),
       kind_(kind),
-      queries_(side_of(document.query_tokens(kind), length_of(document.query_tokens(kind), document))),
-      keys_(side_of(document.key_tokens(kind), length_of(document.key_tokens(kind), document))),
+      queries_(side_of(document.query_tokens(kind), document.queries(kind))),
+      keys_(side_of(document.key_tokens(kind), document.keys(kind))),
       length_(std::max(queries_.length, keys_.length)) {
   const Matrix none = Matrix::Zero(grid_.rows(), length_);
   for (Sums& sums : sums_) sums = {Matrix::Zero(grid_.rows(), diagonals(length_)), {none, none, none}};
@@ -110,9 +97,9 @@ void OffsetTraceProbe::see(const Tile& tile) {
     for (Index r = 0; r < tile.rows(); ++r) {
       const Index query = tile.first_row + r;
       weights = tile.weights[static_cast<std::size_t>(head)].row(r).transpose().cast<double>();
-      add_row(sums_[all], row, query, weights);
+      add_row(sums_[all_pairs], row, query, weights);
       // The other kinds differ from `all` by a few positions: what they leave out is summed, and taken off at the end.
-      for (std::size_t pairs = all + 1; pairs < pairs_kinds; ++pairs) {
+      for (std::size_t pairs = all_pairs + 1; pairs < pairs_kinds; ++pairs) {
         if (!queries_.kept[pairs][static_cast<std::size_t>(query)])
           add_row(sums_[pairs], row, query, weights);
         else
@@ -190,8 +177,8 @@ DocumentTraces OffsetTraceProbe::traces() const {
   result.reach = reach_;
   for (std::size_t pairs = 0; pairs < pairs_kinds; ++pairs) {
     result.count[pairs] = pair_counts(pairs);
-    Sums sums = sums_[all];
-    if (pairs != all) {
+    Sums sums = sums_[all_pairs];
+    if (pairs != all_pairs) {
       sums.trace -= sums_[pairs].trace;
       for (std::size_t power = 0; power < sums.power.size(); ++power) sums.power[power] -= sums_[pairs].power[power];
       // Where no pair is left the difference is rounding, and is nothing.

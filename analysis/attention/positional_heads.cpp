@@ -1,7 +1,6 @@
 #include "positional_heads.h"
 
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -32,7 +31,7 @@ double mean_of_positional(const Vector& offset, const Vector& value) {
     sum += value[row];
     count += 1;
   }
-  return count > 0 ? sum / count : std::numeric_limits<double>::quiet_NaN();
+  return count > 0 ? sum / count : not_defined;
 }
 
 }  // namespace headwave

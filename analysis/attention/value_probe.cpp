@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,13 +9,6 @@
 namespace headwave {
 
 namespace {
-
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
-
-/// T of a side: of stored states only the document knows.
-Index length_of(const TokenSequence& tokens, const Document& document) {
-  return tokens.ids.empty() ? document.length() : static_cast<Index>(tokens.ids.size());
-}
 
 [[noreturn]] void throw_not_finite(const char* what, Index layer) {
   throw NumericError(fmt::format(
@@ -69,7 +61,7 @@ class ValueUseAnalysis : public DocumentAnalysis<DocumentValueUse> {
   ValueUseSum sum_;
 };
 
-AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
+AnalysisCost value_use_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
   AnalysisCost cost;
   cost.document = 0.9e-9 * document.tokens * document.tokens * sizes.rows;
   cost.entries = 2 * sizes.rows * (2 * static_cast<double>(options.reach) + 1);
@@ -82,8 +74,8 @@ ValueProbe::ValueProbe(HeadGrid grid, const Document& document, AttentionKind ki
     : grid_(std::move(grid)),
       kind_(kind),
       reach_(reach),
-      queries_(length_of(document.query_tokens(kind), document)),
-      keys_(length_of(document.key_tokens(kind), document)),
+      queries_(document.queries(kind)),
+      keys_(document.keys(kind)),
       knows_special_(!document.key_tokens(kind).special.empty()) {
   const TokenSequence& tokens = document.key_tokens(kind);
   if (reach_ < 0) throw ShapeError(fmt::format("ValueProbe: expected a reach of at least 0, {} came", reach_));
@@ -203,7 +195,7 @@ const AnalysisKind& value_use_analysis() {
                                  .step = Step::landing,
                                  .needs = {Need::attention, Need::values},
                                  .make = make_of<ValueUseAnalysis>,
-                                 .cost = cost};
+                                 .cost = value_use_cost};
   return kind;
 }
 

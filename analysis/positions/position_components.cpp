@@ -15,8 +15,6 @@ namespace headwave {
 
 namespace {
 
-constexpr double eps = std::numeric_limits<double>::epsilon();
-
 // The sign of a singular pair is the routine's choice: make it one that does not depend on the routine.
 void fix_signs(Matrix& directions, Matrix& coordinates) {
   for (Index k = 0; k < directions.cols(); ++k) {
@@ -36,12 +34,13 @@ class PositionComponentsAnalysis : public Analysis {
   }
 };
 
-std::unique_ptr<Analysis> make(const AnalysisInput& input) {
+std::unique_ptr<Analysis> make_position_components(const AnalysisInput& input) {
   const bool unknown = !input.first.stored.empty() && input.stack().embedding.positions.rows() == 0;
   return unknown ? nullptr : std::make_unique<PositionComponentsAnalysis>(input);
 }
 
-AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& /*options*/) {
+AnalysisCost position_components_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
+                                      const JobOptions& /*options*/) {
   AnalysisCost cost;
   cost.after = 6.5e-10 * sizes.longest * sizes.d_model * sizes.d_model;
   cost.parallel = false;
@@ -69,7 +68,8 @@ PositionComponents position_components(MatrixView positions, const PositionCompo
   for (int pass = 0; pass < 2 && options.centre; ++pass) table.rowwise() -= table.colwise().mean().eval();
   const ThinSvd svd = thin_svd(table);
   const Vector& singular = svd.s;
-  const double rounding = static_cast<double>(std::max(table.rows(), table.cols())) * eps * std::max(singular(0), row);
+  const double rounding = static_cast<double>(std::max(table.rows(), table.cols())) *
+                          std::numeric_limits<double>::epsilon() * std::max(singular(0), row);
   result.rank = (singular.array() > rounding).count();
   if (result.rank == 0) {
     result.undefined = options.centre ? "the positions are all equal" : "the positions are all zero";
@@ -118,8 +118,8 @@ const AnalysisKind& position_components_analysis() {
                                  .step = Step::positions,
                                  .needs = {Need::positions},
                                  .one_sequence = true,
-                                 .make = make,
-                                 .cost = cost};
+                                 .make = make_position_components,
+                                 .cost = position_components_cost};
   return kind;
 }
 

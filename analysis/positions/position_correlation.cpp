@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -19,8 +18,6 @@
 namespace headwave {
 
 namespace {
-
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 
 void check(const std::vector<StateMoments>& layers, const std::vector<Index>& layer_numbers, MatrixView positions,
            const PositionCorrelationOptions& options) {
@@ -73,7 +70,8 @@ class PositionCorrelationAnalysis : public Analysis {
   }
 };
 
-AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& /*options*/) {
+AnalysisCost position_correlation_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
+                                       const JobOptions& /*options*/) {
   AnalysisCost cost;
   cost.after = 2.5e-10 * sizes.longest * sizes.d_model * sizes.d_model * sizes.layers;
   cost.parallel = false;
@@ -180,7 +178,7 @@ const AnalysisKind& position_correlation_analysis() {
                                  .reads = {state_moments_analysis},
                                  .chain = true,
                                  .make = make_of<PositionCorrelationAnalysis>,
-                                 .cost = cost};
+                                 .cost = position_correlation_cost};
   return kind;
 }
 

@@ -15,8 +15,6 @@ namespace headwave {
 
 namespace {
 
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
-
 SpectrumBand band_of(const Matrix& amplitude) {
   SpectrumBand band{amplitude.rowwise().mean(), Vector(amplitude.rows()), Vector(amplitude.rows())};
   for (Index f = 0; f < amplitude.rows(); ++f) {
@@ -82,7 +80,7 @@ std::vector<SpectrumPeak> peaks_of(const Vector& mean, const PositionSpectrumOpt
   return peaks;
 }
 
-Axis frequency_axis(Index count) {
+Axis line_axis(Index count) {
   return counting_axis("frequency", "cycles/T", "frequency in cycles per T positions", 0, count - 1);
 }
 
@@ -119,7 +117,8 @@ class PositionSpectrumAnalysis : public Analysis {
   }
 };
 
-AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& /*options*/) {
+AnalysisCost position_spectrum_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
+                                    const JobOptions& /*options*/) {
   AnalysisCost cost;
   cost.after = 5e-8 * sizes.longest * sizes.d_model;
   cost.parallel = false;
@@ -164,7 +163,7 @@ std::vector<Field> describe(const PositionSpectrum& spectrum) {
                            : options.demean ? "mean"
                                             : "none")
       .note_all("normalisation", "none: a cosine of amplitude a has |DFT| = a T / 2");
-  const Axis frequency = frequency_axis(spectrum.amplitude.rows());
+  const Axis frequency = line_axis(spectrum.amplitude.rows());
   const Vector per_token = Vector::LinSpaced(frequency.size(), 0.0, static_cast<double>(frequency.size() - 1)) /
                            static_cast<double>(spectrum.length);
   fields.add("mean", {frequency}, "1", "mean over columns of the position embedding's amplitude spectrum",
@@ -198,7 +197,7 @@ const AnalysisKind& position_spectrum_analysis() {
                                  .needs = {Need::positions},
                                  .one_sequence = true,
                                  .make = make_of<PositionSpectrumAnalysis>,
-                                 .cost = cost};
+                                 .cost = position_spectrum_cost};
   return kind;
 }
 

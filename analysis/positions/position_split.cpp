@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,8 +17,6 @@
 namespace headwave {
 
 namespace {
-
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 
 void check(const std::vector<StateMoments>& layers, const std::vector<Index>& layer_numbers, const SplitHeads& heads,
            const PositionSplitOptions& options) {
@@ -120,7 +117,8 @@ class PositionSplitAnalysis : public Analysis {
   }
 };
 
-AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& /*options*/) {
+AnalysisCost position_split_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
+                                 const JobOptions& /*options*/) {
   AnalysisCost cost;
   cost.after = 8.4e-10 * sizes.longest * sizes.d_model * sizes.d_model * sizes.layers;
   cost.entries = sizes.layers * sizes.frequencies();
@@ -241,7 +239,7 @@ const AnalysisKind& position_split_analysis() {
                                  .reads = {state_moments_analysis},
                                  .chain = true,
                                  .make = make_of<PositionSplitAnalysis>,
-                                 .cost = cost};
+                                 .cost = position_split_cost};
   return kind;
 }
 

@@ -53,7 +53,8 @@ class StateMomentsAnalysis : public DocumentAnalysis<std::vector<DocumentMoments
   std::vector<StateMoments> moments_;  // by layer of the grid
 };
 
-AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& /*options*/) {
+AnalysisCost state_moments_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
+                                const JobOptions& /*options*/) {
   AnalysisCost cost;
   if (document.number >= 0) cost.document = 2.9e-11 * sizes.length * sizes.d_model * sizes.d_model * sizes.layers;
   return cost;
@@ -119,7 +120,7 @@ const AnalysisKind& state_moments_analysis() {
                                  .chain = true,
                                  .listed = false,
                                  .make = make_of<StateMomentsAnalysis>,
-                                 .cost = cost};
+                                 .cost = state_moments_cost};
   return kind;
 }
 

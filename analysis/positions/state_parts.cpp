@@ -8,8 +8,6 @@ namespace headwave {
 
 namespace {
 
-constexpr double eps = std::numeric_limits<double>::epsilon();
-
 /// Rows without their mean, taken twice since the first is rounded; zero where they differ by less than `rounding`.
 Matrix deviations(Matrix rows, double rounding) {
   for (int pass = 0; pass < 2; ++pass) rows.rowwise() -= rows.colwise().mean().eval();
@@ -24,7 +22,8 @@ StateParts state_parts(const StateMoments& layer) {
   const auto length = static_cast<double>(layer.length());
   const double square = layer.second_sum().trace();
   if (!std::isfinite(square)) throw NumericError("position_split: second moments are not finite");
-  const double rounding = eps * (documents + length);  // of a mean over documents or positions, against its terms
+  const double rounding = std::numeric_limits<double>::epsilon() *
+                          (documents + length);  // of a mean over documents or positions, against its terms
   StateParts parts;
   parts.mean = layer.position_sum().colwise().sum() / (documents * length);
   parts.position = deviations(layer.position_sum() / documents, rounding * std::sqrt(square / documents));

@@ -1,7 +1,6 @@
 #include "offset_agreement.h"
 
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "../../core/fields/fields.h"
@@ -11,8 +10,6 @@
 namespace headwave {
 
 namespace {
-
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 
 /// A prediction and the interval around it.
 struct Prediction {

@@ -1,7 +1,5 @@
 #include "paper_phases.h"
 
-#include <limits>
-
 #include <fmt/format.h>
 
 #include "../../core/fields/fields.h"
@@ -78,7 +76,7 @@ std::vector<Field> describe(const PaperPhases& phases) {
   if (!phases.undefined.empty()) {
     fields
         .add("spread", {heads}, "1", "share of g that two completions do not share",
-             Vector(Vector::Constant(heads.size(), std::numeric_limits<double>::quiet_NaN())))
+             Vector(Vector::Constant(heads.size(), not_defined)))
         .undefined(phases.undefined);
     return fields.taken();
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -16,8 +15,6 @@
 namespace headwave {
 
 namespace {
-
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 
 /// The layers whose projections are there: of a partial checkpoint not all may be.
 HeadGrid known_grid(const Stack& stack) {
@@ -66,11 +63,12 @@ class PositionAtlasAnalysis : public Analysis {
   }
 };
 
-std::unique_ptr<Analysis> make(const AnalysisInput& input) {
+std::unique_ptr<Analysis> make_position_atlas(const AnalysisInput& input) {
   return input.first.stored.empty() ? std::make_unique<PositionAtlasAnalysis>(input) : nullptr;
 }
 
-AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& options) {
+AnalysisCost position_atlas_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
+                                 const JobOptions& options) {
   AnalysisCost cost;
   cost.after = sizes.rows * sizes.d_head * static_cast<double>(options.atlas_draws) *
                (1.4e-8 * sizes.longest + 3.2e-9 * sizes.d_head * sizes.d_head);
@@ -218,8 +216,8 @@ const AnalysisKind& position_atlas_analysis() {
                                  .step = Step::prediction,
                                  .needs = {Need::positions, Need::weights},
                                  .one_sequence = true,
-                                 .make = make,
-                                 .cost = cost};
+                                 .make = make_position_atlas,
+                                 .cost = position_atlas_cost};
   return kind;
 }
 

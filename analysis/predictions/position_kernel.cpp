@@ -15,8 +15,6 @@ namespace headwave {
 
 namespace {
 
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
-
 /// Equations (3) and (4).
 struct ToeplitzShares {
   double all = not_defined, others = not_defined;

@@ -171,7 +171,7 @@ Vector silhouettes(MatrixView points, std::span<const std::vector<Index>> labeli
 
   Vector means = values.rowwise().mean();
   for (std::size_t l = 0; l < mine.size(); ++l)
-    if (mine[l].groups() < 2) means(static_cast<Index>(l)) = std::numeric_limits<double>::quiet_NaN();
+    if (mine[l].groups() < 2) means(static_cast<Index>(l)) = not_defined;
   return means;
 }
 

@@ -11,8 +11,6 @@ namespace headwave {
 
 namespace {
 
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
-
 /// atanh is infinite at 1, where a head of a single frequency may stand: as near as a double comes instead.
 double scaled(double number, NullScale scale) {
   constexpr double end = 1 - std::numeric_limits<double>::epsilon();

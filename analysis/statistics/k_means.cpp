@@ -16,7 +16,6 @@ namespace headwave {
 
 namespace {
 
-constexpr Index block = 512;      // points whose distances are in the cache together
 constexpr double to_rest = -1.0;  // a tolerance that is never met: only labels that stay end the run
 
 // The points around their common mean, where squared distances lose fewest digits, in both orders of memory.
@@ -43,17 +42,17 @@ struct Run {
 // |x - c|^2 = |x|^2 - 2 (x . c - |c|^2 / 2), the nearest has the largest bracket: one product for all.
 bool relabel(const Matrix& columns, const Matrix& centroids, std::vector<Index>& labels) {
   const Vector half_norms = 0.5 * centroids.rowwise().squaredNorm();
-  Matrix scores = Matrix::Zero(centroids.rows(), block);
-  std::array<Index, block> nearest{};
+  Matrix scores = Matrix::Zero(centroids.rows(), points_in_cache);
+  std::array<Index, points_in_cache> nearest{};
   bool changed = false;
-  for (Index first = 0; first < columns.cols(); first += block) {
-    const Index width = std::min(block, columns.cols() - first);
+  for (Index first = 0; first < columns.cols(); first += points_in_cache) {
+    const Index width = std::min(points_in_cache, columns.cols() - first);
     scores.leftCols(width).noalias() = centroids * columns.middleCols(first, width);
     scores.colwise() -= half_norms;
     nearest.fill(0);
     double* const best = scores.data();
     for (Index k = 1; k < centroids.rows(); ++k) {
-      const double* const score = scores.data() + k * block;
+      const double* const score = scores.data() + k * points_in_cache;
       for (std::size_t i = 0; i < static_cast<std::size_t>(width); ++i) {
         nearest[i] = score[i] > best[i] ? k : nearest[i];
         best[i] = score[i] > best[i] ? score[i] : best[i];

@@ -12,13 +12,11 @@ namespace headwave {
 
 namespace {
 
-constexpr Index block = 512;  // points whose distances are in the cache together
-
-// min(closest, squared distance to a centre) of up to `block` points. By differences: equal points are at distance zero
+// min(closest, squared distance to a centre) of up to `points_in_cache` points. By differences: equal points are at distance zero
 // and are never drawn twice.
-using Distances = Eigen::Array<double, 1, Eigen::Dynamic, Eigen::RowMajor, 1, block>;
+using Distances = Eigen::Array<double, 1, Eigen::Dynamic, Eigen::RowMajor, 1, points_in_cache>;
 Distances lowered(const MatrixView& columns, Index centre, const Vector& closest, Index first) {
-  const Index width = std::min(block, columns.cols() - first);
+  const Index width = std::min(points_in_cache, columns.cols() - first);
   Distances distances = Distances::Zero(width);
   for (Index j = 0; j < columns.rows(); ++j)
     distances += (columns.row(j).segment(first, width).array() - columns(j, centre)).square();
@@ -28,12 +26,13 @@ Distances lowered(const MatrixView& columns, Index centre, const Vector& closest
 // Inertia if this point became a centre too.
 double inertia_with(const MatrixView& columns, Index centre, const Vector& closest) {
   double sum = 0.0;
-  for (Index first = 0; first < columns.cols(); first += block) sum += lowered(columns, centre, closest, first).sum();
+  for (Index first = 0; first < columns.cols(); first += points_in_cache)
+    sum += lowered(columns, centre, closest, first).sum();
   return sum;
 }
 
 void add_centre(const MatrixView& columns, Index centre, Vector& closest) {
-  for (Index first = 0; first < columns.cols(); first += block) {
+  for (Index first = 0; first < columns.cols(); first += points_in_cache) {
     const Distances distances = lowered(columns, centre, closest, first);
     closest.segment(first, distances.size()) = distances.transpose();
   }

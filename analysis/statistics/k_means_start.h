@@ -5,6 +5,8 @@
 
 namespace headwave {
 
+constexpr Index points_in_cache = 512;  ///< so many points' distances are worked on together
+
 /// Centroids from which k-means may start: points far from one another, drawn by greedy k-means++.
 ///
 /// The first is any point. Each further one is drawn with probability proportional to its squared distance to the

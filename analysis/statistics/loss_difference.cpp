@@ -1,7 +1,6 @@
 #include "loss_difference.h"
 
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -22,7 +21,7 @@ LossDifference loss_difference(const std::vector<PredictionLoss>& before, const 
         fmt::format("loss_difference: {} and {} documents; expected the same ones", before.size(), after.size()));
   LossDifference difference;
   difference.mean = total(after).mean() - total(before).mean();
-  difference.standard_error = std::numeric_limits<double>::quiet_NaN();
+  difference.standard_error = not_defined;
   const auto documents = static_cast<double>(before.size());
   if (before.size() < 2) return difference;
   double squares = 0;

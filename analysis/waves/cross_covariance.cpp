@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "../../core/fields/fields.h"
@@ -12,8 +11,6 @@
 namespace headwave {
 
 namespace {
-
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 
 Vector centred_and_unbiased(const HeadWaves& waves, Index column, Eigen::Ref<const Vector> sums) {
   const Vector q = waves.query.col(column), k = waves.key.col(column);
@@ -63,7 +60,8 @@ class CrossCovarianceAnalysis : public DocumentAnalysis<DocumentCovariances> {
   CrossCovarianceSum sum_;
 };
 
-AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
+AnalysisCost cross_covariance_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
+                                   const JobOptions& options) {
   AnalysisCost cost;
   const double columns = sizes.length * sizes.rows * sizes.d_head;
   if (document.number >= 0) cost.document = 4.2e-8 * columns;
@@ -224,7 +222,7 @@ const AnalysisKind& cross_covariance_analysis() {
                                  .reads = {qk_svd_analysis},
                                  .chain = true,
                                  .make = make_of<CrossCovarianceAnalysis>,
-                                 .cost = cost};
+                                 .cost = cross_covariance_cost};
   return kind;
 }
 

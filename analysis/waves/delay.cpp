@@ -11,7 +11,6 @@ namespace headwave {
 
 namespace {
 
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 using Complex = std::complex<double>;
 
 /// m_f: negative frequencies count too, T/2 has no other sign.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "../../core/fields/fields.h"
@@ -15,8 +14,6 @@
 namespace headwave {
 
 namespace {
-
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 
 /// t^ of every head under resampled documents: (rows, resamples).
 Matrix resampled(const CrossSpectra& spectra, const DelaySpectrumOptions& options) {

@@ -14,8 +14,6 @@ namespace headwave {
 
 namespace {
 
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
-
 class PeriodicColumnsAnalysis : public DocumentAnalysis<DocumentPeriodicColumns> {
  public:
   explicit PeriodicColumnsAnalysis(const AnalysisInput& input)
@@ -36,7 +34,8 @@ class PeriodicColumnsAnalysis : public DocumentAnalysis<DocumentPeriodicColumns>
   PeriodicColumns sum_;
 };
 
-AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& /*options*/) {
+AnalysisCost periodic_columns_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
+                                   const JobOptions& /*options*/) {
   AnalysisCost cost;
   if (document.number >= 0) cost.document = 2e-8 * sizes.length * sizes.rows * sizes.d_head;
   cost.entries = 4 * sizes.rows * sizes.d_head;
@@ -149,7 +148,7 @@ const AnalysisKind& periodic_columns_analysis() {
                                  .reads = {qk_svd_analysis},
                                  .chain = true,
                                  .make = make_of<PeriodicColumnsAnalysis>,
-                                 .cost = cost};
+                                 .cost = periodic_columns_cost};
   return kind;
 }
 

@@ -53,7 +53,7 @@ class PhaseDelayAnalysis : public DocumentAnalysis<DocumentPhases> {
   CrossSpectra cross_;
 };
 
-AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
+AnalysisCost phase_rotation_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
   AnalysisCost cost;
   if (options.draws > 0)
     cost.before = 2.7e-8 * static_cast<double>(std::max(options.draws, RandomReadingOptions().rotations)) *
@@ -104,7 +104,7 @@ const AnalysisKind& phase_rotation_analysis() {
                                  .reads = {qk_svd_analysis},
                                  .chain = true,
                                  .make = make_of<PhaseDelayAnalysis>,
-                                 .cost = cost};
+                                 .cost = phase_rotation_cost};
   return kind;
 }
 

@@ -1,7 +1,6 @@
 #include "redefined_waves.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -11,7 +10,6 @@ namespace headwave {
 
 namespace {
 
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 constexpr Index shown_waves = 4;  // of each head
 
 class RedefinedAnalysis : public DocumentAnalysis<RedefinedWaves> {
@@ -31,7 +29,8 @@ class RedefinedAnalysis : public DocumentAnalysis<RedefinedWaves> {
   RedefinedWaves waves_;
 };
 
-AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& /*options*/) {
+AnalysisCost redefined_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
+                            const JobOptions& /*options*/) {
   AnalysisCost cost;
   cost.entries = 2 * static_cast<double>(shown_waves) * sizes.rows * sizes.longest;
   return cost;
@@ -88,7 +87,7 @@ const AnalysisKind& redefined_analysis() {
                                  .reads = {qk_svd_analysis},
                                  .chain = true,
                                  .make = make_of<RedefinedAnalysis>,
-                                 .cost = cost};
+                                 .cost = redefined_cost};
   return kind;
 }
 

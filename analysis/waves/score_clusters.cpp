@@ -17,7 +17,8 @@ class ScoreClusterAnalysis : public Analysis {
   }
 };
 
-AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& options) {
+AnalysisCost score_cluster_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
+                                const JobOptions& options) {
   return cluster_cost(sizes, sizes.alike, options.score_window, options.score_clusters, options);
 }
 
@@ -46,7 +47,7 @@ const AnalysisKind& score_cluster_analysis() {
                                  .reads = {cross_covariance_analysis},
                                  .chain = true,
                                  .make = make_of<ScoreClusterAnalysis>,
-                                 .cost = cost};
+                                 .cost = score_cluster_cost};
   return kind;
 }
 

@@ -50,7 +50,7 @@ class ScoreDelayAnalysis : public DocumentAnalysis<DocumentCross> {
   CrossSpectra sum_;
 };
 
-AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
+AnalysisCost delay_spectrum_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
   AnalysisCost cost;
   if (document.number >= 0)
     cost.document = (0.5e-8 + 0.33e-8 * static_cast<double>(options.draws)) * sizes.length * sizes.rows * sizes.d_head;
@@ -112,7 +112,7 @@ const AnalysisKind& delay_spectrum_analysis() {
                                  .reads = {qk_svd_analysis},
                                  .chain = true,
                                  .make = make_of<ScoreDelayAnalysis>,
-                                 .cost = cost};
+                                 .cost = delay_spectrum_cost};
   return kind;
 }
 

@@ -1,7 +1,6 @@
 #include "wave_head.h"
 
 #include <algorithm>
-#include <limits>
 #include <ranges>
 
 #include <fmt/format.h>
@@ -14,8 +13,6 @@
 namespace headwave {
 
 namespace {
-
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 
 /// A vector of every head, NaN beyond its length.
 std::vector<double> by_component(const std::vector<WaveHead>& heads, Index components,
@@ -39,7 +36,7 @@ class QkSvdAnalysis : public Analysis {
   }
 };
 
-AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& /*options*/) {
+AnalysisCost qk_svd_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/, const JobOptions& /*options*/) {
   AnalysisCost cost;
   cost.before = sizes.rows * (3e-4 + 2e-9 * sizes.d_model * sizes.d_head * sizes.d_head);
   cost.entries = 4 * sizes.rows * sizes.d_head;
@@ -130,7 +127,7 @@ const AnalysisKind& qk_svd_analysis() {
                                  .needs = {Need::weights},
                                  .chain = true,
                                  .make = make_of<QkSvdAnalysis>,
-                                 .cost = cost};
+                                 .cost = qk_svd_cost};
   return kind;
 }
 

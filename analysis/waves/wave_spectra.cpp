@@ -46,7 +46,8 @@ class WaveSpectraAnalysis : public DocumentAnalysis<DocumentWaveSpectra> {
   WaveSpectra sum_;
 };
 
-AnalysisCost cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& /*options*/) {
+AnalysisCost wave_spectra_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
+                               const JobOptions& /*options*/) {
   AnalysisCost cost;
   const double columns = sizes.length * sizes.rows * sizes.d_head;
   if (document.number >= 0) cost.document = 7.5e-8 * columns;
@@ -155,7 +156,7 @@ const AnalysisKind& wave_spectra_analysis() {
                                  .reads = {qk_svd_analysis},
                                  .chain = true,
                                  .make = make_of<WaveSpectraAnalysis>,
-                                 .cost = cost};
+                                 .cost = wave_spectra_cost};
   return kind;
 }
 

@@ -28,7 +28,7 @@ struct ReproduceCommand {
   FolderOptions folder;
 };
 
-std::string number_text(double number) {
+std::string measured_text(double number) {
   return std::isnan(number) ? "undefined" : fmt::format("{:.4g}", number);
 }
 
@@ -67,7 +67,7 @@ void print_table(const Reproduction& found, bool published) {
     names.cells.push_back(quantity.name);
     units.cells.push_back(quantity.unit);
     reported.cells.push_back(quantity.published);
-    measured.cells.push_back(number_text(quantity.measured));
+    measured.cells.push_back(measured_text(quantity.measured));
     within.cells.push_back(within_text(quantity));
     verdicts.cells.push_back(verdict_text(quantity));
   }

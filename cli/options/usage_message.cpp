@@ -14,7 +14,7 @@ namespace headwave::cli {
 
 namespace {
 
-std::vector<const CLI::App*> commands_of(const CLI::App& program) {
+std::vector<const CLI::App*> all_commands(const CLI::App& program) {
   return program.get_subcommands([](const CLI::App*) { return true; });
 }
 
@@ -35,7 +35,7 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 
 std::string unknown_command(const CLI::App& program, const std::string& name) {
   std::vector<std::string> names;
-  for (const CLI::App* command : commands_of(program)) names.push_back(command->get_name());
+  for (const CLI::App* command : all_commands(program)) names.push_back(command->get_name());
   const std::string meant = did_you_mean(name, names);
   return fmt::format("there is no command '{}'{}", printable(name, 60),
                      meant.empty() ? "; `headwave --help` lists them" : meant);
@@ -47,7 +47,7 @@ std::string unknown_option(const CLI::App& program, const CLI::App& command, con
   const std::string line = is_program ? "headwave" : "headwave " + command.get_name();
   const std::string message = fmt::format("{}: there is no {}", line, printable(name, 60));
   std::vector<std::string> owners;
-  for (const CLI::App* other : commands_of(program))
+  for (const CLI::App* other : all_commands(program))
     if (has(option_names(*other), name)) owners.push_back(other->get_name());
   // Before a command stands what belongs after it.
   if (has(owners, command.get_name()) || (is_program && !owners.empty()))
@@ -84,7 +84,7 @@ std::string usage_message(const CLI::App& program, const CLI::ParseError& error)
 }
 
 const CLI::App& command_named(const CLI::App& program, const std::string& name) {
-  for (const CLI::App* command : commands_of(program))
+  for (const CLI::App* command : all_commands(program))
     if (command->get_name() == name) return *command;
   throw CLI::ValidationError(unknown_command(program, name));
 }

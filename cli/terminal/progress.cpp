@@ -106,11 +106,11 @@ ProgressCallback progress() {
   return [](const JobProgress& now) { display().tell(now); };
 }
 
-void progress_at(const std::string& what, Index done, Index total) {
+void progress_at(const std::string& what, Index number, Index total) {
   if (quiet()) return;
   JobProgress now;
   now.stage = what;
-  now.done = done;
+  now.done = number;
   now.total = total;
   display().tell(now);
 }

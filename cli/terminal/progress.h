@@ -17,7 +17,7 @@ namespace headwave::cli {
 ProgressCallback progress();
 
 /// Tells of something that is no job's stage: "reading", "writing results.h5", "figure offset_profile" 3 of 18.
-void progress_at(const std::string& what, Index done = 0, Index total = 1);
+void progress_at(const std::string& what, Index number = 0, Index total = 1);
 
 /// Clears the line and writes no more, until the next call of either: what is printed next starts clean.
 void end_progress();

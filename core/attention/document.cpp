@@ -2,6 +2,15 @@
 
 namespace headwave {
 
+namespace {
+
+/// T of a sequence: of stored states only the document knows.
+Index length_of(const TokenSequence& tokens, const Document& document) {
+  return tokens.ids.empty() ? document.length() : static_cast<Index>(tokens.ids.size());
+}
+
+}  // namespace
+
 const char* name_of(AttentionKind kind) {
   switch (kind) {
     case AttentionKind::self:
@@ -28,6 +37,14 @@ const TokenSequence& Document::query_tokens(AttentionKind kind) const {
 const TokenSequence& Document::key_tokens(AttentionKind kind) const {
   if (kind == AttentionKind::causal && !target.ids.empty()) return target;
   return *this;
+}
+
+Index Document::queries(AttentionKind kind) const {
+  return length_of(query_tokens(kind), *this);
+}
+
+Index Document::keys(AttentionKind kind) const {
+  return length_of(key_tokens(kind), *this);
 }
 
 }  // namespace headwave

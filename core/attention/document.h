@@ -45,6 +45,9 @@ struct Document : TokenSequence {
   /// The tokens behind the queries, and behind the keys, of a kind of attention.
   [[nodiscard]] const TokenSequence& query_tokens(AttentionKind kind) const;
   [[nodiscard]] const TokenSequence& key_tokens(AttentionKind kind) const;
+  /// How many queries, and how many keys, a kind of attention has.
+  [[nodiscard]] Index queries(AttentionKind kind) const;
+  [[nodiscard]] Index keys(AttentionKind kind) const;
 };
 
 }  // namespace headwave

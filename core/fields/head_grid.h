@@ -27,6 +27,7 @@ std::vector<HeadName> heads_of(const HeadGrid& grid);
 /// without the first token of the document, where attention without a better place to go piles up (the sink).
 enum class Pairs { all, without_special, without_sink };
 constexpr std::size_t pairs_kinds = 3;
+constexpr std::size_t all_pairs = static_cast<std::size_t>(Pairs::all);  ///< as an index
 Axis pairs_axis();
 
 /// Whether a position of a sequence belongs to pairs of that kind.

@@ -12,6 +12,9 @@
 
 namespace headwave {
 
+/// More layers than any model has: where searches for further ones end.
+constexpr Index most_layers = 1024;
+
 /// What tokens become before the first block: norm(scale * word + position + token type 0), each where it exists.
 struct Embedding {
   MatrixView32 words;        ///< (vocabulary, d_model)

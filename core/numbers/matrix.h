@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <new>
 #include <type_traits>
 
@@ -20,6 +21,9 @@ using Matrix = MatrixOf<double>;   ///< analyses: double, row-major
 using Vector = VectorOf<double>;   ///< a column of doubles
 using Matrix32 = MatrixOf<float>;  ///< models: float32, row-major
 using Vector32 = VectorOf<float>;
+
+/// A number that there is not: NaN, which Fields explain.
+constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 
 /// A read-only look at a row-major matrix that someone else owns: rows may be apart, entries of a row may not.
 ///

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string shown(const fs::path& path) {
+std::string shown_path(const fs::path& path) {
   return printable(path.string(), 400);
 }
 
@@ -33,7 +33,7 @@ std::string python_name(const fs::path& path) {
 
 /// A message whose remedy is a line of Python; {0} in the line stands for the file's name.
 std::string with_python(const fs::path& path, std::string_view what, std::string_view line, std::string_view then) {
-  return fmt::format("{}: {}: python3 -c \"{}\"{}", shown(path), what,
+  return fmt::format("{}: {}: python3 -c \"{}\"{}", shown_path(path), what,
                      fmt::format(fmt::runtime(line), python_name(path)), then);
 }
 
@@ -77,7 +77,7 @@ fs::path without_ending(const fs::path& path) {
 
 std::string packed(const fs::path& path, FileContent content) {
   if (content == FileContent::zip)
-    return fmt::format("{}: this is a zip archive; unzip it and give what is inside", shown(path));
+    return fmt::format("{}: this is a zip archive; unzip it and give what is inside", shown_path(path));
   return with_python(path, what_it_is(content, "unpack it"),
                      fmt::format("import gzip, shutil; shutil.copyfileobj(gzip.open({{}}), open({}, 'wb'))",
                                  python_name(without_ending(path))),
@@ -94,7 +94,7 @@ std::string torch_weights(const fs::path& path) {
       "folder: python3 -c \"import glob, torch, safetensors.torch as s; s.save_file({{k: v.contiguous().clone() for f "
       "in glob.glob({}) for k, v in torch.load(f, map_location='cpu', weights_only=True).items()}}, "
       "'model.safetensors')\"",
-      shown(path), python_name(pattern));
+      shown_path(path), python_name(pattern));
 }
 
 /// Through transformers, from the folder where config.json lies.
@@ -102,7 +102,7 @@ std::string through_transformers(const fs::path& path, std::string_view what, co
   return fmt::format(
       "{}: this is {}; headwave reads safetensors only. Convert once, in its folder: python3 -c \"from "
       "transformers import AutoModel as M; M.from_pretrained('.', {}).save_pretrained('.')\"",
-      shown(path), what, arguments);
+      shown_path(path), what, arguments);
 }
 
 std::string through_arrays(const fs::path& path, std::string_view what, std::string_view line) {
@@ -141,7 +141,7 @@ std::string unmarked_weights(const fs::path& path) {
                           "save_file; save_file({{t.name: to_array(t) for t in onnx.load({}).graph.initializer}}, "
                           "'model.safetensors')");
   return fmt::format("{}: this is no safetensors file; give the model's folder, or the .safetensors file in it",
-                     shown(path));
+                     shown_path(path));
 }
 
 }  // namespace
@@ -189,7 +189,7 @@ std::string foreign_states(const fs::path& path) {
     case other:
       return unmarked_states(path, file.text());
     default:
-      return fmt::format("{}: this is {}, expected stored states as HDF5 or .npy", shown(path), words_of(content));
+      return fmt::format("{}: this is {}, expected stored states as HDF5 or .npy", shown_path(path), words_of(content));
   }
 }
 
@@ -215,7 +215,8 @@ std::string foreign_weights(const fs::path& path) {
     case FileContent::empty:
       return unmarked_weights(path);
     default:
-      return fmt::format("{}: this is {}, expected a model's weights as safetensors", shown(path), words_of(content));
+      return fmt::format("{}: this is {}, expected a model's weights as safetensors", shown_path(path),
+                         words_of(content));
   }
 }
 
@@ -234,7 +235,7 @@ std::string foreign_file(const fs::path& path) {
       return fmt::format(
           "{}: neither HDF5 nor safetensors nor .npy by its first bytes; headwave inspect shows these, "
           "results and model directories",
-          shown(path));
+          shown_path(path));
   }
 }
 

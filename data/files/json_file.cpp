@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t deepest = 100;
+constexpr std::size_t deepest_json = 100;
 
 // Builds the value from the parser's events. The library's own builder keeps the last of two equal keys without a word.
 class Builder : public nlohmann::json_sax<json> {
@@ -66,8 +66,8 @@ class Builder : public nlohmann::json_sax<json> {
     return true;
   }
   bool open(json&& value) {
-    if (open_.size() >= deepest)
-      throw FormatError(fmt::format("{}: JSON nested more than {} deep is not read", name_, deepest));
+    if (open_.size() >= deepest_json)
+      throw FormatError(fmt::format("{}: JSON nested more than {} deep is not read", name_, deepest_json));
     // The address stays good while the container is open: only the innermost open container grows.
     open_.push_back(place(std::move(value)));
     return true;

@@ -15,7 +15,7 @@ namespace headwave {
 namespace {
 
 constexpr std::size_t most_objects = 1'000'000;
-constexpr int deepest = 64;
+constexpr int deepest_group = 64;
 
 // What tells two objects of one file apart, however they were reached.
 std::string identity(hid_t object) {
@@ -61,7 +61,8 @@ class Walk {
   void enter(Hdf5Handle object, const std::string& path, int depth) {
     if (nodes_.size() >= most_objects)
       throw FormatError(fmt::format("more than {} objects are not listed", most_objects));
-    if (depth > deepest) throw FormatError(fmt::format("groups nested more than {} deep are not listed", deepest));
+    if (depth > deepest_group)
+      throw FormatError(fmt::format("groups nested more than {} deep are not listed", deepest_group));
     const hid_t id = object.id();
     const bool is_group = H5Iget_type(id) == H5I_GROUP;
     if (!is_group) {

@@ -16,10 +16,7 @@ using nlohmann::json;
 
 namespace {
 
-/// No size in a real model comes near this; products of two still fit an Index.
-constexpr std::int64_t largest_size = 1 << 26;
-
-std::string shown(const json& value) {
+std::string shown_value(const json& value) {
   return printable(value.dump(-1, ' ', false, json::error_handler_t::replace), 60);
 }
 
@@ -46,11 +43,11 @@ bool ModelConfig::is_null(const char* key) const {
 Index ModelConfig::size(const char* key, Index least) const {
   if (!has(key)) fail(fmt::format("'{}' is missing; expected a whole number of at least {}", key, least));
   const json& value = value_.at(key);
-  if (!value.is_number_integer()) fail(fmt::format("'{}' is {}, expected a whole number", key, shown(value)));
+  if (!value.is_number_integer()) fail(fmt::format("'{}' is {}, expected a whole number", key, shown_value(value)));
   const bool fits = value.is_number_unsigned() ? value.get<std::uint64_t>() <= static_cast<std::uint64_t>(largest_size)
                                                : value.get<std::int64_t>() <= largest_size;
   if (!fits || value.get<std::int64_t>() < least)
-    fail(fmt::format("'{}' is {}, expected {} to {}", key, shown(value), least, largest_size));
+    fail(fmt::format("'{}' is {}, expected {} to {}", key, shown_value(value), least, largest_size));
   return value.get<Index>();
 }
 
@@ -61,10 +58,10 @@ Index ModelConfig::size_or(const char* key, Index otherwise, Index least) const 
 double ModelConfig::positive(const char* key) const {
   if (!has(key)) fail(fmt::format("'{}' is missing; expected a number above 0", key));
   const json& value = value_.at(key);
-  if (!value.is_number()) fail(fmt::format("'{}' is {}, expected a number", key, shown(value)));
+  if (!value.is_number()) fail(fmt::format("'{}' is {}, expected a number", key, shown_value(value)));
   const double number = value.get<double>();
   if (!std::isfinite(number) || number <= 0)
-    fail(fmt::format("'{}' is {}, expected a number above 0", key, shown(value)));
+    fail(fmt::format("'{}' is {}, expected a number above 0", key, shown_value(value)));
   return number;
 }
 
@@ -74,13 +71,14 @@ double ModelConfig::positive_or(const char* key, double otherwise) const {
 
 std::string ModelConfig::text_or(const char* key, const std::string& otherwise) const {
   if (!has(key)) return otherwise;
-  if (!value_.at(key).is_string()) fail(fmt::format("'{}' is {}, expected text", key, shown(value_.at(key))));
+  if (!value_.at(key).is_string()) fail(fmt::format("'{}' is {}, expected text", key, shown_value(value_.at(key))));
   return value_.at(key).get<std::string>();
 }
 
 bool ModelConfig::flag_or(const char* key, bool otherwise) const {
   if (!has(key)) return otherwise;
-  if (!value_.at(key).is_boolean()) fail(fmt::format("'{}' is {}, expected true or false", key, shown(value_.at(key))));
+  if (!value_.at(key).is_boolean())
+    fail(fmt::format("'{}' is {}, expected true or false", key, shown_value(value_.at(key))));
   return value_.at(key).get<bool>();
 }
 

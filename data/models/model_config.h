@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <initializer_list>
 #include <memory>
@@ -13,6 +14,9 @@
 #include "../../core/numbers/matrix.h"
 
 namespace headwave {
+
+/// No size in a real model comes near this; products of two still fit an Index.
+constexpr std::int64_t largest_size = 1 << 26;
 
 /// A setting that nobody asked for.
 struct UnreadSetting {

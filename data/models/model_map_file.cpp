@@ -12,6 +12,7 @@
 
 #include "../../core/numbers/error.h"
 #include "../files/printable.h"
+#include "model_config.h"
 #include "model_map_defaults.h"
 #include "model_map_keys.h"
 
@@ -19,10 +20,8 @@ namespace headwave {
 
 namespace {
 
-/// No size in a real model comes near this; products of two still fit an Index.
-constexpr std::int64_t largest_size = 1 << 26;
 /// A map is a page; what is much longer is another kind of file.
-constexpr std::uintmax_t largest_file = 1 << 20;
+constexpr std::uintmax_t largest_map = 1 << 20;
 
 /// One table of a map file while it is read.
 class MapReader {
@@ -192,7 +191,7 @@ toml::table parsed(const std::filesystem::path& file) {
   std::error_code problem;
   const std::uintmax_t size = std::filesystem::file_size(file, problem);
   if (problem) throw IoError(fmt::format("{}: cannot be read: {}", file.string(), problem.message()));
-  if (size > largest_file)
+  if (size > largest_map)
     throw FormatError(fmt::format("{}: {} bytes, expected a model map of at most 1 MB", file.string(), size));
   std::ifstream in(file, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(in)), {});

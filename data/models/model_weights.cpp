@@ -13,9 +13,6 @@ namespace headwave {
 
 namespace {
 
-/// More layers than any model has.
-constexpr Index most_layers = 1024;
-
 /// "h.{layer}.ln_1.weight" with its number.
 std::string at_layer(std::string name, Index layer) {
   constexpr std::string_view mark = "{layer}";

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/model/model.h"
 #include "../../core/numbers/error.h"
 #include "../arrays/safetensors_file.h"
 #include "../files/digest.h"
@@ -11,9 +12,6 @@
 namespace headwave {
 
 namespace {
-
-/// More layers than any model has: where the search for layer_L ends.
-constexpr Index most_layers = 1024;
 
 class StoredDocuments : public Source {
  public:

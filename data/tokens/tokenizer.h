@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -10,6 +11,8 @@
 #include "../../core/numbers/matrix.h"
 
 namespace headwave {
+
+constexpr std::size_t largest_tokenizer_file = std::size_t{64} << 20U;  ///< bytes; larger files are not read
 
 /// Ids of the tokens that are not text. -1: the tokenizer has no such token.
 struct SpecialTokens {

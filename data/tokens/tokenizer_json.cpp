@@ -22,8 +22,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t largest_file = std::size_t{64} << 20U;
-
 Vocabulary vocabulary_of(const JsonObject& model) {
   const JsonObject vocab = model.object("vocab");
   std::vector<VocabularyEntry> entries;
@@ -113,7 +111,7 @@ SpecialTokens specials_of(const JsonObject& file, const JsonObject& model, const
 
 std::unique_ptr<Tokenizer> json_tokenizer(const std::filesystem::path& path) {
   const std::string name = printable(path.string(), 400);
-  const json root = json_of_file(path, largest_file);
+  const json root = json_of_file(path, largest_tokenizer_file);
   const JsonObject file(root, name);
   const JsonObject model = file.object("model");
   const std::string type = type_of(model);

@@ -20,8 +20,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t largest_file = std::size_t{64} << 20U;
-
 // {"100": {"content": "[UNK]", "special": true}}
 void read_added_tokens(const JsonObject& decoder, std::vector<AddedToken>& tokens) {
   for (const auto& [key, value] : decoder.value().items()) {
@@ -76,7 +74,7 @@ TokenizerSettings settings_beside(const std::filesystem::path& vocabulary) {
     const std::filesystem::path path = vocabulary.parent_path() / name;
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored)) return;
-    const json root = json_of_file(path, largest_file);
+    const json root = json_of_file(path, largest_tokenizer_file);
     use(JsonObject(root, printable(path.string(), 400)));
     settings.files.push_back(path);
   };

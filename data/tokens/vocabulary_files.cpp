@@ -29,14 +29,12 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t largest_file = std::size_t{64} << 20U;
-
 std::vector<std::string> lines_of(const std::filesystem::path& path) {
   const MappedFile file(path);
   const std::string name = printable(path.string(), 400);
-  if (file.size() > largest_file)
-    throw FormatError(
-        fmt::format("{}: {} bytes, at most {} are read: is this a vocabulary?", name, file.size(), largest_file));
+  if (file.size() > largest_tokenizer_file)
+    throw FormatError(fmt::format("{}: {} bytes, at most {} are read: is this a vocabulary?", name, file.size(),
+                                  largest_tokenizer_file));
   if (!is_valid_utf8(file.text())) throw FormatError(fmt::format("{}: not UTF-8: convert it", name));
   std::vector<std::string> lines;
   for (std::string_view rest = file.text(); !rest.empty();) {
@@ -151,7 +149,7 @@ std::unique_ptr<Tokenizer> byte_level_tokenizer(const std::filesystem::path& voc
                                                 const std::filesystem::path& merges_path) {
   const std::string name = printable(vocabulary_path.string(), 400);
   const TokenizerSettings settings = settings_beside(vocabulary_path);
-  const json root = json_of_file(vocabulary_path, largest_file);
+  const json root = json_of_file(vocabulary_path, largest_tokenizer_file);
   const JsonObject pieces(root, name);
   std::vector<VocabularyEntry> entries;
   for (const auto& [piece, id] : pieces.value().items())

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -19,7 +18,7 @@ double seconds_left(const JobProgress& now, double passed, double since) {
   const double done = now.before + share * now.here;
   if (done <= 0 || now.here + now.after <= 0) {
     // Nothing is known of other stages: the steps of this one speak for themselves.
-    if (now.before + now.here + now.after > 0 || now.done <= 0) return std::numeric_limits<double>::quiet_NaN();
+    if (now.before + now.here + now.after > 0 || now.done <= 0) return not_defined;
     return std::max(0.0, passed * (1 - share) / share - since);
   }
   const double rate = passed / done;

@@ -1,7 +1,6 @@
 #include "carried_waves.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "../../core/fields/fields.h"
@@ -9,8 +8,6 @@
 namespace headwave {
 
 namespace {
-
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 
 /// The middle of one head's row, |t| <= reach, of a Field whose last three axes are layer, head and offset; of the
 /// first entry of any axis before them.

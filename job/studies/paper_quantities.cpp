@@ -1,7 +1,6 @@
 #include "paper_quantities.h"
 
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -13,8 +12,6 @@
 namespace headwave {
 
 namespace {
-
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 
 void add_positions(QuantityTable& table, const RunReadings& run) {
   const FieldRows peaks = run.rows_of("position_spectrum/peak_frequency", 0);

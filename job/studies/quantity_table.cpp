@@ -1,6 +1,5 @@
 #include "quantity_table.h"
 
-#include <limits>
 #include <utility>
 
 namespace headwave {
@@ -10,7 +9,7 @@ QuantityTable::QuantityTable(const std::string& model) {
 }
 
 void QuantityTable::add(const std::string& name, const std::string& unit, double measured) {
-  constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+  constexpr double nothing = not_defined;
   ReproducedQuantity quantity{name, unit, measured, "", "", nothing, nothing};
   if (const auto found = published_.find(name); found != published_.end()) {
     quantity.published = found->second.text;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -21,7 +20,6 @@ namespace headwave {
 
 namespace {
 
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 constexpr auto all = static_cast<std::size_t>(Pairs::all);
 
 /// Where every head of a model looks.

@@ -1,7 +1,6 @@
 #include "reproduction.h"
 
 #include <array>
-#include <limits>
 #include <optional>
 #include <ranges>
 #include <utility>
@@ -20,7 +19,6 @@ namespace headwave {
 
 namespace {
 
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 constexpr std::array<const char*, 2> changed_analyses{"measured_offset", "cross_covariance"};
 
 JobsProgress jobs_progress(const JobInput& input, JobOptions options, const ProgressCallback& progress) {

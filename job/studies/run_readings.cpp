@@ -1,7 +1,6 @@
 #include "run_readings.h"
 
 #include <cmath>
-#include <limits>
 
 #include "../../analysis/attention/positional_heads.h"
 #include "../../core/numbers/offset_peak.h"
@@ -10,7 +9,6 @@ namespace headwave {
 
 namespace {
 
-constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 constexpr Index lags = 30;
 
 }  // namespace
