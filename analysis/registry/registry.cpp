@@ -14,7 +14,8 @@
       analysis(position_spectrum) analysis(position_components) analysis(position_atlas) analysis(state_moments)    \
           analysis(position_correlation) analysis(position_split) analysis(qk_svd) analysis(cross_covariance)       \
               analysis(score_cluster) analysis(wave_spectra) analysis(periodic_columns) analysis(redefined)         \
-                  analysis(phase_rotation) analysis(delay_spectrum) analysis(offset_agreement)
+                  analysis(phase_rotation) analysis(delay_spectrum) analysis(head_account) analysis(rotary_wave)    \
+                      analysis(offset_agreement)
 
 namespace headwave {
 

@@ -13,12 +13,19 @@ double normal_quantile(double tail) {
   return quantile(complement(boost::math::normal(), tail));
 }
 
+double student_quantile(double tail, double degrees) {
+  if (!(tail > 0 && tail < 1) || !(degrees > 0))
+    throw NumericError(fmt::format(
+        "student_quantile: a tail of {} with {} degrees of freedom; expected (0, 1) and above 0", tail, degrees));
+  return quantile(complement(boost::math::students_t(degrees), tail));
+}
+
 double bootstrap_tail(double tail, Index n) {
   if (!(tail > 0 && tail < 0.5) || n < 2)
     throw NumericError(
         fmt::format("bootstrap_tail: a tail of {} over {} documents; expected (0, 1/2) and 2 or more", tail, n));
   const auto documents = static_cast<double>(n);
-  const double t = quantile(complement(boost::math::students_t(documents - 1), tail));
+  const double t = student_quantile(tail, documents - 1);
   return cdf(complement(boost::math::normal(), std::sqrt(documents / (documents - 1)) * t));
 }
 

@@ -10,6 +10,12 @@ namespace headwave {
 /// @throws NumericError if it is outside
 double normal_quantile(double tail);
 
+/// The same of Student's t.
+///
+/// @param degrees  of freedom, > 0
+/// @throws NumericError if tail or degrees is outside
+double student_quantile(double tail, double degrees);
+
 /// Which tail of a bootstrap distribution stands for a tail of the truth where documents are few.
 ///
 ///     tail' = Phi(-sqrt(n / (n - 1)) t),   P(Student's t with n - 1 degrees > t) = tail       (1)

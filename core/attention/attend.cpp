@@ -95,6 +95,18 @@ class Positioned {
 
   [[nodiscard]] const HeadInputs<Scalar>& inputs() const { return inputs_; }
 
+  /// Shows queries and keys, rounded to float, to the probes that want them.
+  void show(const HeadInputs<Scalar>& given, const AttentionSite& site, std::span<Probe* const> probes) const {
+    if (std::none_of(probes.begin(), probes.end(), [](const Probe* p) { return p->wants_projections(); })) return;
+    const Matrix32 query = given.query.template cast<float>(), key = given.key.template cast<float>();
+    const bool turns = query_.size() > 0;
+    const Matrix32 turned_query = query_.template cast<float>(), turned_key = key_.template cast<float>();
+    const LayerProjections shown{
+        site.layer, site.kind, query, key, turns ? turned_query : query, turns ? turned_key : key, site.document};
+    for (Probe* probe : probes)
+      if (probe->wants_projections()) probe->see(shown);
+  }
+
   /// Adds the biases of one head to the scores of query rows first, first + 1, ...
   template <class Scores>
   void add_bias(Index head, Index first, Scores scores) const {
@@ -119,6 +131,7 @@ MatrixOf<Scalar> attend(const HeadInputs<Scalar>& given, const Mask<Scalar>& mas
   const Positioned<Scalar> positioned(given, shape);
   const HeadInputs<Scalar>& inputs = positioned.inputs();
   const Index group = inputs.heads / inputs.kv_heads;
+  positioned.show(given, site, probes);
   const bool keep_scores = std::any_of(probes.begin(), probes.end(), [](const Probe* p) { return p->wants_scores(); });
 
   MatrixOf<Scalar> output = MatrixOf<Scalar>::Zero(shape.queries, inputs.heads * shape.d_value);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -21,6 +22,18 @@ LinearBiasTerm::LinearBiasTerm(Index heads) : slope_(heads) {
 
 Vector LinearBiasTerm::kernel(Index head, Index reach) const {
   return slope_[head] * Vector::LinSpaced(2 * reach + 1, -static_cast<double>(reach), static_cast<double>(reach));
+}
+
+OffsetBiasTerm::OffsetBiasTerm(Matrix bias) : bias_(std::move(bias)) {
+  if (bias_.cols() % 2 == 0)
+    throw ShapeError(fmt::format("OffsetBiasTerm: biases at {} offsets; expected -reach .. reach", bias_.cols()));
+}
+
+Vector OffsetBiasTerm::kernel(Index head, Index reach) const {
+  Vector kernel = Vector::Zero(2 * reach + 1);
+  const Index known = bias_.cols() / 2, both = std::min(known, reach);
+  kernel.segment(reach - both, 2 * both + 1) = bias_.row(head).segment(known - both, 2 * both + 1).transpose();
+  return kernel;
 }
 
 BucketTerm::BucketTerm(MatrixView32 bias, const BucketOptions& options)

@@ -25,6 +25,21 @@ class LinearBiasTerm : public PositionTerm {
   Vector slope_;
 };
 
+/// Biases that are given: one for every head and offset, zero beyond those. An exact Toeplitz matrix.
+class OffsetBiasTerm : public PositionTerm {
+ public:
+  /// @param bias  (heads, 2 reach + 1)  at offsets t = -reach .. reach, key minus query
+  /// @throws ShapeError if the number of offsets is even
+  explicit OffsetBiasTerm(Matrix bias);
+
+  [[nodiscard]] const char* name() const override { return "offset bias"; }
+  [[nodiscard]] Vector kernel(Index head, Index reach) const override;
+  [[nodiscard]] bool additive() const override { return true; }
+
+ private:
+  Matrix bias_;
+};
+
 struct BucketOptions {
   Index farthest = 128;       ///< distances from here on share the last bucket
   bool bidirectional = true;  ///< half of the buckets for keys to the right; otherwise these share bucket 0

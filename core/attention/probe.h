@@ -40,6 +40,17 @@ struct LayerInput {
   const Document* document = nullptr;  ///< may be null
 };
 
+/// Queries and keys of a layer's heads, side by side, with bias: what the scores are made of.
+struct LayerProjections {
+  Index layer = 0;
+  AttentionKind kind = AttentionKind::self;
+  MatrixView32 query;         ///< (n', heads * d_head)  as projected
+  MatrixView32 key;           ///< (n, kv_heads * d_head)
+  MatrixView32 turned_query;  ///< the same after a rotary term has turned them; as above where nothing turns
+  MatrixView32 turned_key;
+  const Document* document = nullptr;  ///< may be null
+};
+
 /// What a layer's heads hand on: the values between their projection and the weights.
 struct LayerValues {
   Index layer = 0;
@@ -75,6 +86,12 @@ class Probe {
   /// Whether the probe is to be shown values and head outputs. Costs the values of the last layer, which nobody else
   /// needs.
   [[nodiscard]] virtual bool wants_values() const { return false; }
+
+  /// Whether the probe is to be shown queries and keys.
+  [[nodiscard]] virtual bool wants_projections() const { return false; }
+
+  /// Called where the probe wants projections, once per layer before its tiles.
+  virtual void see(const LayerProjections& /*projections*/) {}
 
   /// Called once per layer before its tiles.
   virtual void see(const LayerInput& /*input*/) {}

@@ -1,0 +1,150 @@
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "../../core/fields/fields.h"
+#include "head_account.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr Index account_groups = 8;  ///< of documents: each is kept apart, for the intervals
+
+/// Groups take documents in turn, so that each is like the whole.
+class HeadAccountAnalysis : public DocumentAnalysis<AccountSums> {
+ public:
+  explicit HeadAccountAnalysis(const AnalysisInput& input) : DocumentAnalysis(input) {
+    const BlockSpec& block = input.stack().block;
+    site_.grid = input.site.grid;
+    site_.kind = input.site.kind;
+    site_.length = input.site.length;
+    site_.reach = std::min(input.options.reach, site_.length - 1);
+    site_.kv_heads = block.kv_heads;
+    site_.window = block.window;
+    site_.score_scale = block.score_scale;
+    const PositionTerm* term = input.stack().position_term.get();
+    if (term != nullptr && term->additive()) site_.added = term;
+    groups_.resize(static_cast<std::size_t>(std::min(account_groups, input.site.documents)));
+  }
+
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
+    if (site().number_of(i) < 0) return nullptr;
+    return look_of(std::make_unique<AccountProbe>(site().grid, site_.length, site_.reach, site_.kind),
+                   &AccountProbe::taken);
+  }
+  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+    HeadAccountOptions how;
+    how.false_share = options().false_share;
+    how.draws = options().draws;
+    how.seed = options().seed;
+    how.threads = input().threads;
+    return describe(finished.keep(head_account(groups_, site_, how)));
+  }
+
+ private:
+  void merge(AccountSums&& found) override { groups_[static_cast<std::size_t>(next_++) % groups_.size()] += found; }
+
+  AccountSite site_;
+  std::vector<AccountSums> groups_;
+  Index next_ = 0;
+};
+
+std::unique_ptr<Analysis> make_head_account(const AnalysisInput& input) {
+  return input.site.length < 3 ? nullptr : std::make_unique<HeadAccountAnalysis>(input);
+}
+
+AnalysisCost head_account_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
+  AnalysisCost cost;
+  const double pairs = sizes.rows * sizes.length * sizes.length;
+  if (document.number >= 0) cost.document = 1.6e-9 * pairs;
+  const double looks = 3 + 3 * static_cast<double>(std::min<Index>(account_groups, static_cast<Index>(sizes.alike))) +
+                       3 * static_cast<double>(options.draws);
+  cost.after = looks * pairs * (2e-9 + 4e-11 * sizes.d_head);
+  cost.entries = 7 * sizes.rows * (2 * static_cast<double>(options.reach) + 1) + 40 * sizes.rows;
+  return cost;
+}
+
+}  // namespace
+
+std::vector<Field> describe(const HeadAccount& account) {
+  const Axis layer = layer_axis(account.site.grid.layers), head = head_axis(account.site.grid.heads);
+  const Axis offset = offset_axis("account_offset", -account.site.reach, account.site.reach);
+  const Axis term{"term", "1", "what is taken together: each term with those before it",
+                  std::vector<std::string>{"position", "content", "spread"}};
+  const std::vector<Axis> heads{layer, head}, terms{term, layer, head}, profiles{term, layer, head, offset};
+  const char* const no_pair = "no pair at that offset, or the mask forbids it";
+  const char* const few = "fewer than 5 documents";
+  const char* const no_null = "no null was drawn";
+  const char* const no_profile = "the measured weight is the same at all offsets, or fewer than 3 have pairs";
+  Fields fields("head_account");
+  fields
+      .flags("verdict", heads, "what a head's offset profile comes from", account.verdict,
+             {"positional", "content", "mixed", "not accounted for", "no preferred offset"})
+      .note("accounted_for_from", account.options.accounted)
+      .note("nearly_all_from", account.options.nearly_all)
+      .note("false_share", account.options.false_share);
+  fields
+      .add("measured_profile", {layer, head, offset}, "1",
+           "mean attention weight at an offset, the first token neither query nor key", account.measured)
+      .undefined(no_pair);
+  fields.add("predicted_profile", profiles, "1", "the same from the terms taken together", account.predicted)
+      .undefined(no_pair);
+  fields.add("kernel", profiles, "1", "what each term by itself adds to the scaled score at an offset", account.kernel)
+      .undefined(no_pair);
+  fields
+      .add("measured_offset", heads, "token", "offset at which the measured profile is largest",
+           account.measured_offset)
+      .undefined("it is largest at the end of the search");
+  fields.add("measured_weight", heads, "1", "mean attention weight there", account.measured_weight).undefined(no_pair);
+  fields.add("predicted_offset", terms, "token", "offset at which the predicted profile is largest", account.offset)
+      .undefined("it is largest at the end of the search");
+  fields.add("predicted_weight", terms, "1", "mean attention weight predicted there", account.weight)
+      .undefined(no_pair);
+  fields
+      .add("explained_share", terms, "1", "share of the logarithmic profile that is explained, level included",
+           account.share)
+      .undefined(no_profile);
+  fields.add("share_lower", terms, "1", "lower end of its interval over documents", account.share_lower).undefined(few);
+  fields.add("share_upper", terms, "1", "upper end of its interval over documents", account.share_upper).undefined(few);
+  fields
+      .add("explained_shape", terms, "1",
+           "share of the logarithmic profile's shape that is explained, whatever its level", account.shape)
+      .undefined(no_profile);
+  fields.add("shape_lower", terms, "1", "lower end of its interval over documents", account.shape_lower).undefined(few);
+  fields.add("shape_upper", terms, "1", "upper end of its interval over documents", account.shape_upper).undefined(few);
+  fields
+      .add("null_shape", terms, "1", "explained shape with the term's offsets in random order: median of the draws",
+           account.null_shape)
+      .undefined(no_null);
+  fields.add("null_high", terms, "1", "... the largest of the draws", account.null_high).undefined(no_null);
+  fields.add("alignment", heads, "1", "share of the position term's square that depends on the offset alone",
+             account.alignment);
+  fields
+      .add("alignment_null", heads, "1", "the same with positions in random order: median of the draws",
+           account.alignment_null)
+      .undefined(no_null);
+  fields.add("p_value", heads, "1", "chance of such an alignment with positions in random order", account.p_value)
+      .undefined(no_null);
+  fields.add("q_value", heads, "1", "p_value adjusted for the number of heads", account.q_value).undefined(no_null);
+  fields.note_all("documents", account.documents)
+      .note_all("length", account.site.length)
+      .note_all("groups", account.groups)
+      .note_all("draws", account.options.draws)
+      .note_all("coverage", account.options.coverage)
+      .note_all("seed", static_cast<std::int64_t>(account.options.seed));
+  return fields.taken();
+}
+
+const AnalysisKind& head_account_analysis() {
+  static const AnalysisKind kind{.name = "head_account",
+                                 .finds = "position, content and spread: what a head's offset profile comes from",
+                                 .step = Step::prediction,
+                                 .needs = {Need::attention, Need::equal_length},
+                                 .one_sequence = true,
+                                 .make = make_head_account,
+                                 .cost = head_account_cost};
+  return kind;
+}
+
+}  // namespace headwave

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "../../core/attention/position_term.h"
+#include "../../core/numbers/random.h"
+#include "account_sums.h"
+#include "shuffled_places.h"
+
+namespace headwave {
+
+/// What is taken together to account for a head, each with those before it.
+enum class AccountTerm : std::uint8_t {
+  position,  ///< what queries and keys would do if every token were the average token of its place
+  content,   ///< how query and key vary together at a distance: equal words at t = 0, words that follow each other
+  spread,    ///< half the variance of the scores over documents
+};
+constexpr std::size_t account_terms = 3;
+
+/// How scores come about in the layers that are accounted for: one for all heads.
+struct AccountSite {
+  HeadGrid grid;
+  AttentionKind kind = AttentionKind::self;
+  Index length = 0;  ///< T
+  Index reach = 64;  ///< offsets |t| <= reach are accounted for, in tokens; less where T ends before
+  Index kv_heads = 1;
+  Index window = 0;  ///< of the mask; 0: no limit
+  double score_scale = 1;
+  const PositionTerm* added = nullptr;  ///< a term that is added to the scores; null: none, or one that turns
+};
+
+/// The account of one layer over some documents, heads in rows.
+struct LayerAccount {
+  Matrix measured;                              ///< (heads, 2 reach + 1)  mean weight; NaN: no pair, or masked
+  std::array<Matrix, account_terms> kernel;     ///< (heads, 2 T - 1)      of each term by itself
+  std::array<Matrix, account_terms> predicted;  ///< (heads, 2 reach + 1)  mean weight, each term with those before it
+  Vector alignment;                             ///< (heads)
+};
+
+/// Explained share of a profile p by another p^, over the offsets at which both are positive:
+///
+///     1 - sum_t (log p^ - log p)^2 / sum_t (log p - mean log p)^2                              (1)
+///
+/// Nothing is fitted: 1 is every weight right, 0 no better than one weight for all offsets, below 0 worse than that.
+/// @param centred  take the mean off log p^ too: the shape of the profile, whatever its level
+/// @returns NaN where fewer than three offsets are left, or p is the same everywhere
+double explained_share(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vector> predicted, bool centred);
+
+/// Accounts for one layer after another; equations (2) to (5) of head_account().
+class Accountant {
+ public:
+  explicit Accountant(const AccountSite& site);
+
+  /// @param sums  over `documents` documents
+  [[nodiscard]] LayerAccount account(const LayerAccountSums& sums, Index documents) const;
+
+  /// What weights the mean queries and keys give with something added to their scores.
+  /// @param bias  (heads, 2 T - 1)
+  /// @returns (heads, 2 reach + 1)
+  [[nodiscard]] Matrix profile(const LayerAccountSums& sums, Index documents, const Matrix& bias) const;
+
+  /// What the position term gives with places in random order.
+  struct Shuffled {
+    std::vector<Vector> alignment;  ///< [draw] (heads)
+    std::vector<Matrix> predicted;  ///< [draw] (heads, 2 reach + 1)
+  };
+  [[nodiscard]] Shuffled shuffled(const LayerAccountSums& sums, Index documents, Index draws,
+                                  const Random& random) const;
+
+  /// A kernel with the offsets at which there are pairs in random order, one for all heads.
+  [[nodiscard]] Matrix shuffled_offsets(const Matrix& kernel, Random& random) const;
+
+  /// Columns |t| <= reach of a matrix over all offsets.
+  [[nodiscard]] Matrix near(const Matrix& lags) const;
+
+ private:
+  /// What one pass over mean queries and keys shows: means over i.
+  struct Look {
+    Matrix scores, squares;  ///< (heads, 2 T - 1)
+    Matrix weight;           ///< (heads, 2 reach + 1)
+  };
+  void attend_means(const LayerAccountSums& sums, Index documents, const Matrix& bias, Probe& probe) const;
+  [[nodiscard]] Look look(const LayerAccountSums& sums, Index documents, const Matrix& bias, bool scores) const;
+  [[nodiscard]] Matrix with_ends(Matrix kernel) const;
+  [[nodiscard]] Vector near_pairs() const;
+
+  AccountSite site_;
+  Vector pairs_;  ///< (2 T - 1)  left at every offset
+  Matrix added_;  ///< (heads, 2 T - 1)
+};
+
+}  // namespace headwave

@@ -1,0 +1,239 @@
+#include "rotary_wave.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <complex>
+#include <numbers>
+#include <utility>
+
+#include "../../core/numbers/offset_peak.h"
+#include "../../core/numbers/random.h"
+#include "../../core/numbers/threads.h"
+#include "../statistics/false_discovery.h"
+#include "../statistics/quantile.h"
+#include "../statistics/tails.h"
+
+namespace headwave {
+
+namespace {
+
+using Complex = std::complex<double>;
+
+/// The two channels of pair m.
+struct Channels {
+  Index real, imaginary;
+};
+
+Channels channels_of(const RotaryOptions& options, Index pair) {
+  if (options.pairing == RotaryPairing::halves) return {pair, pair + options.channels / 2};
+  return {2 * pair, 2 * pair + 1};
+}
+
+/// Means over documents with which they are counted `times`.
+DocumentRotary mean_of(const std::vector<DocumentRotary>& documents, const std::vector<double>& times) {
+  DocumentRotary mean;
+  double count = 0;
+  for (std::size_t d = 0; d < documents.size(); ++d) {
+    if (times[d] == 0) continue;
+    const DocumentRotary& one = documents[d];
+    if (count == 0) {
+      mean = {times[d] * one.query, times[d] * one.key, times[d] * one.query_modulus, times[d] * one.key_modulus};
+    } else {
+      mean.query += times[d] * one.query;
+      mean.key += times[d] * one.key;
+      mean.query_modulus += times[d] * one.query_modulus;
+      mean.key_modulus += times[d] * one.key_modulus;
+    }
+    count += times[d];
+  }
+  for (Matrix* sum : {&mean.query, &mean.key, &mean.query_modulus, &mean.key_modulus}) *sum /= count;
+  return mean;
+}
+
+/// What pairs make of the offsets that are searched.
+class RotarySearch {
+ public:
+  RotarySearch(const RotaryTerm& term, const RotaryWaveOptions& options)
+      : term_(term.options()), options_(options), frequency_(term.frequency(options.length)) {
+    const Index searched = options.causal ? options.reach + 1 : 2 * options.reach + 1;
+    wave_.resize(frequency_.size(), searched);
+    for (Index m = 0; m < wave_.rows(); ++m)
+      for (Index t = 0; t < searched; ++t)
+        wave_(m, t) = std::polar(1.0, frequency_[m] * static_cast<double>(t - options.reach));
+    seen_ = wave_.colwise() - wave_.rowwise().mean();
+    bound_ = seen_.cwiseAbs().rowwise().maxCoeff();
+  }
+
+  [[nodiscard]] const Vector& frequency() const { return frequency_; }
+
+  /// Equation (1), without the constant.
+  [[nodiscard]] MatrixC coefficients(const DocumentRotary& mean) const {
+    MatrixC c(mean.query.rows(), frequency_.size());
+    const double scale = options_.score_scale * term_.attention_factor * term_.attention_factor;
+    for (Index row = 0; row < c.rows(); ++row)
+      for (Index m = 0; m < c.cols(); ++m) {
+        const auto [re, im] = channels_of(term_, m);
+        c(row, m) =
+            scale * Complex(mean.query(row, re), -mean.query(row, im)) * Complex(mean.key(row, re), mean.key(row, im));
+      }
+    return c;
+  }
+
+  /// Of channels that do not turn.
+  [[nodiscard]] Vector constant(const DocumentRotary& mean) const {
+    const Index still = mean.query.cols() - term_.channels;
+    return options_.score_scale * mean.query.rightCols(still).cwiseProduct(mean.key.rightCols(still)).rowwise().sum();
+  }
+
+  /// (rows, 2 reach + 1); NaN where a causal mask forbids the offset.
+  [[nodiscard]] Matrix kernel(const MatrixC& c) const {
+    Matrix kernel = Matrix::Constant(c.rows(), 2 * options_.reach + 1, not_defined);
+    kernel.leftCols(wave_.cols()) = (c * wave_).real();
+    return kernel;
+  }
+
+  /// Equation (3), the constant left out.
+  [[nodiscard]] Vector coherence(const MatrixC& c) const {
+    const Matrix kernel = (c * wave_).real();
+    return kernel.rowwise().maxCoeff().cwiseQuotient(c.cwiseAbs().rowwise().sum());
+  }
+
+  /// Equation (4).
+  [[nodiscard]] Vector agreement(const MatrixC& c) const {
+    const Matrix kernel = (c * seen_).real();
+    return kernel.rowwise().maxCoeff().cwiseQuotient((c.cwiseAbs() * bound_));
+  }
+
+ private:
+  RotaryOptions term_;
+  RotaryWaveOptions options_;
+  Vector frequency_;
+  MatrixC wave_, seen_;  ///< (pairs, offsets searched)
+  Vector bound_;         ///< (pairs)
+};
+
+/// Percentile intervals over documents drawn with replacement.
+void set_intervals(RotaryWave& result, const std::vector<DocumentRotary>& documents, const RotarySearch& search) {
+  const RotaryWaveOptions& options = result.options;
+  if (result.documents < std::max<Index>(2, options.least_documents) || options.resamples < 2) return;
+  const Index rows = result.grid.rows();
+  Matrix offsets(rows, options.resamples), agreements(rows, options.resamples);
+  parallel_for(options.resamples, options.threads, [&](Index resample) {
+    Random random = Random(options.seed).stream(static_cast<std::uint64_t>(resample));
+    std::vector<double> times(documents.size(), 0.0);
+    for (std::size_t d = 0; d < documents.size(); ++d)
+      times[static_cast<std::size_t>(random.below(result.documents))] += 1;
+    const MatrixC c = search.coefficients(mean_of(documents, times));
+    const Matrix kernel = search.kernel(c);
+    agreements.col(resample) = search.agreement(c);
+    for (Index row = 0; row < rows; ++row)
+      offsets(row, resample) = peak_offset(kernel.row(row).transpose(), options.reach);
+  });
+  const double tail = bootstrap_tail(0.5 * (1 - options.coverage), result.documents);
+  const auto set = [&](const Matrix& drawn, const Vector& of, Vector& lower, Vector& upper) {
+    for (Index row = 0; row < rows; ++row) {
+      if (!drawn.row(row).allFinite() || std::isnan(of[row])) continue;
+      const std::vector<double> list(drawn.row(row).begin(), drawn.row(row).end());
+      lower[row] = quantile(list, tail);
+      upper[row] = quantile(list, 1 - tail);
+    }
+  };
+  set(offsets, result.estimate, result.lower, result.upper);
+  set(agreements, result.agreement, result.agreement_lower, result.agreement_upper);
+}
+
+void set_null(RotaryWave& result, const RotarySearch& search) {
+  const Index rows = result.grid.rows(), draws = result.options.draws;
+  Matrix null(rows, draws);
+  parallel_for(draws, result.options.threads, [&](Index draw) {
+    Random random = Random(result.options.seed).stream(static_cast<std::uint64_t>(draw));
+    MatrixC c = result.coefficient;
+    for (Complex& one : c.reshaped<Eigen::RowMajor>())
+      one = std::polar(std::abs(one), 2 * std::numbers::pi * random.uniform());
+    null.col(draw) = search.agreement(c);
+  });
+  result.p_value = Vector::Constant(rows, not_defined);
+  for (Index row = 0; row < rows; ++row) {
+    if (draws == 0 || !null.row(row).allFinite()) continue;
+    const std::vector<double> list(null.row(row).begin(), null.row(row).end());
+    result.null_median[row] = quantile(list, 0.5);
+    result.null_quantile[row] = quantile(list, 1 - result.options.level);
+    const auto as_much = (null.row(row).array() >= result.agreement[row]).count();
+    result.p_value[row] = static_cast<double>(1 + as_much) / static_cast<double>(1 + draws);
+  }
+  result.q_value = q_values(result.p_value);
+}
+
+void set_offsets(RotaryWave& result) {
+  for (Index row = 0; row < result.grid.rows(); ++row) {
+    const Vector kernel = result.kernel.row(row).transpose();
+    const auto peak = offset_peak(kernel, result.options.causal);
+    PredictedStatus status = PredictedStatus::nothing;
+    if (peak && result.coefficient.row(row).cwiseAbs().sum() > 0) {
+      const double top = kernel[peak->offset + result.options.reach];
+      result.weight[row] = 1 / (kernel.array() - top).isNaN().select(0, (kernel.array() - top).exp()).sum();
+      if (!peak->at_edge) result.estimate[row] = static_cast<double>(peak->offset);
+      const bool told = result.q_value[row] <= result.options.level;
+      status = !told ? PredictedStatus::chance : peak->at_edge ? PredictedStatus::edge : PredictedStatus::offset;
+    }
+    result.status.push_back(status);
+    if (status == PredictedStatus::offset) result.offset[row] = result.estimate[row];
+  }
+}
+
+}  // namespace
+
+RotaryProbe::RotaryProbe(HeadGrid grid, Index length, Index d_head, const RotaryTerm& term, AttentionKind kind)
+    : grid_(std::move(grid)), length_(length), d_head_(d_head), options_(term.options()), kind_(kind) {
+  found_.query = found_.key = Matrix::Zero(grid_.rows(), d_head_);
+  found_.query_modulus = found_.key_modulus = Matrix::Zero(grid_.rows(), options_.channels / 2);
+}
+
+void RotaryProbe::see(const LayerProjections& projections) {
+  const auto place = std::find(grid_.layers.begin(), grid_.layers.end(), projections.layer);
+  if (projections.kind != kind_ || place == grid_.layers.end() || projections.query.rows() != length_) return;
+  const Index kv_heads = projections.key.cols() / d_head_, group = grid_.heads / kv_heads;
+  const auto average = [&](const MatrixView32& all, Index head, Matrix& mean, Matrix& modulus, Index row) {
+    const Matrix tokens = all.block(1, head * d_head_, length_ - 1, d_head_).cast<double>();
+    mean.row(row) = tokens.colwise().mean();
+    for (Index m = 0; m < modulus.cols(); ++m) {
+      const auto [re, im] = channels_of(options_, m);
+      modulus(row, m) = (tokens.col(re).cwiseAbs2() + tokens.col(im).cwiseAbs2()).cwiseSqrt().mean();
+    }
+  };
+  for (Index head = 0; head < grid_.heads; ++head) {
+    const Index row = grid_.first_row(projections.layer) + head;
+    average(projections.query, head, found_.query, found_.query_modulus, row);
+    average(projections.key, head / group, found_.key, found_.key_modulus, row);
+  }
+}
+
+RotaryWave rotary_wave(const std::vector<DocumentRotary>& documents, const HeadGrid& grid, const RotaryTerm& term,
+                       const RotaryWaveOptions& options) {
+  if (documents.empty()) throw ShapeError("rotary_wave: there is no document");
+  const RotarySearch search(term, options);
+  const DocumentRotary mean = mean_of(documents, std::vector<double>(documents.size(), 1.0));
+  RotaryWave result;
+  result.grid = grid;
+  result.options = options;
+  result.documents = static_cast<Index>(documents.size());
+  result.frequency = search.frequency();
+  result.coefficient = search.coefficients(mean);
+  result.constant = search.constant(mean);
+  result.kernel = search.kernel(result.coefficient).colwise() + result.constant;
+  result.coherence = search.coherence(result.coefficient);
+  result.agreement = search.agreement(result.coefficient);
+  result.use = options.score_scale * mean.query_modulus.cwiseProduct(mean.key_modulus);
+  result.pair_offset = result.coefficient.unaryExpr([](const Complex& c) { return -std::arg(c); }).real();
+  result.pair_offset.array().rowwise() /= result.frequency.transpose().array();
+  for (Vector* vector : {&result.estimate, &result.offset, &result.weight, &result.lower, &result.upper,
+                         &result.agreement_lower, &result.agreement_upper, &result.null_median, &result.null_quantile})
+    *vector = Vector::Constant(grid.rows(), not_defined);
+  set_null(result, search);
+  set_offsets(result);
+  set_intervals(result, documents, search);
+  return result;
+}
+
+}  // namespace headwave

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include "../../core/attention/probe.h"
+#include "../../core/attention/rotary_term.h"
+#include "../../core/fields/field.h"
+#include "../../core/fields/head_grid.h"
+#include "../../core/numbers/fft.h"
+#include "../pass/analysis_kind.h"
+#include "../statistics/predicted_status.h"
+
+namespace headwave {
+
+/// Queries and keys of one document before they are turned, averaged over its tokens but the first, which is where
+/// attention goes that has no better place. Rows are heads of the grid; a key head stands in the row of every query
+/// head that reads it.
+struct DocumentRotary {
+  Matrix query, key;                  ///< (rows, d_head)  mean over tokens, with bias
+  Matrix query_modulus, key_modulus;  ///< (rows, pairs)   mean modulus of a pair of channels
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.query, self.key, self.query_modulus, self.key_modulus);
+  }
+};
+
+class RotaryProbe : public Probe {
+ public:
+  /// @param length  T: layers of other lengths are not looked at
+  RotaryProbe(HeadGrid grid, Index length, Index d_head, const RotaryTerm& term, AttentionKind kind);
+
+  [[nodiscard]] bool wants_projections() const override { return true; }
+  using Probe::see;
+  void see(const LayerProjections& projections) override;
+  void see(const Tile& /*tile*/) override {}
+
+  [[nodiscard]] DocumentRotary taken() { return std::move(found_); }
+
+ private:
+  HeadGrid grid_;
+  Index length_, d_head_;
+  RotaryOptions options_;
+  AttentionKind kind_;
+  DocumentRotary found_;
+};
+
+struct RotaryWaveOptions {
+  Index reach = 64;  ///< offsets |t| <= reach are searched, in tokens
+  bool causal = true;
+  Index length = 0;  ///< T: some scalings make frequencies depend on it
+  double score_scale = 1;
+  Index draws = 1000;         ///< of the null: they cost next to nothing
+  double level = 0.05;        ///< share of the heads with an offset that may be false
+  Index resamples = 200;      ///< bootstrap resamples of the documents
+  double coverage = 0.9;      ///< of the intervals
+  Index least_documents = 5;  ///< fewer give no interval
+  std::uint64_t seed = 1;
+  int threads = 1;  ///< changes no digit
+};
+
+/// The wave that a rotary model has built in, and where it points each head.
+struct RotaryWave {
+  HeadGrid grid;
+  RotaryWaveOptions options;
+  Index documents = 0;
+  Vector frequency;                         ///< (pairs)        theta_m, radians per token
+  MatrixC coefficient;                      ///< (rows, pairs)  C_m
+  Matrix pair_offset;                       ///< (rows, pairs)  tokens, |t_m| <= pi / theta_m
+  Matrix use;                               ///< (rows, pairs)  mean |q_m| times mean |k_m|, scaled
+  Vector constant;                          ///< (rows)         what channels that do not turn add at every offset
+  Matrix kernel;                            ///< (rows, 2 reach + 1)  kappa(t); NaN at t > 0 under a causal mask
+  Vector estimate;                          ///< (rows)  where kappa is largest, tokens; NaN: at the end of the search
+  Vector offset;                            ///< (rows)  the same where the agreement leaves its null behind
+  Vector weight;                            ///< (rows)  softmax of kappa there, over the offsets searched
+  Vector lower, upper;                      ///< (rows)  ends of the interval of the estimate; NaN: too few documents
+  Vector coherence;                         ///< (rows)  equation (3)
+  Vector agreement;                         ///< (rows)  equation (4)
+  Vector agreement_lower, agreement_upper;  ///< (rows)  ends of its interval
+  Vector null_median, null_quantile;        ///< (rows)  of the agreement; null_quantile at 1 - level
+  Vector p_value, q_value;                  ///< (rows)
+  std::vector<PredictedStatus> status;      ///< (rows)
+};
+
+/// The rotary wave: what the mean query and the mean key of a head, turned by their distance, make of every offset.
+///
+/// Before rotation, as complex numbers, pair m of a head's channels gives Re conj(q_m) k_m e^{i theta_m (j - i)} to the
+/// score. With means over tokens q^, k^:
+///
+///     C_m = scale conj(q^_m) k^_m,   kappa(t) = Re sum_m C_m e^{i theta_m t} + constant          (1)
+///     t_m = -arg C_m / theta_m                                                                 (2)
+///
+/// so pair m asks for the offset t_m, modulo its period 2 pi / theta_m, with weight |C_m|: phase over frequency is the
+/// offset, as in phase_delay(), with frequencies that are known. This is the position term of head_account() that a
+/// rotation can have; what mean queries and keys hold of positions by themselves is left out.
+///
+///     coherence = max_t kappa(t) / sum |C_m|                                                   (3)
+///     agreement = max_t kappa~(t) / sum |C_m| max_t |w_m(t)|,   w_m(t) = e^{i theta_m t} less its mean over t   (4)
+///
+/// kappa~ = Re sum C_m w_m(t). A pair that hardly turns within the search gives the same to all offsets, which the
+/// softmax does not see; (3) counts it, (4) does not. The null of both: phases of C_m drawn at random, which keeps how
+/// much every pair has to say; p = (1 + draws that agree as much) / (1 + draws). A head of a few pairs agrees easily by
+/// chance: where d_head is small, little can be told.
+///
+/// Beside it stands how much a head uses a pair at all: the mean moduli of its queries and keys, whichever way they
+/// point.
+///
+/// Source: this project; rotation after Su et al. 2021, use of frequencies after Barbero et al. 2025.
+/// @param documents  at least one
+/// @throws ShapeError if there is no document
+RotaryWave rotary_wave(const std::vector<DocumentRotary>& documents, const HeadGrid& grid, const RotaryTerm& term,
+                       const RotaryWaveOptions& options = {});
+
+/// Fields rotary_wave/...
+std::vector<Field> describe(const RotaryWave& wave);
+
+/// In a job: rotary_wave/...
+const AnalysisKind& rotary_wave_analysis();
+
+}  // namespace headwave

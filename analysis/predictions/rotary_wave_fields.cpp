@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "../../core/fields/fields.h"
+#include "rotary_wave.h"
+
+namespace headwave {
+
+namespace {
+
+const RotaryTerm* rotary_term_of(const Stack& stack) {
+  return dynamic_cast<const RotaryTerm*>(stack.position_term.get());
+}
+
+class RotaryWaveAnalysis : public DocumentAnalysis<DocumentRotary> {
+ public:
+  using DocumentAnalysis::DocumentAnalysis;
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
+    if (site().number_of(i) < 0) return nullptr;
+    return look_of(std::make_unique<RotaryProbe>(site().grid, site().length, stack().block.d_head,
+                                                 *rotary_term_of(stack()), site().kind),
+                   &RotaryProbe::taken);
+  }
+  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+    RotaryWaveOptions how;
+    how.reach = std::min(options().reach, site().length - 1);
+    how.causal = site().kind == AttentionKind::causal;
+    how.length = site().length;
+    how.score_scale = stack().block.score_scale;
+    how.draws = 50 * options().draws;  // each costs next to nothing
+    how.level = options().false_share;
+    how.resamples = options().resamples;
+    how.seed = options().seed;
+    how.threads = input().threads;
+    return describe(finished.keep(rotary_wave(documents_, site().grid, *rotary_term_of(stack()), how)));
+  }
+
+ private:
+  void merge(DocumentRotary&& found) override { documents_.push_back(std::move(found)); }
+  std::vector<DocumentRotary> documents_;
+};
+
+std::unique_ptr<Analysis> make_rotary_wave(const AnalysisInput& input) {
+  if (rotary_term_of(input.stack()) == nullptr || input.site.length < 2) return nullptr;
+  return std::make_unique<RotaryWaveAnalysis>(input);
+}
+
+AnalysisCost rotary_wave_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
+  AnalysisCost cost;
+  if (document.number >= 0) cost.document = 4e-9 * sizes.rows * sizes.length * sizes.d_head;
+  const double reach = 2 * static_cast<double>(options.reach) + 1;
+  cost.after = 2e-9 * sizes.rows * sizes.d_head * (reach + sizes.alike) * static_cast<double>(options.resamples);
+  cost.entries = sizes.rows * (3 * sizes.d_head + reach + 20);
+  return cost;
+}
+
+}  // namespace
+
+std::vector<Field> describe(const RotaryWave& wave) {
+  const RotaryWaveOptions& options = wave.options;
+  const Axis layer = layer_axis(wave.grid.layers), head = head_axis(wave.grid.heads);
+  const Axis pair =
+      counting_axis("pair", "1", "pair of channels that turn together, fastest first", 0, wave.frequency.size() - 1);
+  const std::vector<Axis> heads{layer, head}, pairs{layer, head, pair};
+  const std::string at_end = "the position kernel is largest at the end of the search, |t| = reach";
+  const std::string no_interval = "fewer than 5 documents, or no estimate";
+  const std::string no_null = "no null was drawn", silent = "the mean query or the mean key is zero";
+  Fields fields("rotary_wave");
+  fields
+      .add("predicted_offset", heads, "token",
+           "offset at which the position kernel is largest, where pairs agree more than chance", wave.offset)
+      .undefined("pairs agree no more than with random phases (q_value above level); or " + at_end)
+      .note("level", options.level);
+  fields.add("estimate", heads, "token", "offset at which the position kernel is largest", wave.estimate)
+      .undefined(silent + "; or " + at_end);
+  fields.add("lower", heads, "token", "lower end of the interval of estimate", wave.lower).undefined(no_interval);
+  fields.add("upper", heads, "token", "upper end of the interval of estimate", wave.upper).undefined(no_interval);
+  fields
+      .add("predicted_weight", heads, "1", "softmax of the position kernel there, over the offsets searched",
+           wave.weight)
+      .undefined(silent);
+  fields
+      .add("kernel", {layer, head, offset_axis("rotary_offset", -options.reach, options.reach)}, "1",
+           "position kernel kappa(t): scaled score of the mean query and the mean key at an offset", wave.kernel)
+      .undefined("the causal mask forbids the offset");
+  fields.add("constant", heads, "1", "the part of it that channels which do not turn give to every offset",
+             wave.constant);
+  fields
+      .add("agreement", heads, "1", "share of what pairs have to say about offsets that they agree on", wave.agreement)
+      .undefined(silent);
+  fields.add("agreement_lower", heads, "1", "lower end of its interval over documents", wave.agreement_lower)
+      .undefined(no_interval);
+  fields.add("agreement_upper", heads, "1", "upper end of its interval over documents", wave.agreement_upper)
+      .undefined(no_interval);
+  fields.add("null_median", heads, "1", "median of the agreement with random phases", wave.null_median)
+      .undefined(no_null);
+  fields.add("null_quantile", heads, "1", "quantile 1 - level of the agreement with random phases", wave.null_quantile)
+      .undefined(no_null);
+  fields.add("p_value", heads, "1", "chance of such an agreement with random phases", wave.p_value).undefined(no_null);
+  fields.add("q_value", heads, "1", "p_value adjusted for the number of heads", wave.q_value).undefined(no_null);
+  fields
+      .add("coherence", heads, "1",
+           "largest position kernel over the sum of the pairs' moduli, pairs that hardly turn counted", wave.coherence)
+      .undefined(silent);
+  fields.add("frequency", {pair}, "radian/token", "by which a pair turns from one token to the next", wave.frequency);
+  fields.add("coefficient_real", pairs, "1", "scale conj(mean query) mean key of a pair, real part",
+             wave.coefficient.real());
+  fields.add("coefficient_imaginary", pairs, "1", "scale conj(mean query) mean key of a pair, imaginary part",
+             wave.coefficient.imag());
+  fields.add("pair_offset", pairs, "token", "offset that a pair asks for, nearest to 0 of those a period apart",
+             wave.pair_offset);
+  fields.add("use", pairs, "1", "mean modulus of a pair's queries times that of its keys, scaled", wave.use);
+  add_status(fields, heads, wave.status);
+  fields.note_all("documents", wave.documents)
+      .note_all("length", options.length)
+      .note_all("reach", options.reach)
+      .note_all("draws", options.draws)
+      .note_all("resamples", options.resamples)
+      .note_all("coverage", options.coverage)
+      .note_all("seed", static_cast<std::int64_t>(options.seed));
+  return fields.taken();
+}
+
+const AnalysisKind& rotary_wave_analysis() {
+  static const AnalysisKind kind{.name = "rotary_wave",
+                                 .finds = "the wave built into rotary positions, and where it points",
+                                 .step = Step::prediction,
+                                 .needs = {Need::attention, Need::equal_length},
+                                 .one_sequence = true,
+                                 .make = make_rotary_wave,
+                                 .cost = rotary_wave_cost};
+  return kind;
+}
+
+}  // namespace headwave
