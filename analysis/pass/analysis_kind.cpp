@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "../../core/attention/rotary_term.h"
+
 namespace headwave {
 
 std::string_view text_of(Step step) {
@@ -29,6 +31,8 @@ std::string_view text_of(Need need) {
       return "attention";
     case Need::values:
       return "values";
+    case Need::rotary:
+      return "rotary positions";
     default:
       return "documents of one length";
   }
@@ -44,6 +48,8 @@ AnalysisSizes analysis_sizes(const Stack& stack, const HeadGrid& grid, const std
   for (const Index length : lengths) sizes.longest = std::max(sizes.longest, static_cast<double>(length));
   sizes.length = sizes.longest;
   sizes.table = static_cast<double>(stack.embedding.positions.rows());
+  if (const auto* rotary = dynamic_cast<const RotaryTerm*>(stack.position_term.get()))
+    sizes.rotary_pairs = 0.5 * static_cast<double>(rotary->options().channels);
   return sizes;
 }
 

@@ -23,6 +23,7 @@ enum class Need {
   states,        ///< hidden states, with the projections that read them
   attention,     ///< attention weights
   values,        ///< values and W_O
+  rotary,        ///< rotary positions
   equal_length,  ///< documents of one length: of others, the most common one counts
 };
 
@@ -43,6 +44,7 @@ struct AnalysisSizes {
   double documents = 0, longest = 0;  ///< all documents; tokens of the longest
   double alike = 0, length = 0;       ///< documents of the most common length, and that length: of the wave chain
   double table = 0;                   ///< rows of the position table
+  double rotary_pairs = 0;            ///< pairs of channels that turn; 0: no rotary positions
 
   [[nodiscard]] double frequencies() const { return 0.5 * longest + 1; }
 };

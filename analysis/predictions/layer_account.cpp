@@ -48,8 +48,9 @@ double explained_share(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vecto
       q.push_back(std::log(predicted[t]));
     }
   if (p.size() < 3) return not_defined;
-  const Eigen::Map<const Vector> log_measured(p.data(), static_cast<Index>(p.size()));
-  const Eigen::Map<const Vector> log_predicted(q.data(), static_cast<Index>(q.size()));
+  // Copied: a sum over memory that begins anywhere adds in an order that depends on where.
+  const Vector log_measured = Eigen::Map<const Vector>(p.data(), static_cast<Index>(p.size()));
+  const Vector log_predicted = Eigen::Map<const Vector>(q.data(), static_cast<Index>(q.size()));
   const double total = (log_measured.array() - log_measured.mean()).square().sum();
   // Weights are float32: what varies by no more is the same everywhere.
   if (total <= static_cast<double>(p.size()) * 1e-12) return not_defined;

@@ -18,12 +18,18 @@ class RotaryWaveAnalysis : public DocumentAnalysis<DocumentRotary> {
  public:
   using DocumentAnalysis::DocumentAnalysis;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
-    if (site().number_of(i) < 0) return nullptr;
+    if (site().number_of(i) < 0 || rotary_term_of(stack()) == nullptr) return nullptr;
     return look_of(std::make_unique<RotaryProbe>(site().grid, site().length, stack().block.d_head,
                                                  *rotary_term_of(stack()), site().kind),
                    &RotaryProbe::taken);
   }
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+    if (rotary_term_of(stack()) == nullptr) {
+      Fields fields("rotary_wave");
+      fields.absent("predicted_offset", "token", "offset at which the position kernel is largest",
+                    "no rotary positions");
+      return fields.taken();
+    }
     RotaryWaveOptions how;
     how.reach = std::min(options().reach, site().length - 1);
     how.causal = site().kind == AttentionKind::causal;
@@ -43,12 +49,12 @@ class RotaryWaveAnalysis : public DocumentAnalysis<DocumentRotary> {
 };
 
 std::unique_ptr<Analysis> make_rotary_wave(const AnalysisInput& input) {
-  if (rotary_term_of(input.stack()) == nullptr || input.site.length < 2) return nullptr;
-  return std::make_unique<RotaryWaveAnalysis>(input);
+  return input.site.length < 2 ? nullptr : std::make_unique<RotaryWaveAnalysis>(input);
 }
 
 AnalysisCost rotary_wave_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
   AnalysisCost cost;
+  if (sizes.rotary_pairs == 0) return cost;
   if (document.number >= 0) cost.document = 4e-9 * sizes.rows * sizes.length * sizes.d_head;
   const double reach = 2 * static_cast<double>(options.reach) + 1;
   cost.after = 2e-9 * sizes.rows * sizes.d_head * (reach + sizes.alike) * static_cast<double>(options.resamples);
@@ -127,7 +133,7 @@ const AnalysisKind& rotary_wave_analysis() {
   static const AnalysisKind kind{.name = "rotary_wave",
                                  .finds = "the wave built into rotary positions, and where it points",
                                  .step = Step::prediction,
-                                 .needs = {Need::attention, Need::equal_length},
+                                 .needs = {Need::attention, Need::rotary, Need::equal_length},
                                  .one_sequence = true,
                                  .make = make_rotary_wave,
                                  .cost = rotary_wave_cost};
