@@ -61,8 +61,7 @@ class RotarySearch {
     for (Index m = 0; m < wave_.rows(); ++m)
       for (Index t = 0; t < searched; ++t)
         wave_(m, t) = std::polar(1.0, frequency_[m] * static_cast<double>(t - options.reach));
-    seen_ = wave_.colwise() - wave_.rowwise().mean();
-    bound_ = seen_.cwiseAbs().rowwise().maxCoeff();
+    turns_ = (frequency_.array() * static_cast<double>(searched - 1) >= std::numbers::pi).cast<double>();
   }
 
   [[nodiscard]] const Vector& frequency() const { return frequency_; }
@@ -99,18 +98,15 @@ class RotarySearch {
     return kernel.rowwise().maxCoeff().cwiseQuotient(c.cwiseAbs().rowwise().sum());
   }
 
-  /// Equation (4).
-  [[nodiscard]] Vector agreement(const MatrixC& c) const {
-    const Matrix kernel = (c * seen_).real();
-    return kernel.rowwise().maxCoeff().cwiseQuotient((c.cwiseAbs() * bound_));
-  }
+  /// The same of the pairs that turn; 0 / 0 is NaN.
+  [[nodiscard]] Vector agreement(const MatrixC& c) const { return coherence(c * turns_.cast<Complex>().asDiagonal()); }
 
  private:
   RotaryOptions term_;
   RotaryWaveOptions options_;
   Vector frequency_;
-  MatrixC wave_, seen_;  ///< (pairs, offsets searched)
-  Vector bound_;         ///< (pairs)
+  MatrixC wave_;  ///< (pairs, offsets searched)
+  Vector turns_;  ///< (pairs)  1 where a pair turns by half a turn or more within the search, else 0
 };
 
 /// Percentile intervals over documents drawn with replacement.

@@ -76,7 +76,7 @@ struct RotaryWave {
   Vector weight;                            ///< (rows)  softmax of kappa there, over the offsets searched
   Vector lower, upper;                      ///< (rows)  ends of the interval of the estimate; NaN: too few documents
   Vector coherence;                         ///< (rows)  equation (3)
-  Vector agreement;                         ///< (rows)  equation (4)
+  Vector agreement;                         ///< (rows)  of pairs that turn within the search; NaN: none does
   Vector agreement_lower, agreement_upper;  ///< (rows)  ends of its interval
   Vector null_median, null_quantile;        ///< (rows)  of the agreement; null_quantile at 1 - level
   Vector p_value, q_value;                  ///< (rows)
@@ -96,12 +96,12 @@ struct RotaryWave {
 /// rotation can have; what mean queries and keys hold of positions by themselves is left out.
 ///
 ///     coherence = max_t kappa(t) / sum |C_m|                                                   (3)
-///     agreement = max_t kappa~(t) / sum |C_m| max_t |w_m(t)|,   w_m(t) = e^{i theta_m t} less its mean over t   (4)
 ///
-/// kappa~ = Re sum C_m w_m(t). A pair that hardly turns within the search gives the same to all offsets, which the
-/// softmax does not see; (3) counts it, (4) does not. The null of both: phases of C_m drawn at random, which keeps how
-/// much every pair has to say; p = (1 + draws that agree as much) / (1 + draws). A head of a few pairs agrees easily by
-/// chance: where d_head is small, little can be told.
+/// A pair that turns by less than half a turn within the search can hardly tell offsets apart there: it gives nearly the
+/// same to all, which the softmax does not see, or leans to one side. The agreement is (3) of the other pairs alone,
+/// the maximum over t and the sum both: 1 where they all ask for one offset, whatever the slow ones say. Its null: phases
+/// of C_m drawn at random, which keeps how much every pair has to say; p = (1 + draws that agree as much) / (1 + draws).
+/// A few pairs agree easily by chance: where d_head is small, little can be told.
 ///
 /// Beside it stands how much a head uses a pair at all: the mean moduli of its queries and keys, whichever way they
 /// point.

@@ -94,7 +94,9 @@ std::vector<Field> describe(const RotaryWave& wave) {
   fields.add("constant", heads, "1", "the part of it that channels which do not turn give to every offset",
              wave.constant);
   fields
-      .add("agreement", heads, "1", "share of what pairs have to say about offsets that they agree on", wave.agreement)
+      .add("agreement", heads, "1",
+           "coherence of the pairs that turn by half a turn or more within the search: 1 where all ask for one offset",
+           wave.agreement)
       .undefined(silent);
   fields.add("agreement_lower", heads, "1", "lower end of its interval over documents", wave.agreement_lower)
       .undefined(no_interval);

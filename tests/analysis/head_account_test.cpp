@@ -1,8 +1,9 @@
+#include "../../analysis/predictions/head_account.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "../../analysis/predictions/head_account.h"
 #include "../../core/attention/attend.h"
 #include "../../core/attention/bias_terms.h"
 #include "../catch.h"
