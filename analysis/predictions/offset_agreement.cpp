@@ -11,15 +11,52 @@ namespace headwave {
 
 namespace {
 
-/// A prediction and the interval around it.
+/// A prediction, the interval around it, and the weight predicted there.
 struct Prediction {
-  double offset, lower, upper;
+  double offset, lower, upper, weight;
 };
+
+bool is_there(const OffsetPredictions& predictions, OffsetSource source, Index rows) {
+  switch (source) {
+    case OffsetSource::account:
+      return predictions.account != nullptr && predictions.account->site.grid.rows() == rows;
+    case OffsetSource::weights:
+      return predictions.weights != nullptr && predictions.weights->undefined.empty() &&
+             predictions.weights->grid.rows() == rows;
+    case OffsetSource::phases:
+      return predictions.phases != nullptr;
+    default:
+      return predictions.scores != nullptr;
+  }
+}
 
 Prediction prediction_of(const DelaySpectrum& spectrum, Index row) {
   const double offset = spectrum.offset[row];
   const bool interval = !std::isnan(spectrum.lower[row]);
-  return {offset, interval ? spectrum.lower[row] : offset, interval ? spectrum.upper[row] : offset};
+  return {offset, interval ? spectrum.lower[row] : offset, interval ? spectrum.upper[row] : offset, not_defined};
+}
+
+Prediction prediction_of(const HeadAccount& account, Index row) {
+  constexpr auto content = static_cast<std::size_t>(AccountTerm::content);
+  const bool holds = account.verdict[static_cast<std::size_t>(row)] != AccountVerdict::unaccounted;
+  const double offset = holds ? account.offset[content][row] : not_defined;
+  return {offset, offset, offset, holds ? account.weight[content][row] : not_defined};
+}
+
+/// Of a source that is there.
+Prediction prediction_of(const OffsetPredictions& predictions, OffsetSource source, Index row) {
+  switch (source) {
+    case OffsetSource::account:
+      return prediction_of(*predictions.account, row);
+    case OffsetSource::weights: {
+      const double offset = predictions.weights->offset[row];
+      return {offset, offset, offset, predictions.weights->weight[row]};
+    }
+    case OffsetSource::phases:
+      return prediction_of(*predictions.phases, row);
+    default:
+      return prediction_of(*predictions.scores, row);
+  }
 }
 
 /// @param cut_off  attention is largest at the end of the search: it looks somewhere, nobody knows where
@@ -37,7 +74,7 @@ bool was_tested(const DelaySpectrum* spectrum) {
   return spectrum != nullptr && !spectrum->q_value.array().isNaN().all();
 }
 
-/// @param there  which of the three sources came
+/// @param there  which of the sources came
 void count_met(OffsetAgreement& result, const Vector& weight, const std::array<bool, offset_sources>& there) {
   for (std::size_t route = 0; route < offset_routes; ++route)
     for (auto& met : result.met) met[route] = route < offset_sources && !there[route] ? not_defined : 0.0;
@@ -60,76 +97,75 @@ class OffsetAgreementAnalysis : public Analysis {
  public:
   using Analysis::Analysis;
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
-    const auto* atlas = finished.find<PositionAtlas>();
     const auto* phases = finished.find<PhaseDelay>();
     const auto* scores = finished.find<ScoreDelay>();
-    if (atlas == nullptr && phases == nullptr && scores == nullptr) return {};
-    return describe(offset_agreement(finished.get<MeasuredOffsets>(), atlas,
-                                     phases == nullptr ? nullptr : &phases->spectrum,
-                                     scores == nullptr ? nullptr : &scores->spectrum));
+    const OffsetPredictions predictions{finished.find<HeadAccount>(), finished.find<PositionAtlas>(),
+                                        phases == nullptr ? nullptr : &phases->spectrum,
+                                        scores == nullptr ? nullptr : &scores->spectrum};
+    if (predictions.account == nullptr && predictions.weights == nullptr && phases == nullptr && scores == nullptr)
+      return {};
+    return describe(offset_agreement(finished.get<MeasuredOffsets>(), predictions));
   }
 };
 
 }  // namespace
 
-OffsetAgreement offset_agreement(const MeasuredOffsets& measured, const PositionAtlas* atlas,
-                                 const DelaySpectrum* phases, const DelaySpectrum* scores,
+OffsetAgreement offset_agreement(const MeasuredOffsets& measured, const OffsetPredictions& predictions,
                                  const OffsetAgreementOptions& options) {
   const Index rows = measured.grid.rows();
   OffsetAgreement result;
   result.grid = measured.grid;
   result.options = options;
-  result.measured = measured.offset[static_cast<std::size_t>(Pairs::all)];
-  const std::vector<OffsetStatus>& statuses = measured.status[static_cast<std::size_t>(Pairs::all)];
+  result.measured = measured.offset[all_pairs];
+  const std::vector<OffsetStatus>& statuses = measured.status[all_pairs];
   for (Index row = 0; row < rows; ++row)
     if (statuses[static_cast<std::size_t>(row)] == OffsetStatus::self) result.measured[row] = 0;
-  const bool defined_atlas = atlas != nullptr && atlas->undefined.empty() && atlas->grid.rows() == rows;
+  std::array<bool, offset_sources> there{};
   for (std::size_t source = 0; source < offset_sources; ++source) {
-    result.predicted[source] = Vector::Constant(rows, not_defined);
+    result.predicted[source] = result.weight[source] = Vector::Constant(rows, not_defined);
     result.verdict[source].assign(static_cast<std::size_t>(rows), OffsetVerdict::undefined);
-    for (Index row = 0; row < rows; ++row) {
-      Prediction prediction{not_defined, not_defined, not_defined};
-      if (source == static_cast<std::size_t>(OffsetSource::weights)) {
-        if (!defined_atlas) continue;
-        prediction = {atlas->offset[row], atlas->offset[row], atlas->offset[row]};
-      } else {
-        const DelaySpectrum* spectrum = source == static_cast<std::size_t>(OffsetSource::phases) ? phases : scores;
-        if (spectrum == nullptr) continue;
-        prediction = prediction_of(*spectrum, row);
-      }
+    there[source] = is_there(predictions, static_cast<OffsetSource>(source), rows);
+    for (Index row = 0; there[source] && row < rows; ++row) {
+      const Prediction prediction = prediction_of(predictions, static_cast<OffsetSource>(source), row);
       result.predicted[source][row] = prediction.offset;
+      result.weight[source][row] = prediction.weight;
       result.verdict[source][static_cast<std::size_t>(row)] =
           verdict_of(prediction, result.measured[row], options.tolerance,
                      statuses[static_cast<std::size_t>(row)] == OffsetStatus::edge);
     }
   }
-  count_met(result, measured.weight[static_cast<std::size_t>(Pairs::all)],
-            {defined_atlas, was_tested(phases), was_tested(scores)});
+  there[static_cast<std::size_t>(OffsetSource::phases)] = was_tested(predictions.phases);
+  there[static_cast<std::size_t>(OffsetSource::scores)] = was_tested(predictions.scores);
+  count_met(result, measured.weight[all_pairs], there);
   return result;
 }
 
 std::vector<Field> describe(const OffsetAgreement& agreement) {
   const Axis layer = layer_axis(agreement.grid.layers), head = head_axis(agreement.grid.heads);
   const Axis source{"prediction", "1", "from what the offset is predicted",
-                    std::vector<std::string>{"weights", "phases", "scores"}};
+                    std::vector<std::string>{"account", "weights", "phases", "scores"}};
   const Axis counted{"counted", "1", "which heads are counted", std::vector<std::string>{"measured", "strong"}};
-  const Axis route{"route", "1", "what says where a head looks: predictions, and constants beside them",
-                   std::vector<std::string>{"weights", "phases", "scores", "always 0", "always -1", "always +1"}};
+  const Axis route{
+      "route", "1", "what says where a head looks: predictions, and constants beside them",
+      std::vector<std::string>{"account", "weights", "phases", "scores", "always 0", "always -1", "always +1"}};
   // The sources are the last axis: head by head.
-  std::vector<double> predicted;
+  std::vector<double> predicted, weight;
   std::vector<OffsetVerdict> verdict;
   for (Index row = 0; row < agreement.grid.rows(); ++row)
     for (std::size_t from = 0; from < offset_sources; ++from) {
       predicted.push_back(agreement.predicted[from][row]);
+      weight.push_back(agreement.weight[from][row]);
       verdict.push_back(agreement.verdict[from][static_cast<std::size_t>(row)]);
     }
   Fields fields("offset_agreement");
   fields.add("measured", {layer, head}, "token", "offset where attention is largest; 0: at itself", agreement.measured)
       .undefined("the maximum does not rise above its null, or lies at the end of the search");
   fields
-      .add("predicted", {layer, head, source}, "token", "offset predicted from weights alone, from phases, from scores",
-           std::move(predicted))
+      .add("predicted", {layer, head, source}, "token",
+           "offset predicted by the account, from weights alone, from phases, from scores", std::move(predicted))
       .undefined("no offset is predicted (the prediction's own status says why), or none computed");
+  fields.add("weight", {layer, head, source}, "1", "mean attention weight predicted there", std::move(weight))
+      .undefined("no offset is predicted, or the prediction is a delay, which says nothing of weights");
   fields
       .flags("verdict", {layer, head, source}, "whether prediction and measurement meet", verdict,
              {"undefined", "agrees", "differs", "unpredicted", "unrealised"})
@@ -143,14 +179,14 @@ std::vector<Field> describe(const OffsetAgreement& agreement) {
 }
 
 const AnalysisKind& offset_agreement_analysis() {
-  static const AnalysisKind kind{
-      .name = "offset_agreement",
-      .finds = "predicted beside measured offsets",
-      .step = Step::prediction,
-      .needs = {Need::attention},
-      .reads = {measured_offset_analysis},
-      .reads_one_of = {position_atlas_analysis, phase_rotation_analysis, delay_spectrum_analysis},
-      .make = make_of<OffsetAgreementAnalysis>};
+  static const AnalysisKind kind{.name = "offset_agreement",
+                                 .finds = "predicted beside measured offsets",
+                                 .step = Step::prediction,
+                                 .needs = {Need::attention},
+                                 .reads = {measured_offset_analysis},
+                                 .reads_one_of = {head_account_analysis, position_atlas_analysis,
+                                                  phase_rotation_analysis, delay_spectrum_analysis},
+                                 .make = make_of<OffsetAgreementAnalysis>};
   return kind;
 }
 

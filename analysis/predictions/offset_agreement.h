@@ -9,17 +9,19 @@
 #include "../attention/measured_offset.h"
 #include "../pass/analysis_kind.h"
 #include "../waves/delay_spectrum.h"
+#include "head_account.h"
 #include "position_atlas.h"
 
 namespace headwave {
 
 /// From what an offset is predicted.
 enum class OffsetSource : std::uint8_t {
+  account,  ///< head_account: position and content, measured on the text; also at the token itself
   weights,  ///< position_atlas: positions through the head's weights, no text
   phases,   ///< phase_delay: the phases of the rotation on the queries of the text
   scores,   ///< delay_spectrum: queries and keys of the text, before mask and softmax
 };
-constexpr std::size_t offset_sources = 3;
+constexpr std::size_t offset_sources = 4;
 
 /// How a prediction and the measured offset go together.
 enum class OffsetVerdict : std::uint8_t {
@@ -40,12 +42,21 @@ struct OffsetAgreementOptions {
 constexpr std::array<int, 3> offset_baselines{0, -1, 1};
 constexpr std::size_t offset_routes = offset_sources + offset_baselines.size();
 
-/// Why every head looks where it looks: three predictions beside where attention goes.
+/// What is compared; null: not there.
+struct OffsetPredictions {
+  const HeadAccount* account = nullptr;
+  const PositionAtlas* weights = nullptr;
+  const DelaySpectrum* phases = nullptr;
+  const DelaySpectrum* scores = nullptr;
+};
+
+/// Why every head looks where it looks: predictions beside where attention goes.
 struct OffsetAgreement {
   HeadGrid grid;
   OffsetAgreementOptions options;
   Vector measured;                               ///< (rows)  tokens; 0 for a head whose maximum is at itself
   std::array<Vector, offset_sources> predicted;  ///< (rows)  tokens; NaN: not told from chance
+  std::array<Vector, offset_sources> weight;     ///< (rows)  of attention predicted there; NaN: a delay predicts none
   std::array<std::vector<OffsetVerdict>, offset_sources> verdict;  ///< (rows)
   std::array<Index, 2> heads{};                                    ///< with a measured offset: all, and the strong ones
   /// How many of these each source meets, then each baseline; NaN: the source was not there.
@@ -56,17 +67,18 @@ struct OffsetAgreement {
 /// one, else the prediction itself. A head that is measured as `self` counts as m = 0.
 ///
 /// Attention may differ from what is predicted for good reasons: content, a sink or a mask draw it elsewhere, or the
-/// predicted offset is one that the causal mask forbids. Agreement of three routes that share only the weights is the
-/// answer to why a head looks there.
+/// predicted offset is one that the causal mask forbids. Agreement of routes that share only the weights is the answer to
+/// why a head looks there.
+///
+/// The account predicts where position and content together are largest, of heads that they account for; the spread is
+/// left out, since it misleads where scores are far from normal.
 ///
 /// A count of agreements says little by itself: many heads look at themselves or at a neighbour, and whoever always says
 /// so is often right. Beside every count stands what three such constants would reach, and both over the strong heads.
-/// @param atlas   null: no prediction from weights; @param phases, @param scores  likewise
-OffsetAgreement offset_agreement(const MeasuredOffsets& measured, const PositionAtlas* atlas,
-                                 const DelaySpectrum* phases, const DelaySpectrum* scores,
+OffsetAgreement offset_agreement(const MeasuredOffsets& measured, const OffsetPredictions& predictions,
                                  const OffsetAgreementOptions& options = {});
 
-/// Fields offset_agreement/measured, /predicted (layer, head, source), /verdict (layer, head, source), /heads (counted)
+/// Fields offset_agreement/measured, /predicted (layer, head, source), /weight, /verdict (layer, head, source), /heads (counted)
 /// and /met (counted, route).
 std::vector<Field> describe(const OffsetAgreement& agreement);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "../drawing/gnuplot.h"
+#include "account_profile_figure.h"
 #include "attention_map_figure.h"
 #include "carried_waves_figure.h"
 #include "chosen_heads.h"
@@ -11,6 +12,7 @@
 #include "cluster_sweep_figure.h"
 #include "cross_covariance_figure.h"
 #include "delay_spectrum_figure.h"
+#include "head_account_figure.h"
 #include "head_types_figure.h"
 #include "offset_agreement_figure.h"
 #include "offset_profile_figure.h"
@@ -21,6 +23,8 @@
 #include "position_split_figure.h"
 #include "re_aiming_figure.h"
 #include "redefined_figure.h"
+#include "rotary_use_figure.h"
+#include "rotary_wave_figure.h"
 #include "spectrum_figure.h"
 #include "wave_spectra_figure.h"
 #include "weighted_profile_figure.h"
@@ -43,6 +47,7 @@ const std::vector<FigureKind>& figure_kinds() {
       cluster_shares_figure(),       cluster_sweep_figure(),  position_spectrum_figure(), position_components_figure(),
       position_correlation_figure(), redefined_figure(),      wave_spectra_figure(),      cross_covariance_figure(),
       weighted_profile_figure(),     phase_spectrum_figure(), delay_spectrum_figure(),    offset_agreement_figure(),
+      account_profile_figure(),      head_account_figure(),   rotary_wave_figure(),       rotary_use_figure(),
       position_split_figure(),       head_types_figure(),     carried_waves_figure(),     re_aiming_figure(),
   };
   return kinds;

@@ -1,11 +1,11 @@
 #include "offset_agreement_figure.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "../drawing/field_values.h"
 #include "../drawing/label_places.h"
 #include "../drawing/page.h"
 #include "../tables/head_table.h"
@@ -15,7 +15,6 @@ namespace headwave {
 
 namespace {
 
-constexpr std::array predictions{"weights", "phases", "scores"};
 constexpr double usual_width = 2.15;  // inches of a panel
 constexpr double margin = 0.14;       // inches between the farthest offset and the frame
 constexpr double dot_inches = 0.087;  // of a dot of size 1
@@ -53,7 +52,7 @@ Plane plane_of(const Result& result, const std::vector<std::vector<AgreementHead
   grid.top = 0.5;
   plane.baselines = baselines_of(result);
   if (!plane.baselines.empty()) grid.bottom += 0.16;
-  grid = fitted(flowing(grid, predictions.size(), predictions.size()), predictions.size(), 1.95, style);
+  grid = fitted(flowing(grid, panels.size(), panels.size() == 4 ? 2 : panels.size()), panels.size(), 1.95, style);
   grid.panel_height = grid.panel_width;
   if (!plane.baselines.empty() && grid.columns == 1)
     grid.bottom += 0.13;  // two lines on a narrow page
@@ -97,7 +96,7 @@ DataTable band_of(const Plane& plane) {
   return table;
 }
 
-DataTable numbers_of(const std::vector<AgreementHead>& heads, const char* prediction) {
+DataTable numbers_of(const std::vector<AgreementHead>& heads, const std::string& prediction) {
   DataTable table({"layer", "head", "prediction", "measured_offset", "predicted_offset", "lower", "upper", "verdict"});
   for (const AgreementHead& head : heads)
     table.add_row({head.name.layer, head.name.head, prediction, head.measured, head.predicted, head.lower, head.upper,
@@ -137,13 +136,14 @@ void add_names(Panel& panel, std::vector<AgreementDot> dots, const Plane& plane)
 }
 
 /// The prediction's name and how many heads came to which verdict.
-void add_title(Panel& panel, const Plane& plane, std::size_t k, const std::vector<AgreementHead>& heads) {
+void add_title(Panel& panel, const Plane& plane, std::size_t k, const std::string& prediction,
+               const std::vector<AgreementHead>& heads) {
   const auto count = [&](const char* verdict) {
     return std::count_if(heads.begin(), heads.end(), [&](const auto& head) { return head.verdict == verdict; });
   };
   const PanelGrid& grid = plane.grid;
   const double left = grid.panel_left(grid.column_of(k)), y = grid.panel_bottom(grid.row_of(k)) + grid.panel_height;
-  panel.note(predictions[k], grid.at(left, y + 0.3), {.points = 8, .bold = true});
+  panel.note(prediction, grid.at(left, y + 0.3), {.points = 8, .bold = true});
   const double narrow = std::min(1.0, grid.panel_width / usual_width);
   const auto entry = [&](double place, const Ink& ink, Shape shape, const std::string& words) {
     const double x = place * narrow;
@@ -173,16 +173,17 @@ void add_frame(Panel& panel, const Plane& plane, std::size_t k) {
   panel.level(0, {ink::pale_zero_line, 0.7});
 }
 
-void add_panel(Page& page, const Plane& plane, std::size_t k, const std::vector<AgreementHead>& heads) {
+void add_panel(Page& page, const Plane& plane, std::size_t k, const std::string& prediction,
+               const std::vector<AgreementHead>& heads) {
   const auto dots = agreement_dots(heads, plane.inch());
   Panel& panel = page.panel(k);
-  add_title(panel, plane, k, heads);
+  add_title(panel, plane, k, prediction, heads);
   add_frame(panel, plane, k);
   add_names(panel, dots, plane);
   if (dots.empty())
     panel.note("no head has both offsets", {value(0), share(0.75)},
                {.points = 7, .ink = ink::note, .anchor = Anchor::center, .front = true});
-  page.keep(numbers_of(heads, predictions[k]));
+  page.keep(numbers_of(heads, prediction));
   const std::string band = page.data(band_of(plane));
   panel.band(band, "1:3:4", ink::tolerance);
   panel.curve(band, "1:2", {ink::reference, 0.8});
@@ -196,12 +197,23 @@ void add_panel(Page& page, const Plane& plane, std::size_t k, const std::vector<
   }
 }
 
+/// Those that there are of the ones that are known: names of a result that anybody wrote are not drawn.
+std::vector<std::string> predictions_of(const Result& result) {
+  const auto& labels = labels_of(result.at("offset_agreement/predicted"), "prediction");
+  std::vector<std::string> there;
+  for (const char* known : {"account", "weights", "phases", "scores"})
+    if (std::find(labels.begin(), labels.end(), known) != labels.end()) there.emplace_back(known);
+  if (there.empty()) throw ShapeError("offset_agreement/predicted: holds none of account, weights, phases and scores");
+  return there;
+}
+
 GnuplotFigure draw(const Result& result, const FigureOptions& options) {
   std::vector<std::vector<AgreementHead>> panels;
-  for (const char* prediction : predictions) panels.push_back(agreement_heads(result, prediction));
+  const std::vector<std::string> predictions = predictions_of(result);
+  for (const std::string& prediction : predictions) panels.push_back(agreement_heads(result, prediction));
   const Plane plane = plane_of(result, panels, options.style);
   Page page(plane.grid, options.style);
-  for (std::size_t p = 0; p < panels.size(); ++p) add_panel(page, plane, p, panels[p]);
+  for (std::size_t p = 0; p < panels.size(); ++p) add_panel(page, plane, p, predictions[p], panels[p]);
   return page.figure();
 }
 
@@ -211,7 +223,8 @@ FigureKind offset_agreement_figure() {
   return {"offset_agreement",
           {"offset_agreement/measured", "offset_agreement/predicted", "offset_agreement/verdict"},
           {"phase_delay/lower", "phase_delay/upper", "delay_spectrum/lower", "delay_spectrum/upper"},
-          "Offsets predicted from weights alone, from phases and from scores against the measured ones, in tokens, on "
+          "Offsets predicted by the account, from weights alone, from phases and from scores against the measured "
+          "ones, in tokens, on "
           "axes even about 0 and logarithmic further out; a measured 0 is a head that looks at its own token. Bars are "
           "bootstrap intervals, grey is what counts as meeting. A number stands for so many heads in one place; dots "
           "that would cover each other are moved aside. Heads far from the diagonal are named. The line below says "

@@ -1,6 +1,8 @@
 #include "head_findings.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include <fmt/format.h>
@@ -31,6 +33,10 @@ constexpr const char* phases_name = "phase_delay/offset";
 constexpr const char* phases_status_name = "phase_delay/status";
 constexpr const char* scores_name = "delay_spectrum/offset";
 constexpr const char* scores_status_name = "delay_spectrum/status";
+constexpr const char* account_verdict_name = "head_account/verdict";
+constexpr const char* account_shape_name = "head_account/explained_shape";
+constexpr const char* agreement_name = "offset_agreement/verdict";
+constexpr const char* agreement_offset_name = "offset_agreement/predicted";
 constexpr const char* heads_name = "offset_agreement/heads";
 constexpr const char* met_name = "offset_agreement/met";
 constexpr const char* kind_name = "planted/kind";
@@ -75,6 +81,39 @@ void add_clusters(std::vector<HeadFinding>& findings, const Result& result) {
         findings[i].cluster = clusters[c];
         findings[i].share = share;
       }
+}
+
+/// What a head's profile comes from, and whether the account meets it.
+void add_account(std::vector<HeadFinding>& findings, const Result& result) {
+  const std::size_t heads = findings.size();
+  const std::vector<std::string> why = statuses_of(result, account_verdict_name, "all", heads);
+  for (std::size_t i = 0; i < heads; ++i) {
+    findings[i].why = why[i];
+    findings[i].by_position = findings[i].by_content = findings[i].by_account.offset = silent;
+  }
+  if (result.find(account_shape_name) != nullptr) {
+    const auto& shapes = doubles_of(result, account_shape_name, {"term", "layer", "head"});
+    require_heads(account_shape_name, 3 * heads, shapes.size());
+    for (std::size_t i = 0; i < heads; ++i) {
+      const double position = std::max(0.0, shapes[i]);
+      findings[i].by_position = std::isnan(shapes[i]) ? silent : position;
+      findings[i].by_content = std::max(shapes[heads + i], shapes[2 * heads + i]) - position;
+    }
+  }
+  const Field* verdicts = result.find(agreement_name);
+  if (verdicts == nullptr) return;
+  const auto& predictions = labels_of(*verdicts, "prediction");
+  const auto place = std::find(predictions.begin(), predictions.end(), "account") - predictions.begin();
+  if (place == std::ssize(predictions)) return;
+  const auto& flags = flags_of(result, agreement_name, {"layer", "head", "prediction"});
+  const auto& offsets = doubles_of(result, agreement_offset_name, {"layer", "head", "prediction"});
+  require_heads(agreement_name, heads * predictions.size(), flags.size());
+  require_heads(agreement_offset_name, heads * predictions.size(), offsets.size());
+  for (std::size_t i = 0; i < heads; ++i) {
+    const std::size_t at = i * predictions.size() + static_cast<std::size_t>(place);
+    findings[i].by_account.offset = offsets[at];
+    if (flags[at] < verdicts->flag_meanings.size()) findings[i].agrees = verdicts->flag_meanings[flags[at]];
+  }
 }
 
 bool found(double planted, const HeadFinding& head) {
@@ -134,23 +173,39 @@ std::vector<HeadFinding> head_findings(const Result& result, const std::string& 
     findings[i].share = silent;
   }
   add_clusters(findings, result);
+  add_account(findings, result);
   add_predicted(findings, result);
   add_planted(findings, result);
   return findings;
 }
 
 const std::vector<std::string>& head_finding_fields() {
-  static const std::vector<std::string> names{offset_name,       status_name,
-                                              weight_name,       threshold_name,
-                                              chance_name,       share_name,
-                                              predicted_name,    atlas_status_name,
-                                              atlas_weight_name, atlas_chance_name,
-                                              toeplitz_name,     other_name,
-                                              other_null_name,   q_name,
-                                              phases_name,       phases_status_name,
-                                              scores_name,       scores_status_name,
-                                              heads_name,        met_name,
-                                              kind_name,         truth_name};
+  static const std::vector<std::string> names{offset_name,
+                                              status_name,
+                                              weight_name,
+                                              threshold_name,
+                                              chance_name,
+                                              share_name,
+                                              predicted_name,
+                                              atlas_status_name,
+                                              atlas_weight_name,
+                                              atlas_chance_name,
+                                              toeplitz_name,
+                                              other_name,
+                                              other_null_name,
+                                              q_name,
+                                              phases_name,
+                                              phases_status_name,
+                                              scores_name,
+                                              scores_status_name,
+                                              account_verdict_name,
+                                              account_shape_name,
+                                              agreement_name,
+                                              agreement_offset_name,
+                                              heads_name,
+                                              met_name,
+                                              kind_name,
+                                              truth_name};
   return names;
 }
 

@@ -32,6 +32,11 @@ struct HeadFinding {
   double chance = 0;             ///< what shuffled positions would give there
   std::optional<Index> cluster;  ///< the one that holds most of the head's documents
   double share = 0;              ///< share of its documents there; NaN without a cluster
+  std::string why;               ///< "positional", "content", "mixed", "not accounted for", "no preferred offset"
+  double by_position = 0;        ///< explained share of the profile's shape: the position term's
+  double by_content = 0;         ///< ... what content and spread add to it
+  PredictedFinding by_account;   ///< where position and content together are largest
+  std::string agrees;            ///< whether that is met: "agrees", "differs", "unpredicted", ...
   PredictedFinding by_weights;   ///< what positions alone predict
   PredictedFinding by_phases;    ///< what the rotation's phases predict, parts of a token too
   PredictedFinding by_scores;    ///< what queries and keys predict, parts of a token too

@@ -53,6 +53,10 @@ std::string share_text(double share) {
   return std::isnan(share) ? "" : fmt::format("{:.3f}", share);
 }
 
+std::string percent_text(double share) {
+  return std::isnan(share) ? "" : fmt::format("{:.0f} %", std::round(100 * share) + 0.0);  // + 0.0: no "-0 %"
+}
+
 /// The first say most; without a weight, or with the same, heads stay in order.
 void rank_by_predicted_weight(std::vector<HeadFinding>& heads) {
   const auto weight = [](const HeadFinding& head) {
@@ -85,6 +89,17 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
   if (measured) add("offset", Align::right, measured_text);
   if (has("measured_offset/chance"))
     add("x chance", Align::right, [](const HeadFinding& head) { return times_text(head.weight, head.chance); });
+  if (measured && has("head_account/verdict")) {
+    add("weight", Align::right, [](const HeadFinding& head) { return number_text(head.weight); });
+    add("why", Align::left, [](const HeadFinding& head) { return head.why; });
+    add("position", Align::right, [](const HeadFinding& head) { return percent_text(head.by_position); });
+    add("content", Align::right, [](const HeadFinding& head) { return percent_text(head.by_content); });
+  }
+  if (measured &&
+      std::any_of(heads.begin(), heads.end(), [](const HeadFinding& head) { return !head.agrees.empty(); })) {
+    add("predicted", Align::right, [](const HeadFinding& head) { return predicted_text(head.by_account); });
+    add("", Align::left, [](const HeadFinding& head) { return head.agrees; });
+  }
   if (has("position_atlas/q_value"))
     add(measured ? "by weights" : "predicted", Align::right,
         [](const HeadFinding& head) { return predicted_text(head.by_weights); });
@@ -103,9 +118,9 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
     add("by phases", Align::right, [](const HeadFinding& head) { return delay_text(head.by_phases); });
   if (has("delay_spectrum/offset"))
     add("by scores", Align::right, [](const HeadFinding& head) { return delay_text(head.by_scores); });
-  if (has("measured_offset/weight"))
+  if (has("measured_offset/weight") && !has("head_account/verdict"))
     add("weight", Align::right, [](const HeadFinding& head) { return number_text(head.weight); });
-  if (has("measured_offset/threshold"))
+  if (has("measured_offset/threshold") && !has("head_account/verdict"))
     add("threshold", Align::right, [](const HeadFinding& head) { return number_text(head.threshold); });
   if (has("head_cluster/share")) {
     add("cluster", Align::right,

@@ -41,7 +41,7 @@ TEST_CASE("predictions agree within their interval and half a token, and every o
   scores.lower = list({none, -2.7, -1.6, none, none, none});
   scores.upper = list({none, -2.4, -0.4, none, none, none});
   scores.q_value = list({0.01, 0.01, 0.01, 0.01, 0.5, none});
-  const OffsetAgreement found = offset_agreement(measured(), &atlas, nullptr, &scores);
+  const OffsetAgreement found = offset_agreement(measured(), {nullptr, &atlas, nullptr, &scores});
   using enum OffsetVerdict;
   CHECK(found.measured[3] == 0);
   CHECK(found.verdict[0] == std::vector{agrees, differs, unpredicted, agrees, undefined, unrealised});
@@ -67,7 +67,7 @@ TEST_CASE("without a null no delay is called, and none counts as missed") {
   DelaySpectrum scores;
   scores.grid = {{0}, 6};
   scores.offset = scores.lower = scores.upper = scores.q_value = Vector::Constant(6, none);
-  const OffsetAgreement found = offset_agreement(measured(), nullptr, nullptr, &scores);
+  const OffsetAgreement found = offset_agreement(measured(), {nullptr, nullptr, nullptr, &scores});
   CHECK(std::isnan(found.met[0][2]));
   CHECK(found.met[0][3] == 1);
 }
@@ -78,7 +78,7 @@ TEST_CASE("attention that is largest where the search ends neither meets nor mis
   PositionAtlas atlas;
   atlas.grid = {{0}, 6};
   atlas.offset = list({-2, -1, none, 0, 5, 3});
-  const OffsetAgreement found = offset_agreement(cut, &atlas, nullptr, nullptr);
+  const OffsetAgreement found = offset_agreement(cut, {nullptr, &atlas, nullptr, nullptr});
   CHECK(found.verdict[0][4] == OffsetVerdict::undefined);
   CHECK(found.verdict[0][5] == OffsetVerdict::unrealised);
   CHECK(found.heads[0] == 4);
@@ -88,6 +88,6 @@ TEST_CASE("an atlas that is undefined predicts nothing") {
   PositionAtlas atlas;
   atlas.grid = {{0}, 6};
   atlas.undefined = "no position table";
-  const OffsetAgreement found = offset_agreement(measured(), &atlas, nullptr, nullptr);
+  const OffsetAgreement found = offset_agreement(measured(), {nullptr, &atlas, nullptr, nullptr});
   CHECK(found.predicted[0].array().isNaN().all());
 }

@@ -1,0 +1,146 @@
+#include "account_profile_figure.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "../drawing/field_values.h"
+#include "../drawing/page.h"
+#include "chosen_heads.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr const char* measured_name = "head_account/measured_profile";
+constexpr const char* predicted_name = "head_account/predicted_profile";
+constexpr const char* shape_name = "head_account/explained_shape";
+constexpr std::size_t most_heads = 6, terms = 3;
+
+struct Profiles {
+  std::vector<double> offsets;
+  const std::vector<double>* measured = nullptr;   // (heads, offsets)
+  const std::vector<double>* predicted = nullptr;  // (terms, heads, offsets)
+  const std::vector<double>* shape = nullptr;      // (terms, heads)
+  std::size_t heads = 0;
+
+  [[nodiscard]] double measured_at(std::size_t row, std::size_t t) const {
+    return (*measured)[row * offsets.size() + t];
+  }
+  [[nodiscard]] double predicted_at(std::size_t term, std::size_t row, std::size_t t) const {
+    return (*predicted)[(term * heads + row) * offsets.size() + t];
+  }
+};
+
+Profiles profiles_of(const Result& result) {
+  Profiles profiles;
+  profiles.measured = &doubles_of(result, measured_name, {"layer", "head", "account_offset"});
+  profiles.predicted = &doubles_of(result, predicted_name, {"term", "layer", "head", "account_offset"});
+  profiles.shape = &doubles_of(result, shape_name, {"term", "layer", "head"});
+  profiles.offsets = coordinates(result.at(measured_name), "account_offset");
+  if (profiles.offsets.size() < 3 || profiles.measured->empty())
+    throw ShapeError(fmt::format("{}: holds no profile to draw", measured_name));
+  profiles.heads = profiles.measured->size() / profiles.offsets.size();
+  if (profiles.predicted->size() != terms * profiles.measured->size() ||
+      profiles.shape->size() != terms * profiles.heads)
+    throw ShapeError(fmt::format("{}: expected {} terms of {} heads, found {} numbers and {} shares", predicted_name,
+                                 terms, profiles.heads, profiles.predicted->size(), profiles.shape->size()));
+  return profiles;
+}
+
+Line line_of(std::size_t term) {
+  return categorical_line(static_cast<Index>(term), 1.3);
+}
+
+std::vector<LegendEntry> legend() {
+  return {{"measured", {ink::reference, 4.0}},
+          {"position", line_of(0)},
+          {"with content", line_of(1)},
+          {"with spread", line_of(2)}};
+}
+
+PanelGrid grid_of(std::size_t heads, const FigureStyle& style) {
+  PanelGrid grid;
+  grid.panel_width = heads == 1 ? 3.6 : 2.05;
+  grid.panel_height = 1.5;
+  grid.gap_x = 0.68;
+  grid.gap_y = 0.5;
+  grid.left = 0.8;
+  grid.right = 0.14;
+  grid.bottom = 0.5;
+  grid.top = 0.5;
+  return fitted(with_legend_above(flowing(grid, heads, 3), legend(), style), heads, 1.6, style);
+}
+
+/// From below the smallest weight to above the largest; one decade at least.
+ValueRange range_of(const Profiles& profiles, std::size_t row) {
+  double low = 1, high = 0;
+  for (std::size_t t = 0; t < profiles.offsets.size(); ++t)
+    for (std::size_t curve = 0; curve <= terms; ++curve) {
+      const double weight = curve == terms ? profiles.measured_at(row, t) : profiles.predicted_at(curve, row, t);
+      if (!(weight > 1e-12) || !std::isfinite(weight)) continue;
+      low = std::min(low, weight);
+      high = std::max(high, weight);
+    }
+  if (!(high > 0)) return {0.001, 1};
+  return {std::max(high * 1e-6, std::min(low / 1.5, high / 10)), high * 1.5};  // below, nothing is looked at
+}
+
+void add_head(Page& page, std::size_t k, std::size_t panels, const Profiles& profiles, const ChosenHead& head) {
+  DataTable table({"layer", "head", "offset", "measured", "position", "content", "spread"});
+  const auto shown = [](double weight) { return weight > 0 ? weight : std::nan(""); };
+  for (std::size_t t = 0; t < profiles.offsets.size(); ++t)
+    table.add_row({head.name.layer, head.name.head, profiles.offsets[t], shown(profiles.measured_at(head.row, t)),
+                   shown(profiles.predicted_at(0, head.row, t)), shown(profiles.predicted_at(1, head.row, t)),
+                   shown(profiles.predicted_at(2, head.row, t))});
+  const std::string file = page.numbers(table);
+  Panel& panel = page.panel(k);
+  const double reach = std::max(1.0, std::abs(profiles.offsets.front()));
+  bool causal = true;
+  for (std::size_t t = 0; t < profiles.offsets.size(); ++t)
+    if (profiles.offsets[t] > 0 && std::isfinite(profiles.measured_at(head.row, t))) causal = false;
+  panel.x_axis({-reach, causal ? 0.02 * reach : reach},
+               {.step = tic_step((causal ? 1.0 : 1.6) * reach),
+                .numbers = page.grid().is_lowest(k, panels) ? Numbers::plain : Numbers::none});
+  panel.y_axis(range_of(profiles, head.row), {.numbers = Numbers::plain});
+  panel.y_logarithmic();
+  panel.vertical(0, {ink::zero_line, 0.7});
+  panel.above(head_name(head.name.layer, head.name.head), Anchor::left, {.points = 8, .bold = true, .up = 0.5});
+  const auto percent = [&](std::size_t term) {
+    const double share = (*profiles.shape)[term * profiles.heads + head.row];
+    return std::isfinite(share) && std::abs(share) < 1e3 ? fmt::format("{:.0f}", 100 * share) : std::string("–");
+  };
+  panel.above(fmt::format("{}, {}, {} %", percent(0), percent(1), percent(2)), Anchor::right,
+              {.points = 7, .ink = ink::number, .up = 0.5});
+  panel.curve(file, "3:4", {ink::reference, 4.0});
+  for (std::size_t term = 0; term < terms; ++term) panel.curve(file, fmt::format("3:{}", term + 5), line_of(term));
+}
+
+GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+  const Profiles profiles = profiles_of(result);
+  const auto heads = chosen_heads(result, measured_name, options, most_heads);
+  Page page(grid_of(heads.size(), options.style), options.style);
+  page.legend(legend());
+  for (std::size_t k = 0; k < heads.size(); ++k) add_head(page, k, heads.size(), profiles, heads[k]);
+  page.title_below("offset t = key − query (tokens)");
+  page.title_left("mean attention weight");
+  return page.figure();
+}
+
+}  // namespace
+
+FigureKind account_profile_figure() {
+  return {"account_profile",
+          {measured_name, predicted_name, shape_name},
+          {"measured_offset/offset", "measured_offset/weight", "measured_offset/threshold"},
+          "What the offset profile of single heads comes from. Grey: mean attention weight at each offset, the first "
+          "token neither query nor key. Lines: what it would be if every token were the average token of its place, "
+          "with what content adds, and with the spread of the scores over documents. The numbers are the shares of the "
+          "logarithmic profile's shape that each of the three explains.",
+          draw};
+}
+
+}  // namespace headwave

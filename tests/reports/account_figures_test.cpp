@@ -1,0 +1,74 @@
+#include <cmath>
+
+#include "../../reports/drawing/gnuplot.h"
+#include "../../reports/figures/account_profile_figure.h"
+#include "../../reports/figures/head_account_figure.h"
+#include "../../reports/figures/rotary_use_figure.h"
+#include "../../reports/figures/rotary_wave_figure.h"
+#include "../../reports/tables/head_findings.h"
+#include "../../reports/tables/head_table.h"
+#include "../catch.h"
+#include "sample_result.h"
+
+using namespace headwave;
+
+namespace {
+
+Field& field_of(Result& result, const std::string& name) {
+  for (Field& field : result.fields)
+    if (field.name == name) return field;
+  throw ShapeError("no field " + name);
+}
+
+}  // namespace
+
+TEST_CASE("account: the profile figure draws what was measured and three lines for every head asked for") {
+  FigureOptions options;
+  options.heads = {"L0H1", "L2H3"};
+  const std::string script = account_profile_figure().draw(sample::result(), options).script();
+  CHECK(script.find("L0H1") != std::string::npos);
+  CHECK(script.find("L2H3") != std::string::npos);
+  CHECK(script.find("30, 60, 90 %") != std::string::npos);
+  CHECK(script.find("set logscale y") != std::string::npos);
+}
+
+TEST_CASE("account: the grid counts every verdict, and refuses one that it does not know") {
+  Result result = sample::result();
+  const std::string script = head_account_figure().draw(result, {}).script();
+  for (const char* words :
+       {"positional: 7", "content: 7", "mixed: 6", "not accounted for: 6", "no preferred offset: 6"})
+    CHECK(script.find(words) != std::string::npos);
+  field_of(result, "head_account/verdict").flag_meanings.front() = "divine";
+  CHECK_THROWS_AS(head_account_figure().draw(result, {}), ShapeError);
+  field_of(result, "head_account/verdict").flag_meanings.clear();
+  CHECK_THROWS_AS(head_account_figure().draw(result, {}), ShapeError);
+}
+
+TEST_CASE("account: rotary figures name the offset, and every layer and frequency") {
+  const Result result = sample::result();
+  FigureOptions options;
+  options.heads = {"L0H0"};
+  const double planted = sample::planted_offset(0, 0);
+  REQUIRE(planted == -1);
+  CHECK(rotary_wave_figure().draw(result, options).script().find("t = −1") != std::string::npos);
+  const std::string use = rotary_use_figure().draw(result, {}).script();
+  CHECK(use.find("share of the layer's use") != std::string::npos);
+}
+
+TEST_CASE(
+    "account: the table says why a head looks there, how much of it is position, and whether the account is met") {
+  Result result = sample::result();
+  auto findings = head_findings(result);
+  CHECK(findings.front().why == "positional");
+  CHECK(findings.front().by_position == Approx(0.3));
+  CHECK(findings.front().by_content == Approx(0.6));
+  CHECK(findings.front().agrees.empty());  // the sample's agreement knows of no account
+  const std::string table = head_table(result, false, "all");
+  for (const char* header : {"why", "position", "content"}) CHECK(table.find(header) != std::string::npos);
+  field_of(result, "offset_agreement/verdict").axes.back().values =
+      std::vector<std::string>{"account", "phases", "scores"};
+  findings = head_findings(result);
+  CHECK_FALSE(findings.front().agrees.empty());
+  field_of(result, "head_account/explained_shape") = make_field("head_account/explained_shape", {}, "1", "", {0.5});
+  CHECK_THROWS_AS(head_findings(result), ShapeError);
+}

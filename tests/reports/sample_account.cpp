@@ -1,0 +1,78 @@
+#include "sample_account.h"
+
+#include <cmath>
+#include <complex>
+
+namespace headwave::sample {
+
+namespace {
+
+constexpr Index reach = 20, pairs = 6;
+
+std::vector<Axis> before(std::vector<Axis> axes, const std::vector<Axis>& more) {
+  axes.insert(axes.end(), more.begin(), more.end());
+  return axes;
+}
+
+void add_profiles(Result& result, const Size& size) {
+  const std::vector<Axis> heads{layer_axis(size.layers), head_axis(size.heads)};
+  const Axis term{"term", "1", "term", std::vector<std::string>{"position", "content", "spread"}};
+  const Axis offset = offset_axis("account_offset", -reach, reach);
+  std::vector<double> measured, predicted, shapes;
+  std::vector<std::uint8_t> verdicts;
+  for (int curve = 0; curve < 4; ++curve)
+    for (Index row = 0; row < size.layers * size.heads; ++row) {
+      const double planted = planted_offset(row / size.heads, row % size.heads);
+      for (Index t = -reach; t <= reach; ++t) {
+        const double away = std::isnan(planted) ? 0.0 : static_cast<double>(t) - planted;
+        (curve == 0 ? measured : predicted).push_back((1 + 0.05 * curve) * 0.4 * std::exp(-0.2 * std::abs(away)));
+      }
+      if (curve > 0) shapes.push_back(0.3 * curve);
+      if (curve == 0) verdicts.push_back(static_cast<std::uint8_t>(row % 5));
+    }
+  result.fields.push_back(
+      make_field("head_account/measured_profile", before(heads, {offset}), "1", "measured", measured));
+  result.fields.push_back(make_field("head_account/predicted_profile", before({term}, before(heads, {offset})), "1",
+                                     "predicted", predicted));
+  result.fields.push_back(make_field("head_account/explained_shape", before({term}, heads), "1", "shape", shapes));
+  result.fields.push_back({"head_account/verdict",
+                           heads,
+                           "1",
+                           "what a head's offset profile comes from",
+                           verdicts,
+                           {"positional", "content", "mixed", "not accounted for", "no preferred offset"},
+                           {}});
+}
+
+void add_rotary(Result& result, const Size& size) {
+  const std::vector<Axis> heads{layer_axis(size.layers), head_axis(size.heads)};
+  const Axis pair = counting_axis("pair", "1", "pair", 0, pairs - 1);
+  std::vector<double> frequencies, real, imaginary, use, estimates;
+  for (Index m = 0; m < pairs; ++m) frequencies.push_back(std::pow(10.0, -0.5 * static_cast<double>(m)));
+  for (Index row = 0; row < size.layers * size.heads; ++row) {
+    const double planted = planted_offset(row / size.heads, row % size.heads);
+    estimates.push_back(planted);
+    for (Index m = 0; m < pairs; ++m) {
+      const double phase = std::isnan(planted) ? 1.0 : -frequencies[static_cast<std::size_t>(m)] * planted;
+      const std::complex<double> c = std::polar(1.0 + static_cast<double>(m), phase);
+      real.push_back(c.real());
+      imaginary.push_back(c.imag());
+      use.push_back(static_cast<double>(1 + m + row % 3));
+    }
+  }
+  result.fields.push_back(make_field("rotary_wave/frequency", {pair}, "radian/token", "frequency", frequencies));
+  result.fields.push_back(make_field("rotary_wave/estimate", heads, "token", "estimate", estimates));
+  result.fields.push_back(make_field("rotary_wave/coefficient_real", before(heads, {pair}), "1", "real", real));
+  result.fields.push_back(
+      make_field("rotary_wave/coefficient_imaginary", before(heads, {pair}), "1", "imaginary", imaginary));
+  result.fields.push_back(make_field("rotary_wave/use", before(heads, {pair}), "1", "use", use));
+}
+
+}  // namespace
+
+void add_account(Result& result, const Size& size) {
+  add_profiles(result, size);
+  add_rotary(result, size);
+}
+
+}  // namespace headwave::sample
