@@ -65,11 +65,16 @@ void set_peaks(const Matrix& profile, bool causal, Vector& offset, Vector& weigh
   }
 }
 
+/// From halves where there are any, else from what was measured on all documents.
 AccountVerdict verdict_of(const HeadAccount& account, Index row) {
-  double accounted = -1;
-  for (const Vector& shape : account.shape) accounted = std::max(accounted, std::isnan(shape[row]) ? -1 : shape[row]);
-  if (accounted < account.options.accounted) return AccountVerdict::unaccounted;
-  const double position = std::max(0.0, account.shape[0][row]) / accounted;
+  const bool halves = account.groups > 1;
+  const auto& shape = halves ? account.held_out : account.shape;
+  const double accounted_from = account.options.accounted;
+  if (std::isnan(account.shape[0][row]) || (halves && !(account.replicated[row] >= accounted_from)))
+    return AccountVerdict::no_preference;
+  const double accounted = std::max({shape[0][row], shape[1][row], shape[2][row]});
+  if (!(accounted >= accounted_from)) return AccountVerdict::unaccounted;
+  const double position = std::max(0.0, shape[0][row]) / accounted;
   const bool aligned = account.q_value[row] <= account.options.false_share;
   if (position >= account.options.nearly_all)
     return aligned ? AccountVerdict::positional : AccountVerdict::no_preference;
@@ -112,6 +117,35 @@ class Passes {
         account_.shape[term].segment(l * heads_, heads_) = shares[1][term];
       }
     }
+  }
+
+  /// Even groups explain odd ones, and odd ones even ones.
+  void set_halves() {
+    const Index rows = account_.site.grid.rows();
+    account_.held_out.fill(Vector::Constant(rows, not_defined));
+    account_.replicated = Vector::Constant(rows, not_defined);
+    if (groups_.size() < 2) return;
+    parallel_for(layers(), account_.options.threads, [&](Index l) {
+      std::array<LayerAccountSums, 2> sums;
+      std::array<Index, 2> documents{};
+      for (std::size_t g = 0; g < groups_.size(); ++g) {
+        const LayerAccountSums& layer = groups_[g].layers[static_cast<std::size_t>(l)];
+        documents[g % 2] += groups_[g].documents;
+        if (g < 2)
+          sums[g] = layer;
+        else
+          sums[g % 2] += layer;
+      }
+      std::array<LayerAccount, 2> halves;
+      for (std::size_t h = 0; h < 2; ++h) halves[h] = accountant_.unmixed(sums[h], documents[h]);
+      const auto& [one, other] = halves;
+      const auto both = [&](const Matrix& by_one, const Matrix& by_other) {
+        return Vector(0.5 * (row_shares(other.measured, by_one, true) + row_shares(one.measured, by_other, true)));
+      };
+      for (std::size_t term = 0; term < account_terms; ++term)
+        account_.held_out[term].segment(l * heads_, heads_) = both(one.predicted[term], other.predicted[term]);
+      account_.replicated.segment(l * heads_, heads_) = both(one.measured, other.measured);
+    });
   }
 
   void set_intervals() {
@@ -210,6 +244,7 @@ HeadAccount head_account(const std::vector<AccountSums>& groups, const AccountSi
   account.options = options;
   Passes passes(groups, account);
   passes.set_account();
+  passes.set_halves();
   passes.set_intervals();
   passes.set_nulls();
   const bool causal = site.kind == AttentionKind::causal;

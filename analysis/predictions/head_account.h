@@ -17,7 +17,8 @@ enum class AccountVerdict : std::uint8_t {
   content,        ///< content and spread do
   mixed,          ///< both
   unaccounted,    ///< the three terms together do not give the profile
-  no_preference,  ///< the profile is accounted for, but no offset is preferred more than with positions in random order
+  no_preference,  ///< the profile is not the same in both halves of the documents; or positions give it, but no offset is
+                  ///< preferred more than with places in random order
 };
 
 struct HeadAccountOptions {
@@ -44,6 +45,10 @@ struct HeadAccount {
   std::array<Vector, account_terms> share;      ///< (rows)  explained share
   std::array<Vector, account_terms> shape;      ///< (rows)  explained share of the profile's shape
   std::array<Vector, account_terms> share_lower, share_upper, shape_lower, shape_upper;  ///< (rows); NaN: few documents
+  /// (rows)  shape of the profile of one half of the documents that terms measured on the other half explain, mean of
+  /// both ways; NaN: one group
+  std::array<Vector, account_terms> held_out;
+  Vector replicated;  ///< (rows)  ... that the other half's profile itself explains
   std::array<Vector, account_terms>
       null_shape;  ///< (rows)  median of the draws where the term's offsets are in random order
   std::array<Vector, account_terms> null_high;  ///< (rows)  their largest
@@ -69,6 +74,10 @@ struct HeadAccount {
 /// The first token, where attention goes that has no better place, is neither query nor key of any profile; the
 /// softmax sees it. Means come from the documents that are accounted for, so noise in them counts as position: shares
 /// rise a little by it, and fall with more documents.
+///
+/// Content and spread that were measured on the documents that they are to explain explain noise as well. So the verdict
+/// rests on halves: terms from one half of the documents, profiles of the other; a profile that the other half does not
+/// show is no preference. There position is rid of what content leaves in means over few documents.
 ///
 /// Intervals leave one group of documents out at a time (a jackknife over groups), since a bootstrap would need every
 /// document's queries and keys again; Student's t with groups - 1 degrees. The null of position: places in

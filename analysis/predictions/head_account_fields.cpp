@@ -114,6 +114,13 @@ std::vector<Field> describe(const HeadAccount& account) {
   fields.add("shape_lower", terms, "1", "lower end of its interval over documents", account.shape_lower).undefined(few);
   fields.add("shape_upper", terms, "1", "upper end of its interval over documents", account.shape_upper).undefined(few);
   fields
+      .add("held_out_shape", terms, "1",
+           "shape of the profile of one half of the documents that terms measured on the other half explain",
+           account.held_out)
+      .undefined("one document; or " + std::string(no_profile));
+  fields.add("replicated_shape", heads, "1", "... that the other half's profile itself explains", account.replicated)
+      .undefined("one document; or " + std::string(no_profile));
+  fields
       .add("null_shape", terms, "1", "explained shape with the term's offsets in random order: median of the draws",
            account.null_shape)
       .undefined(no_null);

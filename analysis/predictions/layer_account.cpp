@@ -88,6 +88,13 @@ LayerAccount Accountant::account(const LayerAccountSums& sums, Index documents) 
   return account;
 }
 
+LayerAccount Accountant::unmixed(const LayerAccountSums& sums, Index documents) const {
+  LayerAccount account = this->account(sums, documents);
+  if (documents > 1)
+    account.predicted[0] = profile(sums, documents, account.kernel[1] / -static_cast<double>(documents - 1));
+  return account;
+}
+
 Matrix Accountant::profile(const LayerAccountSums& sums, Index documents, const Matrix& bias) const {
   return look(sums, documents, added_ + bias, false).weight;
 }

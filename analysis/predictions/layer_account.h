@@ -56,6 +56,10 @@ class Accountant {
   /// @param sums  over `documents` documents
   [[nodiscard]] LayerAccount account(const LayerAccountSums& sums, Index documents) const;
 
+  /// The same, position by itself less what of content is left in means over few documents: c(t) / (n - 1), since means
+  /// of queries and keys over the same documents still vary together by 1 / n of what single ones do.
+  [[nodiscard]] LayerAccount unmixed(const LayerAccountSums& sums, Index documents) const;
+
   /// What weights the mean queries and keys give with something added to their scores.
   /// @param bias  (heads, 2 T - 1)
   /// @returns (heads, 2 reach + 1)

@@ -38,7 +38,8 @@ Prediction prediction_of(const DelaySpectrum& spectrum, Index row) {
 
 Prediction prediction_of(const HeadAccount& account, Index row) {
   constexpr auto content = static_cast<std::size_t>(AccountTerm::content);
-  const bool holds = account.verdict[static_cast<std::size_t>(row)] != AccountVerdict::unaccounted;
+  const AccountVerdict verdict = account.verdict[static_cast<std::size_t>(row)];
+  const bool holds = verdict != AccountVerdict::unaccounted && verdict != AccountVerdict::no_preference;
   const double offset = holds ? account.offset[content][row] : not_defined;
   return {offset, offset, offset, holds ? account.weight[content][row] : not_defined};
 }

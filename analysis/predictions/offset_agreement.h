@@ -70,7 +70,7 @@ struct OffsetAgreement {
 /// predicted offset is one that the causal mask forbids. Agreement of routes that share only the weights is the answer to
 /// why a head looks there.
 ///
-/// The account predicts where position and content together are largest, of heads that they account for; the spread is
+/// The account predicts where position and content together are largest, of heads whose profile they account for; the spread is
 /// left out, since it misleads where scores are far from normal.
 ///
 /// A count of agreements says little by itself: many heads look at themselves or at a neighbour, and whoever always says

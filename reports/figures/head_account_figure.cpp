@@ -14,7 +14,7 @@ namespace headwave {
 namespace {
 
 constexpr const char* verdict_name = "head_account/verdict";
-constexpr const char* shape_name = "head_account/explained_shape";
+constexpr const char* shape_name = "head_account/held_out_shape";
 constexpr double smallest_text = 3.0;  // points; smaller shares are left out
 
 /// A verdict and its colours.
@@ -127,7 +127,8 @@ FigureKind head_account_figure() {
   return {"head_account",
           {verdict_name, shape_name},
           {},
-          "What accounts for every head's offset profile. The numbers are shares of its shape in per cent, above what "
+          "What accounts for every head's offset profile. The numbers are shares of its shape in per cent, terms from "
+          "one half of the documents and profiles of the other, above what "
           "positions explain alone, below the most that position, content and spread explain together. Positional and "
           "mixed heads prefer offsets by position more than they would with places in random order.",
           draw};

@@ -33,7 +33,7 @@ struct HeadFinding {
   std::optional<Index> cluster;  ///< the one that holds most of the head's documents
   double share = 0;              ///< share of its documents there; NaN without a cluster
   std::string why;               ///< "positional", "content", "mixed", "not accounted for", "no preferred offset"
-  double by_position = 0;        ///< explained share of the profile's shape: the position term's
+  double by_position = 0;        ///< share of the profile's shape, in other documents, that positions explain
   double by_content = 0;         ///< ... what content and spread add to it
   PredictedFinding by_account;   ///< where position and content together are largest
   std::string agrees;            ///< whether that is met: "agrees", "differs", "unpredicted", ...

@@ -98,7 +98,8 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
   if (measured &&
       std::any_of(heads.begin(), heads.end(), [](const HeadFinding& head) { return !head.agrees.empty(); })) {
     add("predicted", Align::right, [](const HeadFinding& head) { return predicted_text(head.by_account); });
-    add("", Align::left, [](const HeadFinding& head) { return head.agrees; });
+    add("", Align::left,
+        [](const HeadFinding& head) { return head.agrees == "undefined" ? std::string() : head.agrees; });
   }
   if (has("position_atlas/q_value"))
     add(measured ? "by weights" : "predicted", Align::right,

@@ -190,6 +190,17 @@ TEST_CASE("an account does not change with the number of threads, and does with 
   CHECK(one.null_shape[0][0] != other.null_shape[0][0]);
 }
 
+TEST_CASE("a head of noise has no preferred offset, however well noise explains itself", "[analysis]") {
+  DrawnScores spec;
+  spec.amplitudes = {};
+  spec.deviation = 1.5;
+  const HeadAccount account = head_account(drawn_groups(spec, 16, Random(12)), site_of(spec));
+  CHECK(account.shape[1][0] > account.held_out[1][0] + 0.1);
+  CHECK(account.held_out[1][0] < 0.2);
+  CHECK(account.replicated[0] < 0.2);
+  CHECK(account.verdict[0] == AccountVerdict::no_preference);
+}
+
 TEST_CASE("without enough documents there is no interval, without a null no head is positional", "[analysis]") {
   DrawnScores spec;
   spec.amplitudes = {0.8, 0.7};

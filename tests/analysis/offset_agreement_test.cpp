@@ -29,38 +29,57 @@ MeasuredOffsets measured() {
   return result;
 }
 
+/// @param verdicts  AccountVerdict
+HeadAccount account_of(std::initializer_list<double> offsets, std::initializer_list<int> verdicts) {
+  HeadAccount account;
+  account.site.grid = {{0}, 6};
+  account.offset[1] = list(offsets);
+  account.weight[1] = Vector::Constant(6, 0.25);
+  for (const int verdict : verdicts) account.verdict.push_back(static_cast<AccountVerdict>(verdict));
+  return account;
+}
+
 }  // namespace
 
 TEST_CASE("predictions agree within their interval and half a token, and every other case has its name") {
   PositionAtlas atlas;
   atlas.grid = {{0}, 6};
   atlas.offset = list({-2, -1, none, 0, none, 3});
+  atlas.weight = Vector::Constant(6, 0.3);
   DelaySpectrum scores;
   scores.grid = atlas.grid;
   scores.offset = list({-2.4, -2.6, -1, 0.2, none, none});
   scores.lower = list({none, -2.7, -1.6, none, none, none});
   scores.upper = list({none, -2.4, -0.4, none, none, none});
   scores.q_value = list({0.01, 0.01, 0.01, 0.01, 0.5, none});
-  const OffsetAgreement found = offset_agreement(measured(), {nullptr, &atlas, nullptr, &scores});
+  const HeadAccount account = account_of({-2, 0, -2, 0, 4, -2}, {0, 0, 3, 0, 4, 1});
+  const OffsetAgreement found = offset_agreement(measured(), {&account, &atlas, nullptr, &scores});
   using enum OffsetVerdict;
   CHECK(found.measured[3] == 0);
+  // What is not accounted for, or prefers no offset, predicts none.
   CHECK(found.verdict[0] == std::vector{agrees, differs, unpredicted, agrees, undefined, unrealised});
-  CHECK(found.verdict[1] == std::vector{undefined, undefined, undefined, undefined, undefined, undefined});
-  CHECK(found.verdict[2] == std::vector{agrees, agrees, agrees, agrees, undefined, undefined});
+  CHECK(found.weight[0][0] == 0.25);
+  CHECK(std::isnan(found.weight[0][2]));
+  CHECK(found.verdict[1] == std::vector{agrees, differs, unpredicted, agrees, undefined, unrealised});
+  CHECK(found.weight[1][1] == 0.3);
+  CHECK(found.verdict[2] == std::vector{undefined, undefined, undefined, undefined, undefined, undefined});
+  CHECK(found.verdict[3] == std::vector{agrees, agrees, agrees, agrees, undefined, undefined});
+  CHECK(std::isnan(found.weight[3][0]));
   const std::vector<Field> fields = describe(found);
-  REQUIRE(fields.size() == 5);
-  CHECK(fields[1].size() == 18);
-  CHECK(std::isnan(fields[1].doubles()[1]));
-  CHECK(fields[2].flag_meanings.at(4) == "unrealised");
+  REQUIRE(fields.size() == 6);
+  CHECK(fields[1].size() == 24);
+  CHECK(std::isnan(fields[1].doubles()[2]));
+  CHECK(fields[3].flag_meanings.at(4) == "unrealised");
   // Four heads have a measured offset, three at -2 and one at itself; the second of them is weak.
   CHECK(found.heads == std::array<Index, 2>{4, 3});
   CHECK(found.met[0][0] == 2);
-  CHECK(std::isnan(found.met[0][1]));
-  CHECK(found.met[0][2] == 4);
-  CHECK(found.met[1][2] == 3);
-  CHECK(found.met[0][3] == 1);  // always 0
-  CHECK(found.met[0][4] == 0);  // always -1
-  CHECK(fields[4].doubles()[6 + 3] == 1);
+  CHECK(found.met[0][1] == 2);
+  CHECK(std::isnan(found.met[0][2]));
+  CHECK(found.met[0][3] == 4);
+  CHECK(found.met[1][3] == 3);
+  CHECK(found.met[0][4] == 1);  // always 0
+  CHECK(found.met[0][5] == 0);  // always -1
+  CHECK(fields[5].doubles()[7 + 4] == 1);
 }
 
 TEST_CASE("without a null no delay is called, and none counts as missed") {
@@ -68,8 +87,8 @@ TEST_CASE("without a null no delay is called, and none counts as missed") {
   scores.grid = {{0}, 6};
   scores.offset = scores.lower = scores.upper = scores.q_value = Vector::Constant(6, none);
   const OffsetAgreement found = offset_agreement(measured(), {nullptr, nullptr, nullptr, &scores});
-  CHECK(std::isnan(found.met[0][2]));
-  CHECK(found.met[0][3] == 1);
+  CHECK(std::isnan(found.met[0][3]));
+  CHECK(found.met[0][4] == 1);
 }
 
 TEST_CASE("attention that is largest where the search ends neither meets nor misses a prediction") {
@@ -78,9 +97,10 @@ TEST_CASE("attention that is largest where the search ends neither meets nor mis
   PositionAtlas atlas;
   atlas.grid = {{0}, 6};
   atlas.offset = list({-2, -1, none, 0, 5, 3});
+  atlas.weight = Vector::Constant(6, 0.3);
   const OffsetAgreement found = offset_agreement(cut, {nullptr, &atlas, nullptr, nullptr});
-  CHECK(found.verdict[0][4] == OffsetVerdict::undefined);
-  CHECK(found.verdict[0][5] == OffsetVerdict::unrealised);
+  CHECK(found.verdict[1][4] == OffsetVerdict::undefined);
+  CHECK(found.verdict[1][5] == OffsetVerdict::unrealised);
   CHECK(found.heads[0] == 4);
 }
 
@@ -89,5 +109,5 @@ TEST_CASE("an atlas that is undefined predicts nothing") {
   atlas.grid = {{0}, 6};
   atlas.undefined = "no position table";
   const OffsetAgreement found = offset_agreement(measured(), {nullptr, &atlas, nullptr, nullptr});
-  CHECK(found.predicted[0].array().isNaN().all());
+  CHECK(found.predicted[1].array().isNaN().all());
 }

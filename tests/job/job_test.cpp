@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "../../analysis/predictions/rotary_wave.h"
 #include "../../analysis/statistics/cluster_quality.h"
 #include "../../core/planted/planted_bank.h"
 #include "../../data/hdf5/hdf5_file.h"
@@ -123,6 +124,7 @@ TEST_CASE("every name that a figure asks for is described") {
   Result result = planted.run(6);
   for (Field& field : describe(planted.model)) result.fields.push_back(std::move(field));
   for (Field& field : describe(ReAiming())) result.fields.push_back(std::move(field));
+  for (Field& field : describe(RotaryWave())) result.fields.push_back(std::move(field));
   CarriedWaves carried({{0, 1}}, 3);
   carried.add("as it is", result);
   for (Field& field : carried.fields()) result.fields.push_back(std::move(field));
@@ -292,8 +294,9 @@ TEST_CASE("only the analyses asked for are done, and a name that is none is told
 }
 
 TEST_CASE("the chain finds every planted delay to a twentieth of a token, and agrees with what was measured") {
-  const Planted bank(5, 512,
-                     {"position_atlas", "phase_rotation", "delay_spectrum", "cross_covariance", "offset_agreement"});
+  const Planted bank(
+      5, 512,
+      {"head_account", "position_atlas", "phase_rotation", "delay_spectrum", "cross_covariance", "offset_agreement"});
   const PlantedModel& model = bank.model;
   const Result result = bank.run(6);
   CHECK(result.at("cross_covariance/identity_residual").doubles().front() < 1e-12);
@@ -307,7 +310,7 @@ TEST_CASE("the chain finds every planted delay to a twentieth of a token, and ag
       if (planted.positional()) {
         CHECK(scores == Approx(planted.offset).margin(0.05));
         CHECK(phases == Approx(planted.offset).margin(0.05));
-        for (std::size_t from = 0; from < 3; ++from) CHECK(verdicts[3 * head + from] == 1);
+        for (std::size_t from = 0; from < 4; ++from) CHECK(verdicts[4 * head + from] == 1);
       } else if (planted.kind != PlantedKind::content) {
         CHECK(std::isnan(scores));
         CHECK(std::isnan(phases));

@@ -69,6 +69,6 @@ TEST_CASE(
       std::vector<std::string>{"account", "phases", "scores"};
   findings = head_findings(result);
   CHECK_FALSE(findings.front().agrees.empty());
-  field_of(result, "head_account/explained_shape") = make_field("head_account/explained_shape", {}, "1", "", {0.5});
+  field_of(result, "head_account/held_out_shape") = make_field("head_account/held_out_shape", {}, "1", "", {0.5});
   CHECK_THROWS_AS(head_findings(result), ShapeError);
 }

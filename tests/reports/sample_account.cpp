@@ -35,6 +35,7 @@ void add_profiles(Result& result, const Size& size) {
   result.fields.push_back(make_field("head_account/predicted_profile", before({term}, before(heads, {offset})), "1",
                                      "predicted", predicted));
   result.fields.push_back(make_field("head_account/explained_shape", before({term}, heads), "1", "shape", shapes));
+  result.fields.push_back(make_field("head_account/held_out_shape", before({term}, heads), "1", "shape", shapes));
   result.fields.push_back({"head_account/verdict",
                            heads,
                            "1",
