@@ -161,7 +161,7 @@ FigureKind position_spectrum_figure() {
       "position_spectrum",
       {"position_spectrum/mean", "position_spectrum/lower_quartile", "position_spectrum/upper_quartile"},
       {"position_spectrum/word_mean", "position_spectrum/word_lower_quartile", "position_spectrum/word_upper_quartile"},
-      "position_spectrum/word_upper_quartileAmplitude spectrum of the position embedding: absolute discrete "
+      "Amplitude spectrum of the position embedding: absolute discrete "
       "Fourier transform of each column over positions, mean over columns and band between the quartiles. Words, "
       "where shown, are the embeddings of a text's tokens in the same transform. Frequency 0 is left out.",
       draw};

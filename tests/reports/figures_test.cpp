@@ -77,12 +77,14 @@ TEST_CASE("figures: kinds are named once, have captions and name their Fields") 
   for (const FigureKind& one : figure_kinds()) {
     names.insert(one.name);
     CHECK(one.caption.size() > 40);
+    CHECK(std::isupper(static_cast<unsigned char>(one.caption.front())) != 0);
     CHECK_FALSE(one.fields.empty());
     CHECK(one.draw != nullptr);
     for (const auto* list : {&one.fields, &one.extras})
       for (const std::string& field : *list) {
         INFO(field);
         CHECK(sample::result().find(field) != nullptr);
+        CHECK(one.caption.find(field) == std::string::npos);  // captions are for people
       }
   }
   CHECK(names.size() == figure_kinds().size());
