@@ -23,8 +23,10 @@ void check(const LabelledSpectrum& spectrum) {
   if (n < 2 || !(spectrum.frequency.back() > 0) || !fits(spectrum.positions) ||
       !(spectrum.words.mean.empty() || fits(spectrum.words)))
     throw ShapeError(fmt::format(
-        "spectrum: expected mean and quartiles for each of {} frequencies (at least 2, ascending), found {} means", n,
-        spectrum.positions.mean.size()));
+        "spectrum: expected mean and quartiles for each of {} frequencies (at least 2, ascending), found {}, {} and {} "
+        "of positions, {}, {} and {} of words",
+        n, spectrum.positions.mean.size(), spectrum.positions.lower.size(), spectrum.positions.upper.size(),
+        spectrum.words.mean.size(), spectrum.words.lower.size(), spectrum.words.upper.size()));
 }
 
 double at(const std::vector<double>& values, std::size_t i) {
