@@ -412,6 +412,14 @@ ln -s "$work/elsewhere/figures" "$work/linked2/figures"
 expect 0 "" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --out "$work/linked2" --no-figures --force
 { [ -L "$work/linked2/figures" ] && [ -s "$work/elsewhere/figures/offset_profile.svg" ]; } || { echo "FAILED: figures behind a link were removed"; failed=1; }
 
+# Root may remove what is in any folder.
+if [ "$(id -u)" != 0 ]; then
+  expect 0 "" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --out "$work/kept" --formats svg
+  chmod a-w "$work/kept/figures"
+  expect 1 "is of an earlier result and cannot be removed" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --out "$work/kept" --no-figures --force
+  chmod u+w "$work/kept/figures"
+fi
+
 expect 0 "headwave result" inspect "$work/r"
 expect 0 "clusters = 3" inspect "$work/j1" --job
 expect 1 "ask for position_atlas, phase_rotation or delay_spectrum" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only offset_agreement --out "$work/r9"

@@ -67,6 +67,12 @@ PositionKernel position_kernel(MatrixView positions, const HeadWeights& head, co
   Matrix b = positions * head.key;
   b.rowwise() -= b.colwise().mean().eval();  // takes the row means of A B^T away
   const MatrixC spectrum_a = padded_spectrum(a), spectrum_b = padded_spectrum(b);
+  if (null.draws() > 0 &&
+      (null.spectrum(0).rows() != spectrum_a.rows() || null.spectrum(0).cols() != spectrum_a.cols()))
+    throw ShapeError(
+        fmt::format("position_kernel: a null of spectra ({}, {}) for spectra ({}, {}); expected one of the "
+                    "same positions and head width",
+                    null.spectrum(0).rows(), null.spectrum(0).cols(), spectrum_a.rows(), spectrum_a.cols()));
   const Vector sums = lagged_sums(spectrum_a, spectrum_b);
   const Matrix gram_a = a.transpose() * a, gram_b = b.transpose() * b;
   const double energy = gram_a.cwiseProduct(gram_b).sum();

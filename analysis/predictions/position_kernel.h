@@ -20,6 +20,7 @@ class PositionNull {
  public:
   /// @param positions  (T, d_model)
   /// @param d_head     width of the heads to come, at most d_model
+  /// @throws ShapeError if it is more
   PositionNull(MatrixView positions, Index d_head, const PositionNullOptions& options = {});
 
   [[nodiscard]] const PositionNullOptions& options() const { return options_; }
@@ -65,7 +66,8 @@ struct PositionKernel {
 /// Source: Yamamoto and Matsuzaki 2023; Toeplitz share and null are this project's.
 /// @param positions  (T, d_model)  what the layer would see of positions, see core/model/layer_positions.h
 /// @param null       of the same positions and head width
-/// @throws ShapeError if widths differ or there are no rows; NumericError if an entry is not finite
+/// @throws ShapeError if widths differ, the null is of others, or there are no rows; NumericError if an entry is not
+///         finite
 PositionKernel position_kernel(MatrixView positions, const HeadWeights& head, const PositionNull& null);
 
 }  // namespace headwave

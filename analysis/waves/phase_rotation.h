@@ -55,6 +55,7 @@ PaperRotation paper_rotation(const QkSvd& svd, std::uint64_t seed);
 /// and keeps the sign of the shift.
 /// @param spectrum  (floor(T/2) + 1, k)  transform of the redefined queries, or keys
 /// @returns (floor(T/2) + 1, k)
+/// @throws ShapeError if the spectrum has not as many columns as the rotation
 Matrix direction_spectra(const MatrixC& spectrum, const PhaseRotation& rotation);
 
 /// The bin of (-pi, pi] that a phase falls in: bins of equal width about multiples of it, so that the phases 0 and, of an

@@ -43,14 +43,16 @@ struct PredictionLoss {
 };
 
 /// Loss of a causal model: every token but the first is predicted from those before it.
-/// @throws ShapeError if the model is not causal or predicts nothing, or the document has states without token ids
+/// @throws ShapeError if the model is not causal or predicts nothing, the document has states without token ids or a
+///         token that is not predicted, or as model_pass()
 PredictionLoss causal_loss(const Model& model, const Document& document);
 
 /// Loss of a masked-language model: the tokens at the places given are replaced by the mask, all at once, and predicted
 /// from what is left.
 /// @param places  positions 0 .. T-1
 /// @param mask    id of the mask token
-/// @throws ShapeError if the model predicts nothing, a place lies outside the document, or it has states without ids
+/// @throws ShapeError if the model predicts nothing, a place lies outside the document, it has states without ids or a
+///         token that is not predicted, or as model_pass()
 PredictionLoss masked_loss(const Model& model, const Document& document, std::span<const Index> places,
                            std::int32_t mask);
 

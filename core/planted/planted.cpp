@@ -134,17 +134,18 @@ void require_room(const PlantedSpec& spec) {
     throw ShapeError(fmt::format("planted_model: {} waves and {} words need d_head of at least {}, got {}", waves,
                                  spec.words, std::max(2 * waves, spec.words), spec.d_head));
   if (spec.heads.empty() || spec.heads.front().empty()) throw ShapeError("planted_model: there are no heads to plant");
-  for (const auto& layer : spec.heads)
+  for (const auto& layer : spec.heads) {
+    if (layer.size() != spec.heads.front().size())
+      throw ShapeError(fmt::format("planted_model: layers have {} and {} heads, expected the same number", layer.size(),
+                                   spec.heads.front().size()));
     for (const PlantedHead& head : layer) {
-      if (layer.size() != spec.heads.front().size())
-        throw ShapeError(fmt::format("planted_model: layers have {} and {} heads, expected the same number",
-                                     layer.size(), spec.heads.front().size()));
       if (head.positional() && head.amplitudes.size() != spec.frequencies.size())
         throw ShapeError(
             fmt::format("planted_model: a head has {} amplitudes for {} waves", head.amplitudes.size(), waves));
       if (!head.positional() && spec.words == 0)
         throw ShapeError(fmt::format("planted_model: a {} head needs words", name_of(head.kind)));
     }
+  }
 }
 
 Matrix32 position_table(const Ground& ground, Index length) {

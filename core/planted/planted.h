@@ -58,7 +58,8 @@ struct PlantedModel {
 };
 
 /// Builds the model of (1).
-/// @throws ShapeError if d_model or d_head cannot hold the waves and words, or a head has another number of amplitudes
+/// @throws ShapeError if d_model or d_head cannot hold the waves and words, a layer has no heads or another number of them,
+///         a head has another number of amplitudes, or one without amplitudes has no words to read
 PlantedModel planted_model(const PlantedSpec& spec);
 
 /// The truth as Fields: planted/kind and planted/offset (layer, head), NaN where a head prefers no offset.

@@ -36,8 +36,9 @@ class Hdf5File {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
   /// Everything in the file, the root group first, in the order of creation where the file knows it. Links are not
-  /// followed, a group that can be reached twice is entered once, and what cannot be opened is listed as unreadable.
-  /// @throws FormatError if the file holds more than a million objects, or groups nest more than 64 deep
+  /// followed, a group that can be reached twice is entered once; what cannot be opened, or lies more than 64 deep, is
+  /// listed as unreadable.
+  /// @throws FormatError if the file holds more than a million objects
   [[nodiscard]] std::vector<Hdf5Node> tree() const;
 
   /// Names in a group, in the order of creation where the file knows it.

@@ -58,7 +58,7 @@ Matrix32 position_table(const ModelPlace& place);
 
 /// What a result should remember of a model: its path as `model`, and as `model_sha256` the digests of what describes
 /// it and of its weights. Nothing is parsed but the weights' headers.
-/// @throws IoError, FormatError as open_model
+/// @throws IoError if a file cannot be read; FormatError if the weights are none
 Attributes model_provenance(const ModelPlace& place);
 
 }  // namespace headwave

@@ -29,7 +29,8 @@ using Merge = std::pair<std::string, std::string>;
 /// Source: Sennrich, Haddow and Birch 2016, algorithm 1.
 /// @param merges  in order of priority
 /// @param file    what messages call the file
-/// @throws FormatError if the parts or the result of a merge, or the unknown token, are not in the vocabulary
+/// @throws FormatError if the parts or the result of a merge, or the unknown token, are not in the vocabulary, or a second
+///         part does not begin with the prefix of pieces within a word
 std::unique_ptr<TokenModel> byte_pair_encoding(Vocabulary vocabulary, const std::vector<Merge>& merges,
                                                const BytePairOptions& options, const std::string& file);
 

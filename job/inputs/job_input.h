@@ -23,18 +23,20 @@ struct JobInput {
 
 /// Text through the model's own tokenizer.
 /// @throws Error as open_model, open_tokenizer and text_documents; ShapeError if documents are longer than the model's
-///         positions, or the model is an encoder-decoder, which reads pairs
+///         positions, or the model is an encoder-decoder, which reads pairs; FormatError if the tokenizer knows more tokens
+///         than the model
 JobInput text_input(const ModelPlace& place, const std::filesystem::path& text, const PackingOptions& packing = {});
 
 /// Token ids that are ready; the model's tokenizer, where it has one, only gives their text.
-/// @throws Error as open_model and id_documents; ShapeError if pairs came for a model that reads one sequence, or the
+/// @throws Error as open_model, open_tokenizer and id_documents; ShapeError if pairs came for a model that reads one sequence, or the
 ///         other way round
 JobInput ids_input(const ModelPlace& place, const std::filesystem::path& ids, const PackingOptions& packing = {});
 
 /// Repeated random tokens, drawn from the vocabulary without the special tokens, where a tokenizer says which those
 /// are.
 /// @param special_token  put the tokenizer's opening token before them, where it has one
-/// @throws Error as open_model and repeated_tokens; ShapeError if documents are longer than the model's positions
+/// @throws Error as open_model, open_tokenizer and repeated_tokens; ShapeError if documents are longer than the model's
+///         positions, or the model is an encoder-decoder
 JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bool special_token);
 
 /// Stored hidden states, or stored queries and keys, with weights or queries and keys beside them.

@@ -24,7 +24,7 @@ class DocumentPass {
  public:
   /// @param model, source, options  must outlive the pass
   /// @param threads  at least 1
-  /// @throws ShapeError as chosen_analyses()
+  /// @throws ShapeError as chosen_analyses(); Error if the source's first document cannot be read
   DocumentPass(const Model& model, const Source& source, const JobOptions& options, int threads);
   DocumentPass(const DocumentPass&) = delete;
   DocumentPass& operator=(const DocumentPass&) = delete;
@@ -38,6 +38,7 @@ class DocumentPass {
   [[nodiscard]] const std::vector<Index>& lengths() const { return lengths_; }
 
   /// What is done once before the documents: makes the analyses.
+  /// @throws Error as the analyses do: NumericError if weights are not finite
   void prepare();
   /// Takes document i through the model. May be called from several threads.
   /// @throws Error as the source, the model pass and the analyses do
@@ -51,9 +52,11 @@ class DocumentPass {
 
   /// All of it: prepares, looks at every document, and adds them up.
   /// @param report  is told of the stages "preparation" and "attention"
+  /// @throws Error as prepare() and look(): of several documents that fail, as the first of them
   void run(StageReport& report);
 
   /// What the analyses of a kind of attention make of it, each a stage.
+  /// @throws Error as the analyses do
   [[nodiscard]] std::vector<Field> fields(std::size_t site, StageReport& report);
   /// What they kept for others, of those that fields() has been through.
   [[nodiscard]] const Finished& finished(std::size_t site) const { return finished_[site]; }

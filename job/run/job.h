@@ -37,7 +37,8 @@ struct KindResult {
 ///
 /// @param progress  called from one thread at a time, not always the same; may be empty
 /// @returns a result for each kind of attention in the model: one, or self, causal and cross of an encoder-decoder
-/// @throws Error as the source, the model pass and the analyses do
+/// @throws ShapeError if there are no documents, or as require_in_range() and chosen_analyses(); Error as the source, the
+///         model pass and the analyses do
 std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source, const JobOptions& options = {},
                                         const ProgressCallback& progress = {});
 

@@ -29,7 +29,7 @@ struct JobEstimate {
 /// where costs are those of job_stages.h. What the null of the phases takes in the first two documents is apart in (1).
 /// Nothing is written.
 ///
-/// @throws Error as run_job()
+/// @throws Error as run_job_by_kind()
 JobEstimate estimate_job(const Model& model, const Source& source, const JobOptions& options = {});
 
 }  // namespace headwave

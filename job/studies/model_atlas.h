@@ -19,7 +19,7 @@ struct ModelAtlasOptions {
 /// The position atlas of a checkpoint as a result of its own: no text, no forward pass. Of a partial checkpoint, the
 /// layers that it has; what is missing is noted in the provenance (`missing`).
 /// @returns one result, or those of the encoder and of the decoder; cross-attention has no positions in common
-/// @throws Error as open_model and position_atlas
+/// @throws Error as open_partial_model and position_atlas; ShapeError also if the length is 1, or a head is not there
 std::vector<KindResult> model_atlas(const ModelPlace& place, const ModelAtlasOptions& options = {});
 
 }  // namespace headwave

@@ -44,8 +44,9 @@ Looks looks_of(const Model& model, const Source& source, const ReAimingOptions& 
   JobOptions job;
   job.only = {"measured_offset"};
   job.reach = options.reach;
-  StageReport nobody({}, {});
   job.level = options.level;
+  require_in_range(job);
+  StageReport nobody({}, {});
   DocumentPass pass(model, source, job, threads);
   pass.run(nobody);
   (void)pass.fields(0, nobody);
@@ -85,6 +86,7 @@ ReAiming re_aiming(const Model& model, const Source& source, const ReAimingOptio
     if (name.layer >= model.stack.layers() || name.head >= model.stack.block.heads)
       throw ShapeError(fmt::format("--heads: there is no {}; the model has {} layers of {} heads",
                                    head_name(name.layer, name.head), model.stack.layers(), model.stack.block.heads));
+  if (source.count() < 1) throw ShapeError("re_aiming: the source has no documents; expected at least one");
   const int threads = thread_count(options.threads);
   const Looks plain = looks_of(model, source, options, threads);
 

@@ -33,7 +33,7 @@ struct ReAiming {
 /// Heads of a layer are re-aimed together, since none reads what another writes; layers after it are not run. A head
 /// whose t* lies at u = t* lands on itself, offset 0. What follows only in part is drawn by words as well.
 ///
-/// @throws ShapeError if the model has no position table or a head is not there; Error as run_job()
+/// @throws ShapeError if the model has no position table, is an encoder-decoder, or a head is not there; Error as run_job()
 ReAiming re_aiming(const Model& model, const Source& source, const ReAimingOptions& options = {},
                    const ProgressCallback& progress = {});
 

@@ -22,7 +22,7 @@ struct Reproduction {
 /// Quantities about named heads are those of the published model; on another model the clearest head, the one with the
 /// largest weight at an offset of its own, stands in their place where that makes sense.
 /// @param input  opens model and documents anew, once for each run
-/// @throws Error as run_job()
+/// @throws Error as `input` and run_job()
 Reproduction reproduction(const std::function<JobInput()>& input, const JobOptions& options = {},
                           const ProgressCallback& progress = {});
 

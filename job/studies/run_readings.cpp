@@ -14,6 +14,8 @@ constexpr Index lags = 30;
 }  // namespace
 
 RunReadings::RunReadings(const Result& result) : result_(result) {
+  for (const char* name : {"measured_offset/offset", "measured_offset/weight", "offset_trace/mean_weight"})
+    (void)result.at(name);
   heads_ = result.at("measured_offset/offset").axis("head").size();
   // The first of the kinds of pairs: all.
   offset_ = rows_of("measured_offset/offset", 1).values.row(0).transpose();

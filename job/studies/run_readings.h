@@ -19,7 +19,7 @@ struct FieldRows {
 /// What is read off one run's result, head by head. The result must outlive it.
 class RunReadings {
  public:
-  /// @param result  with measured_offset/... and offset_trace/mean_weight
+  /// @param result  with measured_offset/offset and weight, and offset_trace/mean_weight
   /// @throws ShapeError if one of these is missing
   explicit RunReadings(const Result& result);
 

@@ -22,7 +22,8 @@ struct TextLossOptions {
 ///
 /// @param mask  id of the mask token, for a masked model
 /// @returns one loss per document
-/// @throws ShapeError if the model predicts nothing, is an encoder-decoder, or needs a mask token that is not there
+/// @throws ShapeError if the model predicts nothing, is an encoder-decoder, or needs a mask token that is not there, or if
+///         the documents have no token to be predicted; Error as the source
 std::vector<PredictionLoss> text_losses(const Model& model, const Source& source, std::int32_t mask,
                                         const TextLossOptions& options = {}, const ProgressCallback& progress = {});
 

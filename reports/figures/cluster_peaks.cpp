@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/numbers/error.h"
 #include "../../core/numbers/offset_peak.h"
 #include "../drawing/field_values.h"
 
@@ -14,6 +15,8 @@ std::vector<double> cluster_peaks(const Result& result) {
   const auto& centroids = doubles_of(result, name, {"cluster", "window_offset"});
   const auto clusters = static_cast<std::size_t>(result.at(name).axis("cluster").size());
   const auto offsets = static_cast<Index>(result.at(name).axis("window_offset").size());
+  if (offsets % 2 == 0)
+    throw ShapeError(fmt::format("{}: {} offsets; expected one for each of -window .. window", name, offsets));
   std::vector<double> peaks;
   for (std::size_t c = 0; c < clusters; ++c) {
     const auto peak =

@@ -23,8 +23,10 @@ void check(const LabelledSpectrum& spectrum) {
   if (n < 2 || !(spectrum.frequency.back() > 0) || !fits(spectrum.positions) ||
       !(spectrum.words.mean.empty() || fits(spectrum.words)))
     throw ShapeError(fmt::format(
-        "spectrum: expected mean and quartiles for each of {} frequencies (at least 2, ascending), found {} means", n,
-        spectrum.positions.mean.size()));
+        "spectrum: expected mean and quartiles for each of {} frequencies (at least 2, ascending), found {}, {} and {} "
+        "of positions, {}, {} and {} of words",
+        n, spectrum.positions.mean.size(), spectrum.positions.lower.size(), spectrum.positions.upper.size(),
+        spectrum.words.mean.size(), spectrum.words.lower.size(), spectrum.words.upper.size()));
 }
 
 double at(const std::vector<double>& values, std::size_t i) {
@@ -161,7 +163,7 @@ FigureKind position_spectrum_figure() {
       "position_spectrum",
       {"position_spectrum/mean", "position_spectrum/lower_quartile", "position_spectrum/upper_quartile"},
       {"position_spectrum/word_mean", "position_spectrum/word_lower_quartile", "position_spectrum/word_upper_quartile"},
-      "position_spectrum/word_upper_quartileAmplitude spectrum of the position embedding: absolute discrete "
+      "Amplitude spectrum of the position embedding: absolute discrete "
       "Fourier transform of each column over positions, mean over columns and band between the quartiles. Words, "
       "where shown, are the embeddings of a text's tokens in the same transform. Frequency 0 is left out.",
       draw};

@@ -26,7 +26,8 @@ std::vector<TableColumn> agreement_columns(const Result& result);
 
 /// head_columns() as text for a terminal, and below agreement_columns().
 /// @param color  see terminal_table()
-/// @throws ShapeError if the result has no measured offsets, or Fields have other axes than described
+/// @throws ShapeError if the result has neither measured offsets nor predicted ones, or Fields have other axes than
+///         described
 std::string head_table(const Result& result, bool color = false, const std::string& pairs = "all");
 
 }  // namespace headwave

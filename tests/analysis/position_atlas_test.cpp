@@ -77,7 +77,21 @@ TEST_CASE("a head of zeros, and positions that are all the same, have no kernel 
   CHECK(std::isnan(none.toeplitz_r2));
   CHECK(std::isnan(none.null_quantile));
   CHECK(none.kernel.cwiseAbs().maxCoeff() == 0);
-  CHECK_THROWS_AS(position_kernel(random_matrix(9, 5, 1), head, {positions, 3}), ShapeError);
+}
+
+TEST_CASE("a kernel is refused of positions, weights and a null that do not fit, and of what is not finite") {
+  const HeadWeights head = random_head(6, 3, 2);
+  const Matrix positions = random_matrix(9, 6, 1);
+  const PositionNull null(positions, 3, {.draws = 2});
+  CHECK(position_kernel(positions, head, null).kernel.size() == 17);
+  CHECK_THROWS_AS(position_kernel(random_matrix(9, 5, 1), head, null), ShapeError);
+  CHECK_THROWS_AS(position_kernel(Matrix(0, 6), head, {positions, 3, {.draws = 0}}), ShapeError);
+  CHECK_THROWS_AS(position_kernel(random_matrix(8, 6, 1), head, null), ShapeError);
+  CHECK_THROWS_WITH(position_kernel(positions, head, {positions, 4, {.draws = 2}}), ContainsSubstring("a null of"));
+  CHECK_THROWS_WITH(PositionNull(positions, 7), ContainsSubstring("heads of width 7 in states of width 6"));
+  Matrix broken = positions;
+  broken(4, 2) = std::nan("");
+  CHECK_THROWS_AS(position_kernel(broken, head, null), NumericError);
 }
 
 TEST_CASE("a change of basis inside the head changes nothing") {

@@ -4,6 +4,7 @@
 #include "../../analysis/predictions/position_atlas.h"
 #include "../../analysis/waves/delay.h"
 #include "../../analysis/waves/qk_svd.h"
+#include "../../analysis/waves/score_clusters.h"
 #include "../../analysis/waves/wave_head.h"
 #include "../catch.h"
 
@@ -47,6 +48,35 @@ TEST_CASE("a chain and an atlas are refused of a model with NaN among its weight
   CHECK_THROWS_WITH(position_atlas(stack, options), ContainsSubstring("a length of 7 was asked for, the model has 6"));
   stack.blocks[0].self.key.weight = broken;
   CHECK_THROWS_AS(wave_heads(stack, grid, 1), NumericError);
+}
+
+TEST_CASE("heads are followed where the weights have them, and directions where the rotation is theirs") {
+  const Matrix32 weight = Matrix32::Identity(4, 4);
+  Stack stack;
+  stack.block.heads = stack.block.kv_heads = 2;
+  stack.block.d_head = 2;
+  stack.blocks.resize(1);
+  stack.blocks[0].self.query.weight = weight;
+  stack.blocks[0].self.key.weight = weight;
+  CHECK_THROWS_AS(wave_heads(stack, {{0}, 3}, 1), ShapeError);
+  CHECK_THROWS_WITH(wave_heads(stack, {{0}, 3}, 2), ContainsSubstring("no head 2 among 2"));
+  const Matrix side = Matrix::Identity(4, 2);
+  const PhaseRotation rotation = phase_rotation(qk_svd(side, side));
+  CHECK(direction_spectra(MatrixC::Ones(3, 2), rotation).cols() == 2);
+  CHECK_THROWS_AS(direction_spectra(MatrixC::Ones(3, 3), rotation), ShapeError);
+}
+
+TEST_CASE("scores are clustered of documents that are there, into clusters that can be") {
+  CrossCovariances covariances;
+  covariances.grid = {{0}, 2};
+  covariances.reach = 3;
+  HeadClusterOptions options;
+  options.clusters = 1;
+  CHECK_THROWS_AS(score_clusters(covariances, 3, options), ShapeError);
+  covariances.weighted_by_document = {Matrix::Random(2, 7)};
+  CHECK(score_clusters(covariances, 3, options).mass[0] == 1);
+  options.clusters = 0;
+  CHECK_THROWS_AS(score_clusters(covariances, 3, options), NumericError);
 }
 
 TEST_CASE("measured offsets are refused at a level that is no chance") {

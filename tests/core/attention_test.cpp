@@ -149,6 +149,12 @@ TEST_CASE("attend refuses what does not fit") {
   CHECK_THROWS_AS(attend<double>({q, k, v, 2, 2, 1}, {false, 6, -1, {}}, {}, {}), ShapeError);
   CHECK_THROWS_AS(attend<double>({q, k, v, 2, 2, 1}, {false, -1, -1, q}, {}, {}), ShapeError);
   CHECK_THROWS_AS(multi_head_attention(q, k, {q, q, q, q, {}, {}, {}, {}, 1}), ShapeError);
+  CHECK_THROWS_WITH(multi_head_attention(q, q, {q, q, q, q, {}, {}, {}, {}, 4}),
+                    ContainsSubstring("4 heads do not divide the query width 6"));
+  const Matrix square = random_matrix(6, 6, 4);
+  const Vector short_bias = Vector::Zero(5);
+  CHECK_THROWS_WITH(multi_head_attention(q, k, {square, square, square, square, {}, short_bias, {}, {}, 2}),
+                    ContainsSubstring("key bias has 5 entries, expected 6"));
   CHECK_THROWS_AS(scaled_dot_product_attention(q, v, v), ShapeError);
   CHECK_THROWS_AS(scaled_dot_product_attention(q, k, short_v), ShapeError);
 }

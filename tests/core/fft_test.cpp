@@ -126,7 +126,9 @@ TEST_CASE("spectra of a view, of nothing, and of what cannot be transformed") {
   CHECK_THROWS_AS(dft(MatrixC(0, 4)), ShapeError);
   Matrix broken = x;
   broken(3, 3) = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THROWS_AS(real_dft(Matrix(0, 4)), ShapeError);
   CHECK_THROWS_AS(real_dft(broken), NumericError);
+  CHECK_THROWS_AS(amplitude_spectrum(broken), NumericError);
   CHECK_THROWS_WITH(dft(broken.cast<std::complex<double>>()), ContainsSubstring("not finite"));
 }
 

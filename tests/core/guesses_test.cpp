@@ -102,6 +102,10 @@ TEST_CASE("guesses are refused where there is nothing to guess with") {
   bias[5] = std::numeric_limits<float>::quiet_NaN();
   planted.model.head.words.bias = bias;
   CHECK_THROWS_AS(masked_guesses(planted.model, document, 4, 1), NumericError);
+  planted.model.stack.block.causal = true;
+  CHECK_THROWS_AS(greedy_continuation(planted.model, document, 1, 1), NumericError);
+  CHECK_THROWS_AS(greedy_continuation(planted.model, document_of({2, 99}), 1, 1), ShapeError);  // no such word
   planted.model.head = {};
+  CHECK_THROWS_WITH(greedy_continuation(planted.model, document, 1, 1), ContainsSubstring("no prediction head"));
   CHECK_THROWS_WITH(masked_guesses(planted.model, document, 4, 1), ContainsSubstring("no prediction head"));
 }

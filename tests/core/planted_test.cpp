@@ -117,6 +117,14 @@ TEST_CASE("planted models say what does not fit") {
   CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("d_head of at least 34"));
   spec = one_head({37}, {}, 0);
   CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("needs words"));
+  spec = one_head({37}, {1.0}, -1);
+  spec.d_model = 2;
+  CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("need d_model of at least"));
+  spec = one_head({37}, {1.0}, -1);
+  spec.heads.push_back({});
+  CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("layers have 0 and 1 heads"));
+  spec.heads.clear();
+  CHECK_THROWS_WITH(planted_model(spec), ContainsSubstring("no heads to plant"));
   const PlantedModel planted = planted_model(planted_bank());
   CHECK_THROWS_AS(planted_documents(planted, 1, 513, 1), ShapeError);
   CHECK_THROWS_AS(planted_documents(planted, 1, 2, 1), ShapeError);

@@ -56,6 +56,23 @@ TEST_CASE("losses are refused of a model that reads both ways, and of places out
   }
 }
 
+TEST_CASE("losses are refused of tokens that the model reads and does not predict, or does not know") {
+  const Matrix32 words = Matrix32::Ones(4, 2), predicted = Matrix32::Ones(3, 2);
+  Model model;
+  model.family = "bert";
+  model.stack.embedding.words = words;
+  model.head.words.weight = predicted;
+  Document document;
+  document.ids = {0, 3};
+  const std::vector<Index> last{1};
+  CHECK_THROWS_WITH(masked_loss(model, document, last, 1), ContainsSubstring("id 3, outside the 3 words"));
+  CHECK_THROWS_AS(masked_loss(model, document, last, 4), ShapeError);  // the mask
+  model.stack.block.causal = true;
+  CHECK_THROWS_WITH(causal_loss(model, document), ContainsSubstring("id 3, outside the 3 words"));
+  document.ids = {4, 0};
+  CHECK_THROWS_WITH(causal_loss(model, document), ContainsSubstring("id 4, outside the vocabulary of 4"));
+}
+
 TEST_CASE("losses are refused of a document whose states were stored without its token ids") {
   const Matrix32 words = Matrix32::Ones(3, 2);
   Model model;

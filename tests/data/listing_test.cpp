@@ -5,6 +5,7 @@
 
 #include "../../core/numbers/error.h"
 #include "../../data/arrays/safetensors_file.h"
+#include "../../data/listing/model_listing.h"
 #include "../../data/results/result_file.h"
 #include "../catch.h"
 
@@ -99,6 +100,10 @@ TEST_CASE("listing: a model directory says what it is taken for, why, and what i
 TEST_CASE("listing: what is missing from a model directory is noted") {
   const TemporaryFolder folder;
   CHECK_THROWS_AS(listing_of(folder.path()), FormatError);
+  CHECK_THROWS_AS(model_listing(folder.path()), FormatError);
+  CHECK_THROWS_AS(model_listing(folder / "none"), IoError);
+  std::ofstream(folder / "config.json") << "[]";
+  CHECK_THAT(model_listing(folder.path()).notes.at(1), ContainsSubstring("expected a JSON object"));
   std::ofstream(folder / "config.json") << "{";
   CHECK(listing_of(folder.path()).notes.size() == 3);  // weights, config, tokenizer
   std::filesystem::remove(folder / "config.json");

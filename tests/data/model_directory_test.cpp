@@ -108,6 +108,8 @@ TEST_CASE("every way into a model directory refuses one that is not there or not
   CHECK_THROWS_AS(model_map(model), FormatError);
   CHECK_THROWS_AS(open_partial_model(model), FormatError);
   CHECK_THROWS_AS(model_check(model), FormatError);
+  std::ofstream(model / "model.safetensors") << "no tensors";
+  CHECK_THROWS_AS(model_provenance(model), FormatError);
   CHECK_THROWS_WITH(position_table(repository_file("tests/golden/families/llama")), ContainsSubstring("position"));
 }
 
@@ -186,6 +188,7 @@ TEST_CASE("a model directory that is broken is described in one line") {
     file.seekp(header + offset + 4);
     file.write(reinterpret_cast<const char*>(&nan), 4);
     file.close();
+    CHECK_THROWS_AS(open_partial_model(model), FormatError);
     CHECK_THROWS_WITH(open_model(model),
                       ContainsSubstring("encoder.layer.1.output.dense.bias' holds 1 values that are NaN"));
   }
@@ -202,4 +205,6 @@ TEST_CASE("documents that do not fit the model are refused") {
   document.ids.clear();
   document.stored.push_back({0, Matrix32::Zero(4, 16), {}, {}});
   CHECK_THROWS_WITH(model_pass(model, document, {}), ContainsSubstring("have width 16, the model expects 32"));
+  document.stored = {{2, Matrix32::Zero(4, 32), {}, {}}};
+  CHECK_THROWS_WITH(model_pass(model, document, {}), ContainsSubstring("weights are known for 2 layers"));
 }

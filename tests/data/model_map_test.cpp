@@ -1,4 +1,5 @@
 #include <fstream>
+#include <sstream>
 
 #include "../../core/model/model_pass.h"
 #include "../../data/arrays/safetensors_file.h"
@@ -71,6 +72,15 @@ TEST_CASE("a map that is wrong is described in one line") {
   CHECK_THROWS_WITH(open_model(with("[stack]", "[stack")), ContainsSubstring("map.toml: line "));
   CHECK_THROWS_WITH(open_model(with("ln_1", "ln_one")), ContainsSubstring("no tensor 'transformer.h.0.ln_one.weight'"));
   CHECK_THROWS_WITH(open_model({family("gpt2"), folder / "none.toml"}), ContainsSubstring("none.toml: cannot be read"));
+  CHECK_THROWS_AS(model_map_file(folder / "none.toml"), IoError);
+  std::istringstream pairs(model_map_text(model_map(family("bart"))));
+  std::string without_cross;
+  for (std::string line; std::getline(pairs, line);)
+    if (!line.starts_with("cross_")) without_cross += line + "\n";
+  write(file, without_cross);
+  CHECK_THROWS_WITH(model_map_file(file), ContainsSubstring("[decoder]: expected 'cross_query' and the like"));
+  CHECK_THROWS_WITH(open_model(with("heads =", std::string((1U << 20U) + 1, '#') + "\nheads =")),
+                    ContainsSubstring("at most 1 MB"));
 }
 
 TEST_CASE("a tensor of a layer that nothing reads is refused, another one is told") {

@@ -132,6 +132,9 @@ TEST_CASE("npy: objects are refused by name, and archives with advice") {
   std::ofstream(folder / "a.npz") << "PK\x03\x04";
   CHECK_THROWS_WITH(npy_info(folder / "a.npz"), ContainsSubstring("unzip"));
   CHECK_THROWS_AS(npy_info(folder / "none.npy"), IoError);
+  CHECK_THROWS_AS(npy_floats(folder / "none.npy"), IoError);
+  CHECK_THROWS_AS(npy_floats(folder / "none.npy", 0, 1), IoError);
+  CHECK_THROWS_AS(npy_integers(folder / "none.npy"), IoError);
 }
 
 TEST_CASE("npy: headers that are not the three keys are refused") {
@@ -156,8 +159,14 @@ TEST_CASE("npy: headers that are not the three keys are refused") {
   }
 }
 
-TEST_CASE("npy: too little or too much data") {
+TEST_CASE("npy: too little or too much data, or too many axes") {
   const TemporaryFolder folder;
+  std::ofstream(folder / "cut.npy", std::ios::binary) << "\x93NUMPY\x02" << '\0' << "ab";
+  CHECK_THROWS_WITH(npy_info(folder / "cut.npy"), ContainsSubstring("the npy header is cut short"));
+  std::string ones;
+  for (int axis = 0; axis < 65; ++axis) ones += "1, ";
+  write(folder / "a.npy", header("<f4", "(" + ones + ")"), "1234");
+  CHECK_THROWS_WITH(npy_info(folder / "a.npy"), ContainsSubstring("65 dimensions"));
   write(folder / "a.npy", header("<f4", "(2,)"), "1234567");
   CHECK_THROWS_AS(npy_info(folder / "a.npy"), FormatError);
   write(folder / "a.npy", header("<f4", "(2,)"), "123456789");

@@ -1,11 +1,13 @@
 #include "../../data/arrays/safetensors.h"
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <limits>
 #include <numeric>
+#include <thread>
 
 #include "../../core/numbers/error.h"
 #include "../catch.h"
@@ -147,6 +149,28 @@ TEST_CASE("checkpoint: NaN and infinity are counted") {
   write_safetensors(folder / "model.safetensors", {{"w", {5}, a.data()}});
   CHECK(Checkpoint(folder.path()).non_finite("w") == 3);
   CHECK_THROWS_WITH(Checkpoint(folder.path()).non_finite("v"), ContainsSubstring("no tensor 'v'"));
+}
+
+TEST_CASE("checkpoint: several threads that ask for a tensor are shown the same numbers, converted once") {
+  const TemporaryFolder folder;
+  const std::string header =
+      R"({"a":{"dtype":"F16","shape":[2],"data_offsets":[0,4]},"b":{"dtype":"F16","shape":[2],"data_offsets":[4,8]}})";
+  write(folder / "model.safetensors", header, bytes_of<std::uint16_t>({0x3C00, 0x4000, 0x4200, 0x4400}));
+  const Checkpoint checkpoint(folder / "model.safetensors");
+  std::array<const float*, 4> first{}, second{};
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      first[t] = checkpoint.vector("a", 2).data();
+      second[t] = checkpoint.vector("b", 2).data();
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t t = 0; t < 4; ++t) {
+    CHECK(first[t] == first[0]);
+    CHECK(second[t] == second[0]);
+  }
+  CHECK(first[0][1] == 2);
+  CHECK(second[0][0] == 3);
 }
 
 TEST_CASE("checkpoint: shards") {

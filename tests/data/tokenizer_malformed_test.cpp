@@ -10,6 +10,8 @@
 
 #include "../../core/numbers/error.h"
 #include "../../data/tokens/tokenizer_json.h"
+#include "../../data/tokens/tokenizer_settings.h"
+#include "../../data/tokens/vocabulary_files.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -144,6 +146,12 @@ TEST_CASE("a tokenizer.json is refused for each thing it may not hold", "[tokeni
           "name and an id");
   refused(with(&SmallFile::post_processor, R"({"type": "TemplateProcessing", "single": [], "special_tokens": {}})"),
           "missing");
+  refused(with(&SmallFile::post_processor, R"({"type": "BertProcessing", "cls": ["a", -1], "sep": ["b", 2]})"),
+          "-1 is no token id");
+  refused(with(&SmallFile::post_processor, R"({"type": "TemplateProcessing",
+    "single": [{"SpecialToken": {"id": "A"}}, {"Sequence": {"id": "A"}}], "special_tokens": {"A": {"ids": [1, 2]}}})"),
+          "opened or closed by more than one token");
+  refused(with(&SmallFile::model, R"({"vocab": {"a": 0}})"), "'type' is missing");
   refused(with(&SmallFile::decoder, R"({"type": "CTC"})"), "'CTC'");
   refused(with(&SmallFile::added_tokens, R"([{"id": 2, "content": "a"}])"), "make them equal");
   refused(with(&SmallFile::added_tokens, R"([{"id": 2, "content": "x"}])"), "that of 'b'");
@@ -152,6 +160,23 @@ TEST_CASE("a tokenizer.json is refused for each thing it may not hold", "[tokeni
   refused(with(&SmallFile::added_tokens, R"([{"id": 4, "content": ""}])"), "0 bytes");
   refused(with(&SmallFile::added_tokens, R"([{"id": 1099511627776, "content": "x"}])"), "1099511627776");
   refused(with(&SmallFile::added_tokens, R"([{"id": 4, "content": ")" + std::string(5000, 'a') + "\"}]"), "5000 bytes");
+}
+
+TEST_CASE("the files of a tokenizer that are not there cannot be read", "[tokenizer]") {
+  const TemporaryFolder folder;
+  CHECK_THROWS_AS(json_tokenizer(folder / "tokenizer.json"), IoError);
+  CHECK_THROWS_AS(word_piece_tokenizer(folder / "vocab.txt"), IoError);
+  CHECK_THROWS_AS(byte_level_tokenizer(folder / "none.json", folder / "merges.txt"), IoError);
+  std::filesystem::create_directory(folder / "tokenizer_config.json");
+  CHECK_THROWS_AS(settings_beside(folder / "vocab.txt"), IoError);
+}
+
+TEST_CASE("a vocabulary is refused beyond 64 MiB, and where it is not UTF-8", "[tokenizer]") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "vocab.txt") << "\xff\n";
+  CHECK_THROWS_WITH(word_piece_tokenizer(folder / "vocab.txt"), ContainsSubstring("not UTF-8"));
+  std::filesystem::resize_file(folder / "vocab.txt", (std::uintmax_t{64} << 20U) + 1);
+  CHECK_THROWS_WITH(word_piece_tokenizer(folder / "vocab.txt"), ContainsSubstring("is this a vocabulary?"));
 }
 
 TEST_CASE("the post-processor tells how a document opens and closes", "[tokenizer]") {

@@ -42,9 +42,13 @@ TEST_CASE("a merge has two parts, which are in the vocabulary as what they becom
   CHECK_NOTHROW(byte_pair_encoding(letters(), {{"a", "b"}}, {}, "merges.txt"));
   CHECK_THROWS_AS(byte_pair_encoding(letters(), {{"b", "a"}}, {}, "merges.txt"), FormatError);
   CHECK_THROWS_AS(byte_pair_encoding(letters(), {{"a", "c"}}, {}, "merges.txt"), FormatError);
+  BytePairOptions within;
+  within.continuing_prefix = "##";
+  CHECK_THROWS_WITH(byte_pair_encoding(letters(), {{"a", "b"}}, within, "merges.txt"),
+                    ContainsSubstring("'b' does not begin with the prefix '##'"));
 }
 
-TEST_CASE("the name of an added token is neither empty nor endless") {
+TEST_CASE("the names of added tokens are neither empty nor endless, alone or together") {
   const auto token = [](std::string name) {
     AddedToken added;
     added.content = std::move(name);
@@ -53,6 +57,11 @@ TEST_CASE("the name of an added token is neither empty nor endless") {
   CHECK_NOTHROW(AddedTokenFinder(token("<new>"), {}, "tokenizer.json"));
   CHECK_THROWS_AS(AddedTokenFinder(token(""), {}, "tokenizer.json"), FormatError);
   CHECK_THROWS_AS(AddedTokenFinder(token(std::string(1'000'000, 'x')), {}, "tokenizer.json"), FormatError);
+  std::vector<AddedToken> many;
+  for (int i = 0; i < 4097; ++i) many.push_back(token(std::to_string(1'000'000 + i) + std::string(1017, 'x')).front());
+  CHECK_THROWS_WITH(AddedTokenFinder(many, {}, "tokenizer.json"), ContainsSubstring("4194304 bytes together"));
+  many.pop_back();
+  CHECK_NOTHROW(AddedTokenFinder(many, {}, "tokenizer.json"));
   CHECK_THROWS_AS(AddedTokenFinder(
                       token("  "), [](std::string_view) { return std::string(); }, "tokenizer.json"),
                   FormatError);

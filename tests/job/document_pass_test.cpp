@@ -1,8 +1,11 @@
 #include "../../job/run/document_pass.h"
 
+#include <cmath>
+
 #include "../../core/planted/planted_bank.h"
 #include "../../job/run/stage_report.h"
 #include "../catch.h"
+#include "failing_source.h"
 
 using namespace headwave;
 
@@ -76,4 +79,60 @@ TEST_CASE("bytes of a finding that are cut short, too long, or another job's are
   DocumentPass narrow = other.pass();
   narrow.prepare();
   CHECK_THROWS_AS(narrow.read(bytes), FormatError);
+  // The last of these analyses looks at no documents: it finds nothing in one.
+  other.options.only = {"position_atlas"};
+  DocumentPass weights = other.pass();
+  weights.prepare();
+  std::string finding = DocumentPass::bytes_of(weights.look(0));
+  CHECK_NOTHROW(weights.read(finding));
+  finding.back() = 1;
+  CHECK_THROWS_WITH(weights.read(finding), ContainsSubstring("finds nothing in single documents"));
+}
+
+TEST_CASE("a pass is refused with an analysis that is none, or a source whose first document cannot be read") {
+  Job job;
+  job.options.only = {"delays"};
+  CHECK_THROWS_AS(job.pass(), ShapeError);
+  CHECK_THROWS_AS(DocumentPass(job.planted.model, FailingSource(*job.documents, 0), {}, 1), IoError);
+}
+
+TEST_CASE("a document that cannot be read, or does not fit the model, stops the pass whatever the threads") {
+  const Job job;
+  const FailingSource third(*job.documents, 2);
+  for (const int threads : {1, 3}) {
+    CAPTURE(threads);
+    DocumentPass pass(job.planted.model, third, job.options, threads);
+    StageReport nobody({}, {});
+    CHECK_THROWS_AS(pass.run(nobody), IoError);
+    CHECK_NOTHROW(pass.look(1));
+    CHECK_THROWS_WITH(pass.look(2), "document 2 cannot be read");
+  }
+  // The pass through the model: fewer positions than tokens.
+  Model small = job.planted.model;
+  const Matrix32 positions = small.stack.embedding.positions.topRows(95);
+  small.stack.embedding.positions = positions;
+  small.longest = 95;
+  JobOptions landing;
+  landing.only = {"head_types"};
+  DocumentPass pass(small, *job.documents, landing, 2);
+  StageReport nobody({}, {});
+  CHECK_THROWS_AS(pass.run(nobody), ShapeError);
+}
+
+TEST_CASE("what the analyses find wrong stops the pass, before, while and after they look on") {
+  Job job;
+  StageReport nobody({}, {});
+  const Matrix32 broken = Matrix32::Constant(256, 256, std::nanf(""));
+  Model model = job.planted.model;
+  model.stack.blocks[1].self.query.weight = broken;
+  DocumentPass waves(model, *job.documents, job.options, 2);
+  CHECK_THROWS_AS(waves.prepare(), NumericError);
+  job.options.only = {"head_types"};
+  DocumentPass landing(model, *job.documents, job.options, 2);
+  CHECK_THROWS_AS(landing.run(nobody), NumericError);
+  job.options.only = {};
+  job.options.level = 2000;  // no chance, even shared among the offsets
+  DocumentPass whole = job.pass();
+  whole.run(nobody);
+  CHECK_THROWS_AS(whole.fields(0, nobody), NumericError);
 }

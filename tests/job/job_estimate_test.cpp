@@ -7,6 +7,7 @@
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/job_input.h"
 #include "../catch.h"
+#include "failing_source.h"
 
 using namespace headwave;
 
@@ -46,4 +47,17 @@ TEST_CASE("an estimate counts documents of unequal length as they are") {
   CHECK(job.probed == 3);
   CHECK(job.shortest == 3);
   CHECK(job.longest == 7);
+}
+
+TEST_CASE("no estimate of no documents, of options out of range, or of a document that cannot be read") {
+  const PlantedModel planted = planted_model(planted_bank());
+  const auto documents = planted_documents(planted, 4, 32, 1);
+  JobOptions options;
+  options.threads = 1;
+  CHECK_THROWS_WITH(estimate_job(planted.model, FailingSource(*documents, -1), options),
+                    "estimate_job: the source has no documents; expected at least one");
+  CHECK_THROWS_AS(estimate_job(planted.model, FailingSource(*documents, -1), options), ShapeError);
+  CHECK_THROWS_AS(estimate_job(planted.model, FailingSource(*documents, 1), options), IoError);
+  options.window = 0;
+  CHECK_THROWS_AS(estimate_job(planted.model, *documents, options), ShapeError);
 }

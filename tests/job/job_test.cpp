@@ -18,6 +18,7 @@
 #include "../../job/studies/re_aiming.h"
 #include "../../reports/figures/figures.h"
 #include "../catch.h"
+#include "failing_source.h"
 
 using namespace headwave;
 
@@ -97,26 +98,6 @@ TEST_CASE("planted heads cluster by what can be told apart in the window") {
   const double fewer = adjusted_rand(labels_of(planted.run(6)), kinds);
   CHECK(fewer < 0.95);
   CHECK(fewer > 0.7);
-}
-
-TEST_CASE("threads change no digit") {
-  const Planted planted = all_analyses();
-  const Result one = planted.run(6, 1), three = planted.run(6, 3);
-  REQUIRE(one.fields.size() == three.fields.size());
-  for (std::size_t i = 0; i < one.fields.size(); ++i) {
-    CAPTURE(one.fields[i].name);
-    CHECK(std::visit(
-        [](const auto& a, const auto& b) {
-          if constexpr (std::is_same_v<decltype(a), decltype(b)>) {
-            return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const auto& x, const auto& y) {
-                     return x == y || (x != x && y != y);
-                   });
-          } else {
-            return false;
-          }
-        },
-        one.fields[i].values, three.fields[i].values));
-  }
 }
 
 TEST_CASE("every name that a figure asks for is described") {
@@ -204,6 +185,7 @@ TEST_CASE("stored embeddings give the attention that was stored beside them") {
   stored.heads = 2;
   check(states_input(shared_file("bert-tiny-stored-embeddings/npy"), stored));
   CHECK_THROWS_WITH(states_input(shared_file("bert-tiny-stored-embeddings/npy")), ContainsSubstring("--head-count"));
+  CHECK_THROWS_AS(states_input(file, repository_file("tests/golden/models/bert")), ShapeError);
   CHECK_THROWS_WITH(states_input(file, repository_file("tests/golden/models/bert")),
                     ContainsSubstring("width 128, the model's states have 32"));
   CHECK_THROWS_WITH(states_input(shared_file("bert-tiny-stored-embeddings/npy/hidden_states_layer_0.npy"), stored),
@@ -235,6 +217,7 @@ TEST_CASE("states of more tokens than the model has positions are refused at the
   };
   CHECK_THROWS_WITH(states_input(write("long.npy", 41), model),
                     ContainsSubstring("long.npy: document 0 has 41 tokens, but the model of --model has 40 positions"));
+  CHECK_THROWS_AS(states_input(folder / "long.npy", model), ShapeError);
   CHECK(states_input(write("whole.npy", 40), model).source->length(0) == 40);
   // Rotary positions have no table that could end.
   std::ofstream(folder / "ids.json") << "[[5], [6, 7]]";
@@ -317,4 +300,18 @@ TEST_CASE("the chain finds every planted delay to a twentieth of a token, and ag
       }
       ++head;
     }
+}
+
+TEST_CASE("a job is refused without documents, with options out of range, or where a document cannot be read") {
+  const Planted planted(3, 64);
+  const Model& model = planted.model.model;
+  JobOptions options;
+  options.threads = 2;
+  CHECK_THROWS_AS(run_job(model, FailingSource(*planted.documents, -1), options), ShapeError);
+  CHECK_THROWS_WITH(run_job_by_kind(model, FailingSource(*planted.documents, -1), options),
+                    "run_job: the source has no documents; expected at least one");
+  CHECK_THROWS_AS(run_job(model, FailingSource(*planted.documents, 1), options), IoError);
+  options.reach = 0;
+  CHECK_THROWS_AS(run_job(model, *planted.documents, options), ShapeError);
+  CHECK_THROWS_WITH(run_job_by_kind(model, *planted.documents, options), "run_job: reach is 0; expected 1 to 4096");
 }

@@ -4,6 +4,7 @@
 
 #include "../../core/planted/planted_bank.h"
 #include "../catch.h"
+#include "failing_source.h"
 
 using namespace headwave;
 
@@ -60,4 +61,24 @@ TEST_CASE("a model without a position table cannot be re-aimed, and says so") {
   Model model = planted.model;
   model.stack.embedding.positions = MatrixView32();
   CHECK_THROWS_WITH(re_aiming(model, *source), ContainsSubstring("no position table"));
+}
+
+TEST_CASE("re-aiming is refused of heads that are not there, of encoder-decoders, and what stops a job stops it") {
+  const PlantedModel planted = planted_model(planted_bank());
+  const auto source = planted_documents(planted, 2, 64, 3);
+  ReAimingOptions options;
+  for (const HeadName& none : {HeadName{4, 0}, HeadName{0, 8}}) {
+    options.heads = {none};
+    CHECK_THROWS_AS(re_aiming(planted.model, *source, options), ShapeError);
+  }
+  CHECK_THROWS_WITH(re_aiming(planted.model, *source, options),
+                    "--heads: there is no L0H8; the model has 4 layers of 8 heads");
+  Model pairs = planted.model;
+  pairs.decoder = pairs.stack;
+  CHECK_THROWS_AS(re_aiming(pairs, *source), ShapeError);
+  CHECK_THROWS_AS(re_aiming(planted.model, FailingSource(*source, -1)), ShapeError);
+  CHECK_THROWS_AS(re_aiming(planted.model, FailingSource(*source, 1)), IoError);
+  options = {};
+  options.reach = 0;
+  CHECK_THROWS_AS(re_aiming(planted.model, *source, options), ShapeError);
 }

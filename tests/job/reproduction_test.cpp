@@ -7,7 +7,9 @@
 
 #include "../../core/planted/planted_bank.h"
 #include "../../job/studies/published.h"
+#include "../../job/studies/run_readings.h"
 #include "../catch.h"
+#include "failing_source.h"
 
 using namespace headwave;
 
@@ -138,5 +140,49 @@ TEST_CASE("published numbers belong to models of their sizes") {
       CHECK_FALSE(one.source.empty());
       CHECK(names.insert(one.quantity).second);
     }
+  }
+}
+
+TEST_CASE("the paper's list is refused of encoder-decoders, and what stops a job or opens no input stops it") {
+  const PlantedModel planted = planted_model(planted_bank());
+  CHECK_THROWS_AS(reproduction([&] {
+                    JobInput input = planted_input(planted);
+                    input.model.decoder = input.model.stack;
+                    return input;
+                  }),
+                  ShapeError);
+  JobOptions options;
+  options.clusters = 0;
+  CHECK_THROWS_AS(reproduction([&] { return planted_input(planted); }, options), ShapeError);
+  const auto whole = planted_documents(planted, 2, 64, 3);
+  const auto failing_at = [&](Index i) {
+    return [&planted, &whole, i] {
+      JobInput input;
+      input.model = planted.model;
+      input.source = std::make_unique<FailingSource>(*whole, i);
+      return input;
+    };
+  };
+  CHECK_THROWS_AS(reproduction(failing_at(1)), IoError);
+  CHECK_THROWS_AS(reproduction(failing_at(-1)), ShapeError);
+  CHECK_THROWS_AS(reproduction([]() -> JobInput { throw IoError("no model"); }), IoError);
+}
+
+TEST_CASE("a run is read of results that hold offsets, their weights and the weights they are among") {
+  const Axis pairs{"pairs", "1", "", std::vector<std::string>{"all"}};
+  const std::vector<Axis> heads{pairs, layer_axis(1), head_axis(2)};
+  std::vector<Axis> with_offset = heads;
+  with_offset.push_back({"offset", "token", "", std::vector<std::int64_t>{-1, 0, 1}});
+  Result whole;
+  whole.fields = {make_field("measured_offset/offset", heads, "token", "", {1, -1}),
+                  make_field("measured_offset/weight", heads, "1", "", {0.5, 0.7}),
+                  make_field("offset_trace/mean_weight", with_offset, "1", "", {0, 0.1, 0.5, 0.7, 0.1, 0})};
+  CHECK(RunReadings(whole).weight_at({0, 1}, -1) == 0.7);
+  for (std::size_t without = 0; without < whole.fields.size(); ++without) {
+    Result result = whole;
+    result.fields.erase(result.fields.begin() + static_cast<std::ptrdiff_t>(without));
+    CAPTURE(whole.fields[without].name);
+    CHECK_THROWS_AS(RunReadings(result), ShapeError);
+    CHECK_THROWS_WITH(RunReadings(result), ContainsSubstring(whole.fields[without].name));
   }
 }

@@ -99,3 +99,11 @@ TEST_CASE("the bound of a result's size does not overflow") {
   options.reach = 1000000000;
   CHECK(result_bytes(planted.model, *documents, options) > std::int64_t{1} << 59U);
 }
+
+TEST_CASE("no bound of a result with an analysis that is none") {
+  const PlantedModel planted = planted_model(planted_bank());
+  const auto documents = planted_documents(planted, 2, 32, 1);
+  JobOptions options;
+  options.only = {"delays"};
+  CHECK_THROWS_AS(result_bytes(planted.model, *documents, options), ShapeError);
+}

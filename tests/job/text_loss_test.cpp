@@ -61,3 +61,12 @@ TEST_CASE("an encoder-decoder has no loss of a text") {
   CHECK(total(losses).tokens == 7 + 5 + 8);
   CHECK(total(losses).mean() > 0);
 }
+
+TEST_CASE("a model that predicts nothing has no loss of a text") {
+  const TemporaryFolder folder;
+  const JobInput input = ids_of_family("bert-mlm", folder);
+  Model headless = input.model;
+  headless.head = {};
+  CHECK_THROWS_AS(text_losses(headless, *input.source, 4), ShapeError);
+  CHECK_THROWS_AS(text_losses(input.model, *input.source, -1), ShapeError);
+}

@@ -26,6 +26,9 @@ TEST_CASE("field values: axes must be the ones described, in order") {
   CHECK_THROWS_AS(doubles_of(result, "a/c", {"layer", "head"}), ShapeError);
   CHECK_THROWS_AS(strings_of(result, "a/b", {"layer", "head"}), ShapeError);
   CHECK_THROWS_AS(flags_of(result, "a/b", {"layer", "head"}), ShapeError);
+  CHECK_THROWS_AS(counts_of(result, "a/b", {"layer", "head"}), ShapeError);
+  const Result texts = one({"a/b", {axis("layer", 2)}, "1", "", std::vector<std::string>{"x", "y"}, {}, {}});
+  CHECK_THROWS_WITH(doubles_of(texts, "a/b", {"layer"}), "a/b: expected doubles, found values of another type");
 }
 
 TEST_CASE("field values: a file that lies about its size is refused") {
@@ -46,6 +49,8 @@ TEST_CASE("field values: one kind of pairs is cut out, or there is none to choos
   CHECK(head_doubles(both, "a/b", "without_sink") == std::vector<double>{3.0, 4.0});
   CHECK_THROWS_WITH(head_doubles(both, "a/b", "some"),
                     ContainsSubstring("a/b: 'some' is not on the axis 'pairs'; there are: all, without_sink"));
+  CHECK_THROWS_AS(head_doubles(both, "a/c", "all"), ShapeError);
+  CHECK_THROWS_AS(head_flags(both, "a/b", "all"), ShapeError);
   const Result plain = one(make_field("a/b", {axis("layer", 1), axis("head", 2)}, "1", "", {1.0, 2.0}));
   CHECK(head_doubles(plain, "a/b", "all") == std::vector<double>{1.0, 2.0});
 }
@@ -62,4 +67,9 @@ TEST_CASE("field values: coordinates") {
   field.axes[0].values = std::vector<std::string>{"a", "b"};
   CHECK_THROWS_AS(coordinates(field, "x"), ShapeError);
   CHECK(place_of(field, "x", "b") == 1);
+  CHECK_THROWS_AS(place_of(field, "x", "c"), ShapeError);
+  for (const auto& read :
+       {+[](const Field& f) { (void)coordinates(f, "y"); }, +[](const Field& f) { (void)labels_of(f, "y"); },
+        +[](const Field& f) { (void)place_of(f, "y", "a"); }})
+    CHECK_THROWS_AS(read(field), ShapeError);  // no such axis
 }

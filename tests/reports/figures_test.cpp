@@ -1,11 +1,15 @@
 #include "../../reports/figures/figures.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <set>
 #include <sstream>
 
 #include "../../reports/drawing/gnuplot.h"
+#include "../../reports/figures/offset_profile_figure.h"
+#include "../../reports/figures/re_aiming_figure.h"
+#include "../../reports/figures/weighted_profile_figure.h"
 #include "../catch.h"
 #include "sample_result.h"
 
@@ -35,6 +39,21 @@ Field& field_of(Result& result, const std::string& name) {
   for (Field& field : result.fields)
     if (field.name == name) return field;
   throw ShapeError("no field " + name);
+}
+
+/// The Field without the last entry of an axis: it fits itself, and not the others.
+void shorten(Field& field, std::size_t axis) {
+  const auto size = static_cast<std::size_t>(field.axes[axis].size());
+  std::size_t inner = 1;
+  for (std::size_t next = axis + 1; next < field.axes.size(); ++next)
+    inner *= static_cast<std::size_t>(field.axes[next].size());
+  std::visit([](auto& values) { values.pop_back(); }, field.axes[axis].values);
+  std::visit(
+      [&](auto& values) {
+        std::size_t entry = 0;
+        std::erase_if(values, [&](const auto&) { return entry++ / inner % size == size - 1; });
+      },
+      field.values);
 }
 
 FigureOptions svg_only() {
@@ -77,12 +96,14 @@ TEST_CASE("figures: kinds are named once, have captions and name their Fields") 
   for (const FigureKind& one : figure_kinds()) {
     names.insert(one.name);
     CHECK(one.caption.size() > 40);
+    CHECK(std::isupper(static_cast<unsigned char>(one.caption.front())) != 0);
     CHECK_FALSE(one.fields.empty());
     CHECK(one.draw != nullptr);
     for (const auto* list : {&one.fields, &one.extras})
       for (const std::string& field : *list) {
         INFO(field);
         CHECK(sample::result().find(field) != nullptr);
+        CHECK(one.caption.find(field) == std::string::npos);  // captions are for people
       }
   }
   CHECK(names.size() == figure_kinds().size());
@@ -284,6 +305,47 @@ TEST_CASE("figures: Fields of another shape than described are refused by name")
       }
       CHECK_THROWS_AS(one.draw(empty, {}), ShapeError);
     }
+}
+
+TEST_CASE("figures: one Field of fewer layers, heads or entries than the others is refused or drawn without them") {
+  Index refused = 0;
+  for (const FigureKind& one : figure_kinds())
+    for (const auto* names : {&one.fields, &one.extras})
+      for (const std::string& name : *names)
+        for (std::size_t axis = 0; axis < sample::result().at(name).axes.size(); ++axis) {
+          Result result = sample::result();
+          shorten(field_of(result, name), axis);
+          INFO(one.name << ": " << name << ", axis " << axis);
+          try {
+            (void)one.draw(result, {});
+          } catch (const ShapeError& error) {
+            ++refused;
+            CHECK_THAT(error.what(), ContainsSubstring("/") || ContainsSubstring("spectrum: "));  // a Field is named
+          }
+        }
+  CHECK(refused > 40);
+}
+
+TEST_CASE("figures: more heads than can be told apart, a profile without offsets and re-aiming without 0 are refused") {
+  Result many = sample::result();
+  for (const char* name : {"offset_trace/mean_weight", "cross_covariance/weighted_centred"}) {
+    Field& field = field_of(many, name);
+    for (Axis& axis : field.axes) {
+      if (axis.name == "layer") axis = layer_axis(129);
+      if (axis.name == "head") axis = head_axis(128);
+      if (axis.name == "offset" || axis.name == "lag") axis = counting_axis(axis.name, "token", "", -1, 1);
+    }
+    field.values = std::vector<double>(static_cast<std::size_t>(field.size()), 1.0);
+  }
+  CHECK_THROWS_WITH(offset_profile_figure().draw(many, {}), ContainsSubstring("heads are too many to draw"));
+  CHECK_THROWS_WITH(weighted_profile_figure().draw(many, {}), ContainsSubstring("heads are too many to draw"));
+  Result far = sample::result(), moved = sample::result();
+  Field& profile = field_of(far, "offset_trace/mean_weight");
+  profile.axes.back() = counting_axis("offset", "token", "", 1000, 999 + profile.axes.back().size());
+  CHECK_THROWS_WITH(offset_profile_figure().draw(far, {}), ContainsSubstring("holds no offsets to draw"));
+  Axis& shifts = field_of(moved, "re_aiming/offset").axes.back();
+  shifts = counting_axis("shift", "token", "", 1, shifts.size());
+  CHECK_THROWS_WITH(re_aiming_figure().draw(moved, {}), ContainsSubstring("expected a shift of 0"));
 }
 
 TEST_CASE("figures: as wide as asked for, whatever they show, and no panel is left out") {

@@ -105,9 +105,26 @@ TEST_CASE("gnuplot: missing, the error names the package") {
   const TemporaryFolder folder;
   const OtherPath empty(folder.path().string());
   CHECK_FALSE(gnuplot_found());
+  CHECK_THROWS_AS(require_gnuplot(), IoError);
+  CHECK_THROWS_WITH(require_gnuplot(), ContainsSubstring("Debian package gnuplot-nox"));
   CHECK_THROWS_AS(line().write(folder / "out", "line", {"svg"}, true), IoError);
   CHECK_THROWS_WITH(line().write(folder / "out", "line", {"svg"}, true),
                     ContainsSubstring("Debian package gnuplot-nox"));
+}
+
+TEST_CASE("gnuplot: one that makes nothing, or half a figure, is told from one that draws") {
+  const TemporaryFolder folder;
+  const auto instead = [&](const std::string& script) {
+    std::ofstream(folder / "gnuplot") << "#!/bin/sh\n" << script << '\n';
+    std::filesystem::permissions(folder / "gnuplot", std::filesystem::perms::owner_all);
+  };
+  const OtherPath path(folder.path().string());
+  instead(":");
+  CHECK_NOTHROW(require_gnuplot());
+  CHECK_THROWS_AS(line().write(folder / "out", "line", {"pdf"}, true), IoError);
+  CHECK_THROWS_WITH(line().write(folder / "out", "line", {"pdf"}, true), ContainsSubstring("gnuplot made no pdf"));
+  instead("echo '<svg>'");
+  CHECK_THROWS_WITH(line().write(folder / "out", "line", {"svg"}, true), ContainsSubstring("an incomplete svg"));
 }
 
 TEST_CASE("gnuplot: unknown formats are refused") {

@@ -38,6 +38,14 @@ TEST_CASE("beside measured offsets the line about positions stands under the tab
   CHECK_THAT(position_note(result), ContainsSubstring("position_term/kernel in results.h5"));
 }
 
+TEST_CASE("a noted table is refused as the table is: of no offsets at all, or of Fields that do not fit") {
+  CHECK_THROWS_AS(noted_head_table(Result{}), ShapeError);
+  CHECK_THROWS_WITH(noted_head_table(Result{}), ContainsSubstring("measured_offset/offset"));
+  Result result = without_table("rotary");
+  result.fields.push_back(make_field("measured_offset/offset", {layer_axis(1), head_axis(1)}, "token", "", {-1}));
+  CHECK_THROWS_WITH(noted_head_table(result), ContainsSubstring("position_atlas/offset: expected 1 heads, found 2"));
+}
+
 TEST_CASE("where there is a position table, or nobody asked, nothing is said") {
   Result result = without_table("");
   result.fields.front().attributes["undefined"] = std::string("the scores do not depend on position");

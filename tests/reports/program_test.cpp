@@ -1,5 +1,11 @@
 #include "../../reports/drawing/program.h"
 
+#include <cstdlib>
+#include <fstream>
+
+#include <sys/resource.h>
+
+#include "../../core/numbers/error.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -22,6 +28,46 @@ TEST_CASE("program: arguments reach it as they are, in the folder it was given")
   CHECK(run_program({"touch", "--", awkward}, folder.path()).exit_code == 0);
   CHECK(std::filesystem::exists(folder.path() / awkward));
   CHECK_FALSE(std::filesystem::exists(folder.path() / "owned"));
+}
+
+TEST_CASE("program: one that is there and cannot be started is an error that names it") {
+  const ScratchFolder folder;
+  const std::string text = (folder.path() / "text").string();
+  std::ofstream(text) << "no program";
+  CHECK_THROWS_AS(run_program({text}, folder.path()), IoError);
+  CHECK_THROWS_WITH(run_program({text}, folder.path()), ContainsSubstring(text + ": cannot be started: "));
+  CHECK_THROWS_AS(run_program({folder.path().string()}, folder.path()), IoError);
+
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);  // as where too many files are open: no pipe can be made
+  std::string message;
+  try {
+    (void)run_program({"true"}, folder.path());
+  } catch (const IoError& error) {
+    message = error.what();
+  }
+  setrlimit(RLIMIT_NOFILE, &before);
+  CHECK_THAT(message, ContainsSubstring("cannot make a pipe"));
+}
+
+TEST_CASE("program: without a place for temporary files there is no scratch folder") {
+  const TemporaryFolder folder;
+  const char* const set = std::getenv("TMPDIR");
+  const std::string before = set == nullptr ? "" : set;
+  std::ofstream(folder / "file") << "x";
+  for (const char* place : {"none", "file"}) {
+    INFO(place);
+    setenv("TMPDIR", (folder / place).c_str(), 1);
+    CHECK_THROWS_AS(ScratchFolder(), IoError);
+    CHECK_THROWS_WITH(ScratchFolder(), ContainsSubstring("set TMPDIR to a folder that can be written"));
+  }
+  if (set == nullptr)
+    unsetenv("TMPDIR");
+  else
+    setenv("TMPDIR", before.c_str(), 1);
 }
 
 TEST_CASE("program: a scratch folder goes when its object goes") {

@@ -53,6 +53,7 @@ TEST_CASE("spectra: what does not fit together is refused") {
   spectrum = falling("a");
   spectrum.frequency.assign(65, 0.0);  // no frequency above zero
   CHECK_THROWS_AS(spectra_figure({spectrum}), ShapeError);
+  CHECK_THROWS_AS(spectra_figure({falling("a")}, {.palette = "jet"}), FormatError);
 }
 
 TEST_CASE("spectra: T is what the result says") {

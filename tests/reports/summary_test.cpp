@@ -74,3 +74,12 @@ TEST_CASE("summary: a page that cannot be written is an error that names it") {
   CHECK_THROWS_AS(write_summary(Result{}, {}, folder / "page.html"), IoError);
   CHECK_THROWS_WITH(write_summary(Result{}, {}, folder / "page.html"), ContainsSubstring("page.html"));
 }
+
+TEST_CASE("summary: a result whose Fields do not fit together has no page") {
+  const TemporaryFolder folder;
+  Result result = sample::result();
+  for (Field& field : result.fields)
+    if (field.name == "measured_offset/weight") field.axes = {{"wrong", "1", "", std::vector<double>(32, 1.0)}};
+  CHECK_THROWS_AS(write_summary(result, {}, folder / "page.html"), ShapeError);
+  CHECK_FALSE(std::filesystem::exists(folder / "page.html"));
+}

@@ -1,0 +1,93 @@
+#include "../../job/inputs/job_input.h"
+
+#include <fstream>
+
+#include "../../core/numbers/error.h"
+#include "../catch.h"
+
+using namespace headwave;
+
+namespace {
+
+std::filesystem::path family(const char* name) {
+  return repository_file("tests/golden/families") / name;
+}
+
+/// A copy of the golden BERT, 40 positions and 90 words, with a tokenizer of so many words beside it.
+std::filesystem::path bert_with_words(const TemporaryFolder& folder, int words) {
+  std::filesystem::copy(repository_file("tests/golden/models/bert"), folder / "model");
+  std::ofstream vocabulary(folder / "model" / "vocab.txt");
+  vocabulary << "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+  for (int word = 5; word < words; ++word) vocabulary << "w" << word << '\n';
+  return folder / "model";
+}
+
+}  // namespace
+
+TEST_CASE("random tokens are drawn from the model's words, without those its tokenizer calls special") {
+  const TemporaryFolder folder;
+  const auto model = bert_with_words(folder, 8);
+  const JobInput input = random_input(model, {.documents = 2, .period = 19, .repeats = 2}, true);
+  CHECK(input.mask == 4);
+  CHECK(input.source->length(0) == 39);
+  const std::vector<std::int32_t> ids = input.source->document(1).ids;
+  CHECK(ids.front() == 2);
+  for (std::size_t i = 1; i < ids.size(); ++i) CHECK((ids[i] >= 5 && ids[i] < 8));
+  CHECK(random_input(family("gpt2"), {.documents = 1, .period = 3}, true).source->length(0) == 6);
+}
+
+TEST_CASE("random tokens are refused where there are none, more than positions, or the model reads pairs") {
+  const auto bert = repository_file("tests/golden/models/bert");
+  CHECK_THROWS_AS(random_input(bert, {.documents = 0}, false), ShapeError);
+  CHECK_THROWS_AS(random_input(bert, {.period = 0}, false), ShapeError);
+  CHECK_THROWS_AS(random_input(bert, {.repeats = 0}, false), ShapeError);
+  CHECK(random_input(bert, {.period = 20}, false).source->length(0) == 40);
+  CHECK_THROWS_AS(random_input(bert, {.period = 21}, false), ShapeError);
+  CHECK_THROWS_WITH(random_input(bert, {.period = 21}, false),
+                    ContainsSubstring("documents of 42 tokens, but the model has 40 positions; ask for 20 or fewer"));
+  CHECK_THROWS_AS(random_input(family("bart"), {}, false), ShapeError);
+  CHECK_THROWS_WITH(random_input(family("bart"), {}, false), ContainsSubstring("is an encoder-decoder (bart)"));
+  CHECK_THROWS_AS(random_input(std::filesystem::path("/nowhere"), {}, false), IoError);
+  const TemporaryFolder folder;
+  CHECK_THROWS_AS(random_input(bert_with_words(folder, 5), {}, false), ShapeError);  // nothing but special tokens
+  std::ofstream(folder / "model" / "vocab.txt") << "\xff\n";
+  CHECK_THROWS_AS(random_input(folder / "model", {}, false), FormatError);
+}
+
+TEST_CASE("a text is refused where the model, its tokenizer or the length does not fit it") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "text.txt") << "w5 w6 w7";
+  const auto text = folder / "text.txt";
+  CHECK_THROWS_AS(text_input(family("bart"), text), ShapeError);
+  CHECK_THROWS_WITH(text_input(family("bart"), text), ContainsSubstring("--ids FILE"));
+  CHECK_THROWS_AS(text_input(folder / "none", text), IoError);
+  CHECK_THROWS_AS(text_input(repository_file("tests/golden/models/bert"), text), FormatError);  // no tokenizer there
+  const auto model = bert_with_words(folder, 91);
+  CHECK_THROWS_AS(text_input(model, text), FormatError);
+  CHECK_THROWS_WITH(text_input(model, text), ContainsSubstring("the tokenizer knows 91 tokens, the model 90"));
+  PackingOptions packing;
+  packing.length = 41;
+  CHECK_THROWS_AS(text_input(repository_file("tests/golden/models/bert"), text, packing), ShapeError);
+}
+
+TEST_CASE("ids are refused where they are pairs for a model of one sequence, or the other way round") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "pairs.json") << R"([{"source": [5, 6], "target": [2, 8]}])";
+  std::ofstream(folder / "ids.json") << "[[5, 6, 7]]";
+  CHECK(ids_input(family("bart"), folder / "pairs.json").source->count() == 1);
+  CHECK_THROWS_AS(ids_input(family("gpt2"), folder / "pairs.json"), ShapeError);
+  CHECK_THROWS_WITH(ids_input(family("gpt2"), folder / "pairs.json"), ContainsSubstring("a gpt2 reads one sequence"));
+  CHECK_THROWS_AS(ids_input(family("bart"), folder / "ids.json"), ShapeError);
+  CHECK_THROWS_WITH(ids_input(family("bart"), folder / "ids.json"), ContainsSubstring("is an encoder-decoder"));
+  CHECK_THROWS_AS(ids_input(folder / "none", folder / "ids.json"), IoError);
+  CHECK_THROWS_AS(ids_input(family("gpt2"), folder / "none.json"), IoError);
+}
+
+TEST_CASE("stored states are refused where there are none, or the model beside them is none or another's") {
+  const TemporaryFolder folder;
+  const auto states = repository_file("tests/golden/stored/causal.h5");
+  CHECK_THROWS_AS(states_input(folder / "none.h5"), IoError);
+  std::ofstream(folder / "text.h5") << "no states";
+  CHECK_THROWS_AS(states_input(folder / "text.h5"), FormatError);
+  CHECK_THROWS_AS(states_input(states, folder / "none"), IoError);
+}
