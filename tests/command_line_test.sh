@@ -111,7 +111,7 @@ expect 2 "applies to --states FILE.npy only" run --model "$golden" --ids "$work/
 expect 2 "does not apply to --ids" run --model "$golden" --ids "$work/ids.json" --no-special-tokens --out "$work/r"
 expect 2 "documents of their own lengths" run --model "$golden" --ids "$work/ids.json" --documents 2 --length 4 --out "$work/r"
 expect 2 "does not apply to --states" run --states "$stored" --intervene words-only --out "$work/r"
-expect 2 "only re-aim, with --model, changes keys" run --states "$stored" --intervene re-aim=L0H0:+1 --out "$work/r"
+expect 2 "mean-keys, with --model, change queries and keys" run --states "$stored" --intervene re-aim=L0H0:+1 --out "$work/r"
 [ -e "$work/r/results.h5" ] && { echo "FAILED: an error left a result behind"; failed=1; }
 
 # A text is UTF-8 or is refused with the place; another encoding is read where it is named.
@@ -173,6 +173,10 @@ expect 1 "--random-tokens 400: documents of 800 tokens, but the model has 24 pos
 expect 1 "--intervene without-heads=L9H9: there is no L9H9" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene without-heads=L9H9
 expect 1 "--intervene re-aim=L0H1:+900: by 900 tokens with 24 positions" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene re-aim=L0H1:+900
 expect 1 "a llama has no position table to change (its positions are rotary)" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-band=1:2
+expect 1 "a gpt2 has no rotary positions; its positions are a table" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene turn=L0H1:+2
+expect 1 "without-pairs=2:9: 2 to 9 of 6 pairs of channels; expected pairs within 0 to 5" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-pairs=2:9
+expect 1 "the mean over a single document is its own key" -q loss --model "$families/gpt2" --ids "$work/five.json" --intervene mean-keys=L0H1
+expect 0 "turn=L0H1:+2 mean-keys=L1H0,L1H1" loss --model "$families/llama" --random-tokens 6 --documents 3 --intervene turn=L0H1:+2 --intervene mean-keys=L1H0,L1H1
 expect 1 "--heads: there is no L9H9" -q re-aim --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --heads L9H9
 expect 1 "--length 100000, but the model has 24 positions" atlas --model "$families/gpt2" --length 100000 --out "$work/m"
 expect 1 "--paper-rotation: there is no L9H9" atlas --model "$families/gpt2" --paper-rotation L9H9 --out "$work/m"

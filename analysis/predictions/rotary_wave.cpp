@@ -20,16 +20,6 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// The two channels of pair m.
-struct Channels {
-  Index real, imaginary;
-};
-
-Channels channels_of(const RotaryOptions& options, Index pair) {
-  if (options.pairing == RotaryPairing::halves) return {pair, pair + options.channels / 2};
-  return {2 * pair, 2 * pair + 1};
-}
-
 /// Means over documents with which they are counted `times`.
 DocumentRotary mean_of(const std::vector<DocumentRotary>& documents, const std::vector<double>& times) {
   DocumentRotary mean;

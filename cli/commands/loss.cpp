@@ -117,6 +117,7 @@ void add_loss(CLI::App& program, Command& chosen) {
                  "how much worse a text is predicted without two heads"}});
   command->final_callback([=, &chosen] {
     require_usage(source, options->input);
+    options->input.intervening.threads = options->loss.threads;
     chosen = [=] { return loss(*options, source); };
   });
 }

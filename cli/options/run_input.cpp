@@ -73,6 +73,12 @@ CLI::Option* add_states(CLI::App& command, InputOptions& options) {
       ->type_name("FILE");
 }
 
+/// Whether an intervention changes what a layer makes of the states that enter it.
+bool changes_projections(std::string_view what) {
+  const std::string_view name = what.substr(0, what.find('='));
+  return name == "re-aim" || name == "turn" || name == "without-pairs" || name == "mean-keys";
+}
+
 /// @returns --shuffles
 CLI::Option* add_interventions(CLI::App& command, InputOptions& options, const InputWithout& without) {
   const char* group = "Interventions";
@@ -83,7 +89,8 @@ CLI::Option* add_interventions(CLI::App& command, InputOptions& options, const I
   command
       .add_option("--intervene", options.interventions,
                   "run with part of the model or text changed: words-only, positions-only, shuffled-words, "
-                  "without-heads=L0H1,L2H3, without-band=40:60, re-aim=L2H3:+2; may be given several times")
+                  "without-heads=L0H1,L2H3, without-band=40:60, re-aim=L2H3:+2, turn=L2H3:+2, without-pairs=5:9, "
+                  "mean-keys=L2H3; may be given several times")
       ->type_name("WHAT")
       ->group(group);
   if (!without.shuffles.empty()) return refused_option(command, "--shuffles", without.shuffles);
@@ -184,10 +191,11 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
     return;
   }
   for (const std::string& what : options.interventions)
-    if (given.model->empty() || !what.starts_with("re-aim="))
+    if (given.model->empty() || !changes_projections(what))
       throw CLI::ValidationError("--intervene", what +
                                                     " does not apply to --states: what the model made of words and "
-                                                    "positions is stored; only re-aim, with --model, changes keys");
+                                                    "positions is stored; only re-aim, turn, without-pairs and "
+                                                    "mean-keys, with --model, change queries and keys");
   refuse(given.length, "does not apply to --states: documents are as they were stored");
   refuse(given.no_special_tokens, "does not apply to --states: documents are as they were stored");
   if (!given.model->empty())
@@ -218,6 +226,7 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
   if (given.random->empty())
     require_two_tokens(input, !given.text->empty() ? options.text : !given.ids->empty() ? options.ids : options.states);
   const std::vector<std::string> remarks = remarks_on(input, options, given);
+  if (!options.interventions.empty()) progress_at("changing the model");
   options.intervening.seed = seed;
   intervene(input, options.interventions, options.intervening);
   for (const std::string& remark : remarks) say_once(remark);

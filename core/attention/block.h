@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "../numbers/matrix.h"
 
 namespace headwave {
@@ -34,9 +36,16 @@ struct Norm {
   [[nodiscard]] bool empty() const { return scale.empty(); }
 };
 
+/// Keys that a key head has whatever stands there: one for each position.
+struct FixedKeys {
+  Index head = 0;     ///< key head
+  MatrixView32 keys;  ///< (positions, d_head)  with bias, before any rotation; row n is the key at position n
+};
+
 /// Projections of one attention, all heads side by side.
 struct AttentionWeights {
   Linear query, key, value, output;
+  std::vector<FixedKeys> fixed_keys = {};  ///< in place of what `key` gives these heads; a trained model has none
 
   [[nodiscard]] bool empty() const { return query.empty(); }
 };

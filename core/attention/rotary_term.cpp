@@ -75,6 +75,11 @@ Vector yarn_frequency(const Vector& f, const RotaryOptions& o) {
 
 }  // namespace
 
+std::pair<Index, Index> channels_of(const RotaryOptions& options, Index pair) {
+  if (options.pairing == RotaryPairing::halves) return {pair, pair + options.channels / 2};
+  return {2 * pair, 2 * pair + 1};
+}
+
 RotaryTerm::RotaryTerm(const RotaryOptions& options) : options_(options) {
   if (options.channels < 2 || options.channels % 2 != 0)
     throw ShapeError(

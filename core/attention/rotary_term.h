@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "position_term.h"
 
 namespace headwave {
@@ -22,6 +24,10 @@ struct RotaryOptions {
   bool whole_channels = true;   ///< yarn: the fading begins and ends at whole channels
   double attention_factor = 1;  ///< yarn: multiplies queries and keys
 };
+
+/// The two channels x_a, x_b of a head that turn together as pair m.
+/// @param pair  m, 0 .. r/2 - 1, the fastest first
+std::pair<Index, Index> channels_of(const RotaryOptions& options, Index pair);
 
 /// Rotary positions (RoPE): channel pair m of a head at position n is turned by n f_m.
 ///

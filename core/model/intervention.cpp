@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "../numbers/random.h"
+#include "changed_model.h"
 #include "layer_positions.h"
 
 namespace headwave {
@@ -17,44 +18,19 @@ namespace headwave {
 namespace {
 
 /// Rows that are all the same zero row in memory.
-MatrixView32 zero_rows(const Vector32& zero, Index rows) {
+MatrixView32 zero_rows(const VectorView32& zero, Index rows) {
   return {zero.data(), rows, zero.size(), 0};
 }
 
-/// What stands behind a changed model: the model it was made from, and what is new.
-struct Changed {
-  std::shared_ptr<const void> before;
-  std::vector<Vector32> vectors;
-  std::vector<Matrix32> matrices;
-};
-
-template <class Change>
-void change_stacks(Model& model, const Change& change) {
-  change(model.stack);
-  if (model.decoder) change(*model.decoder);
-}
-
-/// The attention of that kind, in the stack where it happens.
-struct Site {
-  Stack& stack;
-  AttentionWeights Block::*attention;
-};
-
-Site site_of(Model& model, AttentionKind kind) {
-  if (!model.decoder || kind == AttentionKind::self) return {model.stack, &Block::self};
-  return {*model.decoder, kind == AttentionKind::cross ? &Block::cross : &Block::self};
-}
-
 /// A copy of the output projection in which nothing of the head is left.
-void silence(Linear& output, Index head, Index heads, std::vector<Matrix32>& storage) {
+void silence(Linear& output, Index head, Index heads, ChangedModel& changed) {
   Matrix32 weight = output.weight;
   const Index width = output.d_in() / heads;
   if (output.in_out)
     weight.middleRows(head * width, width).setZero();
   else
     weight.middleCols(head * width, width).setZero();
-  storage.push_back(std::move(weight));
-  output.weight = storage.back();
+  output.weight = changed.kept(std::move(weight));
 }
 
 /// The part of every column at first <= f <= last cycles per T: projections on cosines and sines, which are orthogonal
@@ -137,56 +113,41 @@ class ShuffledWords : public Source {
 }  // namespace
 
 Model words_only(const Model& model) {
-  Model changed = model;
-  auto storage = std::make_shared<Changed>(Changed{model.storage, {}, {}});
-  storage->vectors.reserve(2);
-  change_stacks(changed, [&](Stack& stack) {
+  ChangedModel changed(model);
+  changed.change_stacks([&](Stack& stack) {
     stack.position_term = nullptr;
-    if (stack.embedding.positions.empty()) return;
-    storage->vectors.push_back(Vector32::Zero(stack.embedding.positions.cols()));
-    stack.embedding.positions = zero_rows(storage->vectors.back(), stack.embedding.positions.rows());
+    MatrixView32& positions = stack.embedding.positions;
+    if (!positions.empty())
+      positions = zero_rows(changed.kept(Vector32(Vector32::Zero(positions.cols()))), positions.rows());
   });
-  changed.storage = storage;
-  return changed;
+  return changed.taken();
 }
 
 Model positions_only(const Model& model) {
-  Model changed = model;
-  auto storage = std::make_shared<Changed>(Changed{model.storage, {}, {}});
-  storage->vectors.reserve(2);
-  change_stacks(changed, [&](Stack& stack) {
+  ChangedModel changed(model);
+  changed.change_stacks([&](Stack& stack) {
     if (stack.embedding.positions.empty() && stack.position_term == nullptr)
       throw ShapeError(
           fmt::format("positions_only: this {} knows nothing of positions; nothing would be left", model.family));
-    storage->vectors.push_back(Vector32::Zero(stack.embedding.words.cols()));
-    stack.embedding.words = zero_rows(storage->vectors.back(), stack.embedding.words.rows());
+    MatrixView32& words = stack.embedding.words;
+    words = zero_rows(changed.kept(Vector32(Vector32::Zero(words.cols()))), words.rows());
   });
-  changed.storage = storage;
-  return changed;
+  return changed.taken();
 }
 
 Model without_heads(const Model& model, const std::vector<HeadName>& heads, AttentionKind kind) {
-  Model changed = model;
-  auto storage = std::make_shared<Changed>(Changed{model.storage, {}, {}});
-  storage->matrices.reserve(heads.size());
-  const Site site = site_of(changed, kind);
-  const Index count = site.stack.block.heads;
+  ChangedModel changed(model);
+  const Stack& stack = changed.stack_of(kind);
   for (const HeadName& head : heads) {
-    if (head.layer < 0 || head.layer >= site.stack.layers() || head.head < 0 || head.head >= count)
-      throw ShapeError(fmt::format("without_heads: there is no {}; the model has {} layers of {} heads",
-                                   head_name(head.layer, head.head), site.stack.layers(), count));
-    Block& block = site.stack.blocks[static_cast<std::size_t>(head.layer)];
-    silence((block.*site.attention).output, head.head, count, storage->matrices);
+    require_head(stack, head, "without_heads");
+    silence(changed.attention_of(kind, head.layer).output, head.head, stack.block.heads, changed);
   }
-  changed.storage = storage;
-  return changed;
+  return changed.taken();
 }
 
 Model without_band(const Model& model, Index first, Index last) {
-  Model changed = model;
-  auto storage = std::make_shared<Changed>(Changed{model.storage, {}, {}});
-  storage->matrices.reserve(2);
-  change_stacks(changed, [&](Stack& stack) {
+  ChangedModel changed(model);
+  changed.change_stacks([&](Stack& stack) {
     const Matrix table = stack.embedding.positions.cast<double>();
     const Index length = table.rows();
     if (length == 0 || first < 0 || last < first || last > length / 2)
@@ -194,27 +155,21 @@ Model without_band(const Model& model, Index first, Index last) {
           fmt::format("without_band: {} to {} cycles of a table of {} positions; expected a band within 0 "
                       "to {}",
                       first, last, length, length / 2));
-    storage->matrices.push_back((table - band_of(table, first, last)).cast<float>());
-    stack.embedding.positions = storage->matrices.back();
+    stack.embedding.positions = changed.kept(Matrix32((table - band_of(table, first, last)).cast<float>()));
   });
-  changed.storage = storage;
-  return changed;
+  return changed.taken();
 }
 
 Model re_aimed(const Model& model, const std::vector<HeadName>& heads, Index u) {
-  Model changed = model;
-  auto storage = std::make_shared<Changed>(Changed{model.storage, {}, {}});
-  storage->matrices.reserve(heads.size());
-  const BlockSpec& block = changed.stack.block;
+  ChangedModel changed(model);
+  const BlockSpec& block = model.stack.block;
   for (const HeadName& head : heads) {
-    if (head.layer < 0 || head.layer >= changed.stack.layers() || head.head < 0 || head.head >= block.heads)
-      throw ShapeError(fmt::format("re_aimed: there is no {}; the model has {} layers of {} heads",
-                                   head_name(head.layer, head.head), changed.stack.layers(), block.heads));
+    require_head(model.stack, head, "re_aimed");
     const Matrix positions = layer_positions(model.stack, head.layer);
     if (u == 0 || std::abs(u) >= positions.rows())
       throw ShapeError(fmt::format("re_aimed: by {} tokens with {} positions; expected a shift within them, not 0", u,
                                    positions.rows()));
-    Linear& key = changed.stack.blocks[static_cast<std::size_t>(head.layer)].self.key;
+    Linear& key = changed.model().stack.blocks[static_cast<std::size_t>(head.layer)].self.key;
     const Index first = head.head / (block.heads / block.kv_heads) * block.d_head;
     Matrix32 weight = key.weight;
     Matrix columns;
@@ -227,11 +182,9 @@ Model re_aimed(const Model& model, const std::vector<HeadName>& heads, Index u) 
       weight.middleCols(first, block.d_head) = turned;
     else
       weight.middleRows(first, block.d_head) = turned.transpose();
-    storage->matrices.push_back(std::move(weight));
-    key.weight = storage->matrices.back();
+    key.weight = changed.kept(std::move(weight));
   }
-  changed.storage = storage;
-  return changed;
+  return changed.taken();
 }
 
 std::unique_ptr<Source> shuffled_words(std::unique_ptr<Source> source, std::uint64_t seed, Index shuffles) {

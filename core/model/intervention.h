@@ -12,7 +12,7 @@ namespace headwave {
 
 /// Interventions: what carries a head, seen by what it does when part of what it reads is taken away (ablation). Each
 /// gives another model, which shares all weights but those that were changed, so that every analysis can be run on it
-/// as on any other.
+/// as on any other. Those on rotary positions: rotary_intervention.h; keys replaced by their mean: mean_keys.h.
 
 /// The model with every position the same: its position table is zero, its position terms are gone. Norms, token types
 /// and words stay.

@@ -39,6 +39,20 @@ Matrix32 embedded(const Embedding& embedding, const TokenSequence& tokens, const
   return x;
 }
 
+/// Keys as the weights project them, but where they are fixed.
+Matrix32 keys_of(MatrixView32 states, const AttentionWeights& weights, Index layer, const Document& document) {
+  Matrix32 keys = linear(states, weights.key);
+  for (const FixedKeys& fixed : weights.fixed_keys) {
+    if (keys.rows() > fixed.keys.rows())
+      throw ShapeError(
+          fmt::format("{}: {} tokens, but keys of layer {} are fixed at {} positions; give a shorter one, or "
+                      "fix them by one as long",
+                      label(document), keys.rows(), layer, fixed.keys.rows()));
+    keys.middleCols(fixed.head * fixed.keys.cols(), fixed.keys.cols()) = fixed.keys.topRows(keys.rows());
+  }
+  return keys;
+}
+
 /// One stack on its way through a document.
 class StackPass {
  public:
@@ -111,7 +125,7 @@ class StackPass {
     const AttentionKind kind = spec_.causal ? AttentionKind::causal : AttentionKind::self;
     show_input(layer, kind, input);
     const Matrix32 query = linear(input, weights.query);
-    const Matrix32 key = linear(input, weights.key);
+    const Matrix32 key = keys_of(input, weights, layer, document_);
     const Matrix32 value = needed || shows(weights) ? linear(input, weights.value) : Matrix32();
     show_values(layer, kind, weights, value);
     const Matrix32 heads = attend_self(layer, query, key, value);
@@ -124,7 +138,7 @@ class StackPass {
                                          bool needed) const {
     show_input(layer, AttentionKind::cross, input);
     const Matrix32 query = linear(input, weights.query);
-    const Matrix32 key = linear(memory_, weights.key);
+    const Matrix32 key = keys_of(memory_, weights, layer, document_);
     const Matrix32 value = needed || shows(weights) ? linear(memory_, weights.value) : Matrix32();
     show_values(layer, AttentionKind::cross, weights, value);
     const HeadInputs<float> inputs{query, key, value, spec_.heads, spec_.kv_heads, spec_.score_scale, nullptr};
@@ -180,7 +194,7 @@ void attend_stored(const Stack& stack, const StoredLayer& stored, const Document
     const AttentionWeights& weights = stack.blocks[static_cast<std::size_t>(stored.layer)].self;
     require_width(document, stored.layer, "states", stored.states.cols(), weights.query.d_in());
     query = linear(stored.states, weights.query);
-    key = linear(stored.states, weights.key);
+    key = keys_of(stored.states, weights, stored.layer, document);
   }
   require_width(document, stored.layer, "queries", query.cols(), stack.block.heads * stack.block.d_head);
   require_width(document, stored.layer, "keys", key.cols(), stack.block.kv_heads * stack.block.d_head);

@@ -26,8 +26,9 @@ struct PassOptions {
 /// @param document  T tokens, T <= model.longest
 /// @returns (T, d_model) the output of the last block, after the final norm where there is one, if asked for; of the
 ///          decoder in an encoder-decoder; otherwise empty
-/// @throws ShapeError if the document is longer than the model's positions, an id lies outside the vocabulary, a target
-///         is missing or not expected, or stored arrays do not have the model's width or are of a layer that it has not
+/// @throws ShapeError if the document is longer than the model's positions or fixed keys, an id lies outside the
+///         vocabulary, a target is missing or not expected, or stored arrays do not have the model's width or are of a
+///         layer that it has not
 Matrix32 model_pass(const Model& model, const Document& document, std::span<Probe* const> probes,
                     const PassOptions& options = {});
 

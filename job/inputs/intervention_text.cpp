@@ -1,5 +1,6 @@
 #include "intervention_text.h"
 
+#include <array>
 #include <charconv>
 #include <string_view>
 #include <utility>
@@ -7,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "../../core/model/intervention.h"
+#include "../../core/model/mean_keys.h"
+#include "../../core/model/rotary_intervention.h"
 #include "../../core/numbers/error.h"
 #include "../../core/numbers/nearest_name.h"
 #include "../../data/files/printable.h"
@@ -60,46 +63,111 @@ std::vector<HeadName> heads_of(std::string_view text) {
   }
 }
 
-Model pruned(const Model& model, std::string_view text) {
+/// Heads, and of which attention of an encoder-decoder: L0H1,L2H3 or cross:L0H1.
+struct HeadsOfKind {
+  std::vector<HeadName> heads;
+  AttentionKind kind = AttentionKind::self;
+};
+
+HeadsOfKind heads_of_kind(std::string_view text) {
   for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal, AttentionKind::cross}) {
     const std::string begins = std::string(name_of(kind)) + ":";
-    if (text.starts_with(begins)) return without_heads(model, heads_of(text.substr(begins.size())), kind);
+    if (text.starts_with(begins)) return {heads_of(text.substr(begins.size())), kind};
   }
-  return without_heads(model, heads_of(text));
+  return {heads_of(text)};
+}
+
+/// What was given of an intervention, beside its name.
+struct Given {
+  std::string_view value;  ///< what stands after =
+  const char* expected;    ///< what a value that cannot be read should have been
+  const InterventionOptions& options;
+
+  /// What stands before and after the last colon.
+  [[nodiscard]] std::pair<std::string_view, std::string_view> parts() const { return split(value, ':', expected); }
+  [[nodiscard]] Index number(std::string_view text) const { return whole_number(text, expected); }
+};
+
+struct Intervention {
+  const char* name;
+  const char* value;     ///< what stands after =; null: nothing
+  const char* expected;  ///< where heads alone do not say it
+  void (*apply)(JobInput& input, const Given& given);
+};
+
+constexpr std::array known_interventions{
+    Intervention{"words-only", nullptr, nullptr,
+                 [](JobInput& input, const Given&) { input.model = words_only(input.model); }},
+    Intervention{"positions-only", nullptr, nullptr,
+                 [](JobInput& input, const Given&) { input.model = positions_only(input.model); }},
+    Intervention{"shuffled-words", nullptr, nullptr,
+                 [](JobInput& input, const Given& given) {
+                   input.source = shuffled_words(std::move(input.source), given.options.seed, given.options.shuffles);
+                 }},
+    Intervention{"without-heads", "HEADS", nullptr,
+                 [](JobInput& input, const Given& given) {
+                   const auto [heads, kind] = heads_of_kind(given.value);
+                   input.model = without_heads(input.model, heads, kind);
+                 }},
+    Intervention{"without-band", "FIRST:LAST", "without-band=FIRST:LAST, in cycles per T",
+                 [](JobInput& input, const Given& given) {
+                   const auto [first, last] = given.parts();
+                   require_position_table(input.model);
+                   input.model = without_band(input.model, given.number(first), given.number(last));
+                 }},
+    Intervention{"re-aim", "HEADS:TOKENS", "re-aim=HEADS:TOKENS, such as re-aim=L2H3,L4H1:+2",
+                 [](JobInput& input, const Given& given) {
+                   const auto [heads, shift] = given.parts();
+                   require_position_table(input.model);
+                   input.model = re_aimed(input.model, heads_of(heads), given.number(shift));
+                 }},
+    Intervention{"turn", "HEADS:TOKENS", "turn=HEADS:TOKENS, such as turn=L2H3,L4H1:+2",
+                 [](JobInput& input, const Given& given) {
+                   const auto [named, shift] = given.parts();
+                   const auto [heads, kind] = heads_of_kind(named);
+                   input.model = turned(input.model, heads, given.number(shift), kind);
+                 }},
+    Intervention{"without-pairs", "FIRST:LAST", "without-pairs=FIRST:LAST, pairs of channels, 0 the fastest",
+                 [](JobInput& input, const Given& given) {
+                   const auto [first, last] = given.parts();
+                   input.model = without_pairs(input.model, given.number(first), given.number(last));
+                 }},
+    Intervention{"mean-keys", "HEADS", nullptr,
+                 [](JobInput& input, const Given& given) {
+                   const auto [heads, kind] = heads_of_kind(given.value);
+                   input.model = mean_keys(input.model, *input.source, heads, {kind, given.options.threads});
+                 }},
+};
+
+/// "words-only, positions-only, ... or re-aim=HEADS:TOKENS".
+std::string all_known() {
+  std::string all;
+  for (const Intervention& known : known_interventions) {
+    const bool last = &known == &known_interventions.back();
+    all += fmt::format("{}{}{}",
+                       all.empty() ? ""
+                       : last      ? " or "
+                                   : ", ",
+                       known.name, known.value == nullptr ? "" : fmt::format("={}", known.value));
+  }
+  return all;
 }
 
 void apply(JobInput& input, const std::string& text, const InterventionOptions& options) {
   const auto equals = text.find('=');
   const std::string name = text.substr(0, equals);
-  const std::string_view value = equals == std::string::npos ? "" : std::string_view(text).substr(equals + 1);
   const bool plain = equals == std::string::npos;
-  if (name == "words-only" && plain) {
-    input.model = words_only(input.model);
-  } else if (name == "positions-only" && plain) {
-    input.model = positions_only(input.model);
-  } else if (name == "shuffled-words" && plain) {
-    input.source = shuffled_words(std::move(input.source), options.seed, options.shuffles);
-  } else if (name == "without-heads" && !plain) {
-    input.model = pruned(input.model, value);
-  } else if (name == "without-band" && !plain) {
-    const char* expected = "without-band=FIRST:LAST, in cycles per T";
-    const auto [first, last] = split(value, ':', expected);
-    require_position_table(input.model);
-    input.model = without_band(input.model, whole_number(first, expected), whole_number(last, expected));
-  } else if (name == "re-aim" && !plain) {
-    const char* expected = "re-aim=HEADS:TOKENS, such as re-aim=L2H3,L4H1:+2";
-    const auto [heads, shift] = split(value, ':', expected);
-    require_position_table(input.model);
-    input.model = re_aimed(input.model, heads_of(heads), whole_number(shift, expected));
-  } else {
-    const std::string meant = did_you_mean(
-        name, {"words-only", "positions-only", "shuffled-words", "without-heads", "without-band", "re-aim"});
-    if (!meant.empty() && meant.find("'" + name + "'") == std::string::npos)
-      throw FormatError(fmt::format("there is no intervention '{}'{}", printable(text, 60), meant));
-    refuse(
-        "words-only, positions-only, shuffled-words, without-heads=HEADS, without-band=FIRST:LAST or "
-        "re-aim=HEADS:TOKENS");
-  }
+  for (const Intervention& known : known_interventions)
+    if (name == known.name && plain == (known.value == nullptr)) {
+      known.apply(input, {plain ? "" : std::string_view(text).substr(equals + 1), known.expected, options});
+      return;
+    }
+  std::vector<std::string> names;
+  for (const Intervention& known : known_interventions) names.emplace_back(known.name);
+  const std::string meant = did_you_mean(name, names);
+  if (!meant.empty() && meant.find("'" + name + "'") == std::string::npos)
+    throw FormatError(fmt::format("there is no intervention '{}'{}", printable(text, 60), meant));
+  refuse(all_known().c_str());
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace headwave {
 struct InterventionOptions {
   std::uint64_t seed = 1;  ///< of shuffled words
   Index shuffles = 1;      ///< orders of every document, over which a job averages
+  int threads = 0;         ///< where documents are read for an intervention; 0: one per core; changes no digit
 };
 
 /// Interventions as text, so that a command line, a job file and a result's provenance say the same:
@@ -21,6 +22,9 @@ struct InterventionOptions {
 ///     without-heads=L0H1,L2H3         heads pruned; without-heads=cross:L0H1 in an encoder-decoder
 ///     without-band=40:60              cycles per T taken out of the position table
 ///     re-aim=L2H3,L4H1:+2             keys of heads re-aimed by so many tokens
+///     turn=L2H3,L4H1:+2               heads with rotary positions turned by so many tokens; turn=causal:L0H1:+2
+///     without-pairs=5:9               pairs of rotary channels, the fastest first, taken out of all queries
+///     mean-keys=L2H3,L4H1             keys of heads replaced by their mean over the input's documents
 ///
 /// Changes the input's model or source, in the order given, and notes them in its provenance as `interventions`.
 /// @throws FormatError if a text is none of these; ShapeError as the interventions do

@@ -8,6 +8,7 @@
 
 #include "../../analysis/attention/measured_offset.h"
 #include "../../analysis/attention/offset_trace_probe.h"
+#include "../../core/model/mean_keys.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/planted/planted_bank.h"
 #include "../catch.h"
@@ -103,4 +104,53 @@ TEST_CASE("without the band of its waves a positional head has no offset, withou
     if (bank.head(row).positional()) CHECK(other.offset[0][row] == bank.head(row).offset);
   CHECK_THROWS_WITH(without_band(bank.planted.model, 5, 257), ContainsSubstring("within 0 to 256"));
   CHECK_THROWS_AS(without_band(bank.planted.model, 5, 4), ShapeError);
+}
+
+TEST_CASE("with mean keys positional heads stay as they are, and heads that look for words see none") {
+  const Bank bank;
+  const auto many = planted_documents(bank.planted, 64, 64, 3);
+  const Index heads = bank.planted.model.stack.block.heads;
+  std::vector<HeadName> all;
+  for (Index row = 0; row < bank.rows(); ++row) all.push_back({row / heads, row % heads});
+  const Model changed = mean_keys(bank.planted.model, *many, all);
+
+  // Attention to the same word, the place itself and both special tokens left out, of all attention that is not to these.
+  class SameWord : public Probe {
+   public:
+    explicit SameWord(Index rows) : share(Vector::Zero(rows)) {}
+    using Probe::see;
+    void see(const Tile& tile) override {
+      const auto& ids = tile.document->ids;
+      for (Index head = 0; head < tile.heads(); ++head)
+        for (Index i = 0; i < tile.rows(); ++i)
+          for (Index j = 0; j < tile.keys; ++j)
+            if (tile.first_row + i != j &&
+                ids[static_cast<std::size_t>(tile.first_row + i)] == ids[static_cast<std::size_t>(j)])
+              share[tile.layer * tile.heads() + head] += tile.weights[static_cast<std::size_t>(head)](i, j);
+    }
+    Vector share;
+  };
+  const auto seen = [&](const Model& model) {
+    SameWord probe(bank.rows());
+    const std::array<Probe*, 1> probes{&probe};
+    for (Index i = 0; i < 8; ++i) model_pass(model, many->document(i), probes);
+    return probe.share;
+  };
+  const MeasuredOffsets kept = bank.measured(changed, *many), was = bank.measured(bank.planted.model, *many);
+  const Vector before = seen(bank.planted.model), after = seen(changed);
+  Index positional = 0, content = 0;
+  for (Index row = 0; row < bank.rows(); ++row) {
+    CAPTURE(row);
+    if (bank.head(row).positional()) {
+      ++positional;
+      CHECK(kept.offset[0][row] == bank.head(row).offset);
+      // Words in the residual stream do not reach its keys at all.
+      CHECK(kept.weight[0][row] == Approx(was.weight[0][row]).epsilon(1e-5));
+    }
+    if (bank.head(row).kind != PlantedKind::content) continue;
+    ++content;
+    CHECK(after[row] < before[row] / 4);
+  }
+  CHECK(positional >= 8);
+  CHECK(content >= 1);
 }

@@ -172,10 +172,46 @@ TEST_CASE("interventions as text") {
   CHECK_THROWS_AS(refused("without-band=3:x"), FormatError);
   CHECK_THROWS_AS(refused("re-aim=L0H1:0"), ShapeError);
   CHECK_THROWS_AS(refused("re-aim=L0H1:+"), FormatError);
+  CHECK_THROWS_WITH(refused("turn=L0H1:+2"), ContainsSubstring("--intervene turn=L0H1:+2: a bert has no rotary"));
+  CHECK_THROWS_AS(refused("without-pairs=0:1"), ShapeError);
+  CHECK_THROWS_WITH(refused("mean-keys=L0H1"), ContainsSubstring("--intervene mean-keys=L0H1: the mean over a single"));
+  CHECK_THROWS_WITH(refused("mean-key=L0H1"), ContainsSubstring("did you mean 'mean-keys'?"));
   JobInput both = input();
   InterventionOptions options;
   options.shuffles = 4;
   intervene(both, {"positions-only", "shuffled-words"}, options);
   CHECK(both.source->count() == 4);
   CHECK(std::get<std::string>(both.provenance.at("interventions")) == "positions-only shuffled-words");
+}
+
+TEST_CASE("interventions on rotary positions and keys as text") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "ids.json") << "[[3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2], [5, 6, 5, 6, 5, 6]]";
+  PackingOptions packing;
+  packing.documents = 3;
+  JobOptions options;
+  options.clusters = 2;
+  options.sweep = 2;
+  const auto changed = [&](const std::string& text) {
+    JobInput input = ids_input(repository_file("tests/golden/families/llama"), folder / "ids.json", packing);
+    if (!text.empty()) intervene(input, {text});
+    return input;
+  };
+  const auto profile = [&](const std::string& text) {
+    const JobInput input = changed(text);
+    return run_job(input.model, *input.source, options).at("offset_trace/trace").doubles();
+  };
+  const std::vector<double> plain = profile("");
+  for (const char* text : {"turn=L0H1,L1H2:-2", "turn=causal:L0H1:+2", "without-pairs=0:2", "mean-keys=L0H2,L0H3"}) {
+    CAPTURE(text);
+    CHECK(profile(text) != plain);
+    CHECK(profile(text) == profile(text));
+  }
+  CHECK_THROWS_WITH(changed("turn=L0H1"), ContainsSubstring("turn=HEADS:TOKENS, such as"));
+  CHECK_THROWS_WITH(changed("turn=L0H1:0"), ContainsSubstring("by 0 tokens"));
+  CHECK_THROWS_AS(changed("turn=L0H1:x"), FormatError);
+  CHECK_THROWS_WITH(changed("without-pairs=3"), ContainsSubstring("without-pairs=FIRST:LAST"));
+  CHECK_THROWS_WITH(changed("without-pairs=3:6"), ContainsSubstring("expected pairs within 0 to 5"));
+  CHECK_THROWS_WITH(changed("mean-keys=L0H1"), ContainsSubstring("name all of them: L0H0,L0H1"));
+  CHECK_THROWS_AS(changed("mean-keys="), FormatError);
 }
