@@ -167,7 +167,7 @@ template <class Number, class Convert>
 NpyArray<Number> array_of(const std::filesystem::path& path, const char* wanted, Convert convert,
                           const Rows& rows = {}) {
   const MappedFile file(path);
-  const std::string name = printable(path.string(), 400);
+  const std::string name = shown_path(path);
   NpyInfo info = info_of(file, name);
   const Element element = checked_element(info, file, name);
   if (!element.number) throw FormatError(fmt::format("{}: holds {} values, expected {}", name, info.dtype, wanted));
@@ -199,7 +199,7 @@ NpyArray<Number> array_of(const std::filesystem::path& path, const char* wanted,
 
 NpyInfo npy_info(const std::filesystem::path& path) {
   const MappedFile file(path);
-  const std::string name = printable(path.string(), 400);
+  const std::string name = shown_path(path);
   NpyInfo info = info_of(file, name);
   checked_element(info, file, name);
   return info;
@@ -210,7 +210,7 @@ NpyArray<float> npy_floats(const std::filesystem::path& path) {
 }
 
 NpyArray<float> npy_floats(const std::filesystem::path& path, Index first_row, Index rows) {
-  if (rows < 0) throw ShapeError(fmt::format("{}: asked for {} rows", printable(path.string(), 400), rows));
+  if (rows < 0) throw ShapeError(fmt::format("{}: asked for {} rows", shown_path(path), rows));
   return array_of<float>(path, "real numbers", floats_of, Rows{first_row, rows});
 }
 

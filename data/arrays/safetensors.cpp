@@ -23,10 +23,6 @@ namespace fs = std::filesystem;
 constexpr const char* single_name = "model.safetensors";
 constexpr const char* index_name = "model.safetensors.index.json";
 
-std::string shown_name(const fs::path& path) {
-  return printable(path.string(), 400);
-}
-
 /// The largest is the model: beside it there may be an optimizer's state, or how it was trained.
 std::optional<fs::path> largest_foreign(const std::vector<fs::path>& files) {
   std::optional<fs::path> largest;
@@ -47,11 +43,11 @@ std::optional<fs::path> largest_foreign(const std::vector<fs::path>& files) {
   std::ranges::sort(files);
   const auto tensors = std::ranges::find(files, ".safetensors", [](const fs::path& p) { return p.extension(); });
   if (tensors != files.end())
-    throw FormatError(fmt::format("{}: found neither {} nor {}; to read {}, give that file's path", shown_name(folder),
+    throw FormatError(fmt::format("{}: found neither {} nor {}; to read {}, give that file's path", shown_path(folder),
                                   single_name, index_name, printable(tensors->filename().string())));
   if (const auto foreign = largest_foreign(files)) throw FormatError(foreign_weights(*foreign));
   throw FormatError(
-      fmt::format("{}: no weights in this folder: looked for {} and {}", shown_name(folder), single_name, index_name));
+      fmt::format("{}: no weights in this folder: looked for {} and {}", shown_path(folder), single_name, index_name));
 }
 
 // Shards lie beside their index; a name that leads elsewhere is an attack or a mistake.
@@ -101,11 +97,11 @@ void Checkpoint::open_sharded(const fs::path& index) {
   const nlohmann::json json = json_of_file(index, std::size_t{100} << 20U);
   const auto map = json.is_object() ? json.find("weight_map") : json.end();
   if (map == json.end() || !map->is_object() || map->empty())
-    throw FormatError(fmt::format("{}: expected an object 'weight_map' from tensor names to files", shown_name(index)));
+    throw FormatError(fmt::format("{}: expected an object 'weight_map' from tensor names to files", shown_path(index)));
   for (const auto& [name, shard] : map->items()) {
     if (!shard.is_string() || !is_plain_name(shard.get_ref<const std::string&>()))
       throw FormatError(fmt::format("{}: tensor '{}' must be mapped to the name of a file in the same folder",
-                                    shown_name(index), printable(name)));
+                                    shown_path(index), printable(name)));
     const auto& shard_name = shard.get_ref<const std::string&>();
     std::unique_ptr<SafetensorsFile>& file = files_[shard_name];
     if (!file) file = std::make_unique<SafetensorsFile>(index.parent_path() / shard_name);
@@ -114,7 +110,7 @@ void Checkpoint::open_sharded(const fs::path& index) {
       throw FormatError(
           fmt::format("{}: tensor '{}' is said to be in {}, which does not hold it: the shards do not belong "
                       "together",
-                      shown_name(index), printable(name), printable(shard_name)));
+                      shown_path(index), printable(name), printable(shard_name)));
     places_.emplace(name, Place{file.get(), tensor});
   }
   for (const auto& [shard_name, file] : files_)
@@ -140,7 +136,7 @@ const Checkpoint::Place& Checkpoint::place(const std::string& name) const {
     throw FormatError(
         fmt::format("{}: there is no tensor '{}' among the {} stored: config.json (or the map) and the weights do not "
                     "belong together",
-                    shown_name(path_), printable(name), places_.size()));
+                    shown_path(path_), printable(name), places_.size()));
   return found->second;
 }
 
@@ -154,13 +150,13 @@ const float* Checkpoint::values(const std::string& name, const std::vector<Index
     throw FormatError(
         fmt::format("{}: tensor '{}' has shape {}, expected {}: config.json (or the map) and the weights do not "
                     "belong together",
-                    shown_name(file->path()), printable(name), shape_text(tensor->shape), shape_text(shape)));
+                    shown_path(file->path()), printable(name), shape_text(tensor->shape), shape_text(shape)));
   const std::optional<NumberType> type = real_type(tensor->dtype);
   if (!type)
     throw FormatError(
         fmt::format("{}: tensor '{}' is {}, expected F32, F16, BF16 or F64: quantised or integer weights are not "
                     "read, save the model in float32",
-                    shown_name(file->path()), printable(name), tensor->dtype));
+                    shown_path(file->path()), printable(name), tensor->dtype));
   const std::span<const std::byte> bytes = file->bytes(*tensor);
   if (*type == NumberType::f32 && reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(float) == 0)
     return reinterpret_cast<const float*>(bytes.data());

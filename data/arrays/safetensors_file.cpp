@@ -102,7 +102,7 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : file_(path
 }
 
 void SafetensorsFile::read_header() {
-  const std::string name = printable(path().string(), 400);
+  const std::string name = shown_path(path());
   std::uint64_t length = 0;
   if (file_.size() < sizeof length)
     throw FormatError(fmt::format("{}: {} bytes are too few for a safetensors file", name, file_.size()));

@@ -42,7 +42,7 @@ class Sha256 {
 }  // namespace
 
 std::string sha256_of_file(const std::filesystem::path& path) {
-  const std::string name = printable(path.string(), 400);
+  const std::string name = shown_path(path);
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path))
     throw IoError(fmt::format("{}: cannot be opened to compute its SHA-256", name));

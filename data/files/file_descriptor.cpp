@@ -28,7 +28,7 @@ bool FileDescriptor::close() {
 }
 
 void fail_by_errno(const std::filesystem::path& path, const char* what) {
-  throw IoError(fmt::format("{}: {}: {}", printable(path.string(), 400), what, std::strerror(errno)));
+  throw IoError(fmt::format("{}: {}: {}", shown_path(path), what, std::strerror(errno)));
 }
 
 }  // namespace headwave

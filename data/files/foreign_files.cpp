@@ -17,10 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string shown_path(const fs::path& path) {
-  return printable(path.string(), 400);
-}
-
 /// A file's name as a Python text in quotes, fit to stand in a shell's double quotes; `'FILE'` for a name with anything
 /// that either would take for its own.
 std::string python_name(const fs::path& path) {

@@ -68,7 +68,7 @@ void require_file(const fs::path& path) {
     throw IoError(
         fmt::format("{}: a pipe or device, expected a file; to read a pipe, give - for the file's name and "
                     "the text on standard input",
-                    printable(path.string(), 400)));
+                    shown_path(path)));
 }
 
 }  // namespace

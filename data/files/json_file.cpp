@@ -99,7 +99,7 @@ json json_of_text(std::string_view text, const std::string& name) {
 
 json json_of_file(const std::filesystem::path& path, std::size_t max_bytes) {
   const MappedFile file(path);
-  const std::string name = printable(path.string(), 400);
+  const std::string name = shown_path(path);
   if (file.size() > max_bytes)
     throw FormatError(fmt::format("{}: {} bytes of JSON, at most {} are read: is this the right file?", name,
                                   file.size(), max_bytes));

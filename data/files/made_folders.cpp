@@ -26,7 +26,7 @@ void MadeFolders::make(const fs::path& folder) {
     if (fs::create_directory(outer, error)) made_.push_back(outer);
   }
   if (!error && fs::is_directory(folder, error)) return;
-  throw IoError(fmt::format("{}: cannot make the folder: {}", printable(folder.string(), 400),
+  throw IoError(fmt::format("{}: cannot make the folder: {}", shown_path(folder),
                             error ? error.message() : "a file has its name"));
 }
 
@@ -44,7 +44,7 @@ void require_disk_space(const fs::path& folder, std::uintmax_t bytes) {
   throw IoError(
       fmt::format("{}: the result may need {}, {} are free on its disk; make room, choose another folder, or "
                   "ask for fewer documents or analyses",
-                  printable(folder.string(), 400), size_text(bytes), size_text(free)));
+                  shown_path(folder), size_text(bytes), size_text(free)));
 }
 
 std::string size_text(std::uintmax_t bytes) {

@@ -18,7 +18,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) fail_by_errno(path, "cannot be examined");
   if (!S_ISREG(status.st_mode))
-    throw IoError(fmt::format("{}: expected a file, found {}", printable(path.string(), 400),
+    throw IoError(fmt::format("{}: expected a file, found {}", shown_path(path),
                               S_ISDIR(status.st_mode) ? "a folder" : "a pipe or device"));
   size_ = static_cast<std::size_t>(status.st_size);
   if (size_ == 0) return;  // mmap refuses a length of zero

@@ -10,4 +10,8 @@ std::string printable(std::string_view text, std::size_t longest) {
   return shown;
 }
 
+std::string shown_path(const std::filesystem::path& path) {
+  return printable(path.string(), 400);
+}
+
 }  // namespace headwave

@@ -33,8 +33,7 @@ bool written(const FileDescriptor& file, std::string_view bytes) {
 
 ReplacedFile::ReplacedFile(const std::filesystem::path& path) : path_(path) {
   if (std::error_code ignored; std::filesystem::is_directory(path, ignored))
-    throw IoError(
-        fmt::format("{}: expected the name of a file to write, found a folder", printable(path.string(), 400)));
+    throw IoError(fmt::format("{}: expected the name of a file to write, found a folder", shown_path(path)));
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   folder_ = FileDescriptor(folder, O_RDONLY | O_DIRECTORY);
   if (!folder_.is_open())
@@ -82,8 +81,7 @@ void write_scratch_text(const std::filesystem::path& path, std::string_view text
 void make_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error)
-    throw IoError(fmt::format("{}: cannot make the folder: {}", printable(folder.string(), 400), error.message()));
+  if (error) throw IoError(fmt::format("{}: cannot make the folder: {}", shown_path(folder), error.message()));
 }
 
 }  // namespace headwave

@@ -44,7 +44,7 @@ std::string last_name(hid_t object) {
 
 }  // namespace
 
-Hdf5File::Hdf5File(const std::filesystem::path& path) : path_(path), name_(printable(path.string(), 400)) {
+Hdf5File::Hdf5File(const std::filesystem::path& path) : path_(path), name_(shown_path(path)) {
   // The mapping says what cannot be opened and why better than the library does.
   bytes_ = MappedFile(path).size();
   const Hdf5Session session;

@@ -15,7 +15,7 @@ namespace {
 
 class Reader {
  public:
-  explicit Reader(const Hdf5File& file) : file_(file), name_(printable(file.path().string(), 400)) {}
+  explicit Reader(const Hdf5File& file) : file_(file), name_(shown_path(file.path())) {}
 
   /// @param wanted  names of Fields; null: all
   Result result(const std::vector<std::string>* wanted) {

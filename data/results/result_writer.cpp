@@ -154,7 +154,7 @@ void write_result(const Result& result, const ReplacedFile& file) {
     const Hdf5Session session;
     write_file(result, groups, file.temporary());
   } catch (const IoError& problem) {
-    throw IoError(fmt::format("{}: {}", printable(file.path().string(), 400), problem.what()));
+    throw IoError(fmt::format("{}: {}", shown_path(file.path()), problem.what()));
   }
 }
 

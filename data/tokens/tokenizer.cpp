@@ -12,8 +12,8 @@ namespace headwave {
 std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_directory) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(model_directory, ignored))
-    throw IoError(fmt::format("{}: expected the folder of a model, and there is none by that name",
-                              printable(model_directory.string(), 400)));
+    throw IoError(
+        fmt::format("{}: expected the folder of a model, and there is none by that name", shown_path(model_directory)));
   const auto has = [&](const char* name) { return std::filesystem::exists(model_directory / name, ignored); };
 
   if (has("tokenizer.json")) return json_tokenizer(model_directory / "tokenizer.json");
@@ -25,7 +25,7 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_dir
   throw FormatError(
       fmt::format("{}: no tokenizer in this folder: expected tokenizer.json, vocab.txt, vocab.json with merges.txt, or "
                   "encoder.json with vocab.bpe; add one of them, or give token ids with --ids FILE",
-                  printable(model_directory.string(), 400)));
+                  shown_path(model_directory)));
 }
 
 std::string word_text(const Tokenizer& tokenizer, Index id) {

@@ -110,7 +110,7 @@ SpecialTokens specials_of(const JsonObject& file, const JsonObject& model, const
 }  // namespace
 
 std::unique_ptr<Tokenizer> json_tokenizer(const std::filesystem::path& path) {
-  const std::string name = printable(path.string(), 400);
+  const std::string name = shown_path(path);
   const json root = json_of_file(path, largest_tokenizer_file);
   const JsonObject file(root, name);
   const JsonObject model = file.object("model");

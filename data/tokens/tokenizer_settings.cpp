@@ -75,7 +75,7 @@ TokenizerSettings settings_beside(const std::filesystem::path& vocabulary) {
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored)) return;
     const json root = json_of_file(path, largest_tokenizer_file);
-    use(JsonObject(root, printable(path.string(), 400)));
+    use(JsonObject(root, shown_path(path)));
     settings.files.push_back(path);
   };
   read("tokenizer_config.json", [&](const JsonObject& config) { read_config(config, settings); });

@@ -31,7 +31,7 @@ using nlohmann::json;
 
 std::vector<std::string> lines_of(const std::filesystem::path& path) {
   const MappedFile file(path);
-  const std::string name = printable(path.string(), 400);
+  const std::string name = shown_path(path);
   if (file.size() > largest_tokenizer_file)
     throw FormatError(fmt::format("{}: {} bytes, at most {} are read: is this a vocabulary?", name, file.size(),
                                   largest_tokenizer_file));
@@ -95,7 +95,7 @@ void check_alphabet(const Vocabulary& vocabulary, const std::string& file) {
 }  // namespace
 
 std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& vocab_txt) {
-  const std::string name = printable(vocab_txt.string(), 400);
+  const std::string name = shown_path(vocab_txt);
   const TokenizerSettings settings = settings_beside(vocab_txt);
   std::vector<VocabularyEntry> entries;
   for (std::string& line : lines_of(vocab_txt))
@@ -147,7 +147,7 @@ std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& voc
 
 std::unique_ptr<Tokenizer> byte_level_tokenizer(const std::filesystem::path& vocabulary_path,
                                                 const std::filesystem::path& merges_path) {
-  const std::string name = printable(vocabulary_path.string(), 400);
+  const std::string name = shown_path(vocabulary_path);
   const TokenizerSettings settings = settings_beside(vocabulary_path);
   const json root = json_of_file(vocabulary_path, largest_tokenizer_file);
   const JsonObject pieces(root, name);
@@ -162,7 +162,7 @@ std::unique_ptr<Tokenizer> byte_level_tokenizer(const std::filesystem::path& voc
   for (const std::string& line : lines_of(merges_path)) {
     ++number;
     if (line.empty() || line.starts_with("#version")) continue;
-    merges.push_back(merge_of_line(line, fmt::format("{}: line {}", printable(merges_path.string(), 400), number)));
+    merges.push_back(merge_of_line(line, fmt::format("{}: line {}", shown_path(merges_path), number)));
   }
 
   TokenPipeline pipeline;
