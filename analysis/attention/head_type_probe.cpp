@@ -73,14 +73,12 @@ HeadTypeProbe::HeadTypeProbe(HeadGrid grid, const Document& document, AttentionK
   squares_.resize(grid_.heads, keys_);
 }
 
-HeadTypeProbe::Query HeadTypeProbe::query_at(Index position, Index window) const {
-  const Index first = window > 0 ? std::max<Index>(0, position - window + 1) : 0;
-  const Index end = kind_ == AttentionKind::causal ? std::min(keys_, position + 1) : keys_;
-  Query query{position, std::min(first, end), end, {}, {}, false, false};
+HeadTypeProbe::Query HeadTypeProbe::query_at(Index position, KeySpan open) const {
+  Query query{position, open, {}, {}, false, false};
   if (token_of_.empty()) return query;
   const std::vector<Index>& same = same_token_[token_of_[static_cast<std::size_t>(position)]];
-  query.duplicates = part_of(same, first, position);
-  query.before = part_of(same, first - 1, position - 1);
+  query.duplicates = part_of(same, open.first, position);
+  query.before = part_of(same, open.first - 1, position - 1);
   query.has_duplicate = same.front() < position;
   query.has_induction = same.front() < position - 1;
   return query;
@@ -98,13 +96,13 @@ void HeadTypeProbe::add_argmax(const Query& query, Index row, const Eigen::Ref<c
   for (Index distance = 0; distance <= reach_; ++distance)
     for (const Index t : {-distance, distance}) {
       const Index key = query.position + t;
-      if (key < query.first || key >= query.end || open[key - query.first] != largest) continue;
+      if (key < query.open.first || key >= query.open.end() || open[key - query.open.first] != largest) continue;
       argmax_(row, reach_ + t) += 1.0;
       return;
     }
 }
 
-/// @param open  weights of the keys first .. end - 1
+/// @param open  weights of the keys that the query may look at
 void HeadTypeProbe::add_scores(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open) {
   const Index allowed = open.size();
   if (allowed == 0) return;
@@ -128,7 +126,7 @@ void HeadTypeProbe::add_scores(const Query& query, Index row, const Eigen::Ref<c
 
   add_argmax(query, row, open, largest);
   const auto weight = [&](Index key) {
-    return key >= query.first && key < query.end ? static_cast<double>(open[key - query.first]) : 0.0;
+    return key >= query.open.first && key < query.open.end() ? static_cast<double>(open[key - query.open.first]) : 0.0;
   };
   if (query.position > 0) add(HeadScore::previous, row, weight(query.position - 1));
   if (kind_ != AttentionKind::causal && query.position + 1 < keys_)
@@ -138,13 +136,13 @@ void HeadTypeProbe::add_scores(const Query& query, Index row, const Eigen::Ref<c
   };
   if (query.has_duplicate) {
     double sum = 0;
-    for (const Index key : query.duplicates) sum += static_cast<double>(open[key - query.first]);
+    for (const Index key : query.duplicates) sum += static_cast<double>(open[key - query.open.first]);
     add(HeadScore::duplicate, row, sum);
     add(HeadScore::duplicate_baseline, row, uniform(query.duplicates));
   }
   if (query.has_induction) {
     double sum = 0;
-    for (const Index key : query.before) sum += static_cast<double>(open[key + 1 - query.first]);
+    for (const Index key : query.before) sum += static_cast<double>(open[key + 1 - query.open.first]);
     add(HeadScore::induction, row, sum);
     add(HeadScore::induction_baseline, row, uniform(query.before));
   }
@@ -160,13 +158,13 @@ void HeadTypeProbe::see(const Tile& tile) {
   const Index layer = first_row / grid_.heads;
   seen_[layer] += static_cast<double>(tile.rows());
   for (Index r = 0; r < tile.rows(); ++r) {
-    const Query query = query_at(tile.first_row + r, tile.window);
-    const Index allowed = query.end - query.first;
+    const Query query = query_at(tile.first_row + r, tile.allowed_keys(tile.first_row + r));
+    const Index allowed = query.open.count;
     for (Index head = 0; head < tile.heads(); ++head) {
-      const auto open = tile.weights[static_cast<std::size_t>(head)].row(r).segment(query.first, allowed);
+      const auto open = tile.weights[static_cast<std::size_t>(head)].row(r).segment(query.open.first, allowed);
       add_scores(query, first_row + head, open);
       wide_.head(allowed) = open.transpose().array().cast<double>();
-      columns_.row(first_row + head).segment(query.first, allowed) += wide_.head(allowed).matrix().transpose();
+      columns_.row(first_row + head).segment(query.open.first, allowed) += wide_.head(allowed).matrix().transpose();
       squares_.row(head).head(allowed) = wide_.head(allowed).square().matrix().transpose();
     }
     products_[static_cast<std::size_t>(layer)].selfadjointView<Eigen::Lower>().rankUpdate(squares_.leftCols(allowed));

@@ -38,15 +38,16 @@ class HeadTypeProbe : public Probe {
   [[nodiscard]] DocumentHeadTypes types() const;
 
  private:
-  /// Keys first .. end - 1: those a query may look at, and where among them its own token id stands.
+  /// The keys that a query may look at, and where among them its own token id stands.
   struct Query {
-    Index position, first, end;
+    Index position;
+    KeySpan open;
     std::span<const Index> duplicates;  ///< earlier keys with the query's id
     std::span<const Index> before;      ///< keys with the query's id whose next key is earlier than the query
     bool has_duplicate, has_induction;  ///< whether there are any, window or not
   };
 
-  [[nodiscard]] Query query_at(Index position, Index window) const;
+  [[nodiscard]] Query query_at(Index position, KeySpan open) const;
   void add_scores(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open);
   void add_argmax(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open, float largest);
   void add(HeadScore score, Index row, double value);

@@ -156,11 +156,10 @@ void ValueProbe::see(const Tile& tile) {
   for (Index head = 0; head < tile.heads(); ++head)
     for (Index r = 0; r < tile.rows(); ++r) {
       const Index query = tile.first_row + r;
-      const Index end = kind_ == AttentionKind::causal ? std::min(keys_, query + 1) : keys_;
-      const Index first = std::min(end, tile.window > 0 ? std::max<Index>(0, query - tile.window + 1) : 0);
-      add_row(first_row + head, query, first,
-              tile.weights[static_cast<std::size_t>(head)].row(r).segment(first, end - first),
-              lengths_.row(head).segment(first, end - first));
+      const KeySpan open = tile.allowed_keys(query);
+      add_row(first_row + head, query, open.first,
+              tile.weights[static_cast<std::size_t>(head)].row(r).segment(open.first, open.count),
+              lengths_.row(head).segment(open.first, open.count));
     }
 }
 

@@ -48,7 +48,7 @@ AnalysisSizes analysis_sizes(const Stack& stack, const HeadGrid& grid, const std
   for (const Index length : lengths) sizes.longest = std::max(sizes.longest, static_cast<double>(length));
   sizes.length = sizes.longest;
   sizes.table = static_cast<double>(stack.embedding.positions.rows());
-  if (const auto* rotary = dynamic_cast<const RotaryTerm*>(stack.position_term.get()))
+  if (const RotaryTerm* rotary = stack.rotary())
     sizes.rotary_pairs = 0.5 * static_cast<double>(rotary->options().channels);
   return sizes;
 }

@@ -1,6 +1,5 @@
 #include "state_moments.h"
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,10 +16,9 @@ class MomentsProbe : public Probe {
   explicit MomentsProbe(const Site& site) : site_(site), found_(site.grid.layers.size()) {}
   using Probe::see;
   void see(const LayerInput& input) override {
-    const auto& layers = site_.grid.layers;
-    const auto place = std::find(layers.begin(), layers.end(), input.layer);
-    if (input.kind != site_.kind || place == layers.end() || input.states.rows() != site_.length) return;
-    found_[static_cast<std::size_t>(place - layers.begin())] = document_moments(input.states);
+    const Index place = site_.grid.place_of(input.layer);
+    if (input.kind != site_.kind || place < 0 || input.states.rows() != site_.length) return;
+    found_[static_cast<std::size_t>(place)] = document_moments(input.states);
   }
   void see(const Tile& /*tile*/) override {}
   [[nodiscard]] std::vector<DocumentMoments> taken() { return std::move(found_); }

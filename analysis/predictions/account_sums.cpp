@@ -44,9 +44,9 @@ AccountProbe::AccountProbe(HeadGrid grid, Index length, Index reach, AttentionKi
 }
 
 LayerAccountSums* AccountProbe::layer_of(Index layer, AttentionKind kind) {
-  const auto place = std::find(grid_.layers.begin(), grid_.layers.end(), layer);
-  if (kind != kind_ || place == grid_.layers.end()) return nullptr;
-  return &sums_.layers[static_cast<std::size_t>(place - grid_.layers.begin())];
+  const Index place = grid_.place_of(layer);
+  if (kind != kind_ || place < 0) return nullptr;
+  return &sums_.layers[static_cast<std::size_t>(place)];
 }
 
 void AccountProbe::see(const LayerProjections& projections) {
@@ -59,26 +59,27 @@ void AccountProbe::see(const LayerProjections& projections) {
 void AccountProbe::see(const Tile& tile) {
   LayerAccountSums* layer = layer_of(tile.layer, tile.kind);
   if (layer == nullptr || tile.queries != length_ || tile.keys != length_) return;
-  const bool causal = kind_ == AttentionKind::causal;
   Vector row(length_);
   for (Index head = 0; head < tile.heads(); ++head)
     for (Index r = 0; r < tile.rows(); ++r) {
       const Index i = tile.first_row + r;
       if (i == 0) continue;
-      const Index end = causal ? i + 1 : length_;
-      const Index first = causal && tile.window > 0 ? std::max<Index>(0, i - tile.window + 1) : 0;
-      const Index kept = std::max<Index>(1, first);
+      const KeySpan open = tile.allowed_keys(i);
+      const Index kept = std::max<Index>(1, open.first);
       if (scores_) {
-        auto open = row.head(end - first);
-        open =
-            tile.scores[static_cast<std::size_t>(head)].row(r).segment(first, end - first).transpose().cast<double>();
-        open.array() -= open.mean();
-        const auto others = open.tail(end - kept).transpose();
+        auto scores = row.head(open.count);
+        scores = tile.scores[static_cast<std::size_t>(head)]
+                     .row(r)
+                     .segment(open.first, open.count)
+                     .transpose()
+                     .cast<double>();
+        scores.array() -= scores.mean();
+        const auto others = scores.tail(open.end() - kept).transpose();
         const Index lag = kept - i + length_ - 1;
-        layer->scores.row(head).segment(lag, end - kept) += others;
-        layer->squares.row(head).segment(lag, end - kept) += others.cwiseAbs2();
+        layer->scores.row(head).segment(lag, open.end() - kept) += others;
+        layer->squares.row(head).segment(lag, open.end() - kept) += others.cwiseAbs2();
       }
-      const Index near = std::max(kept, i - reach_), near_end = std::min(end, i + reach_ + 1);
+      const Index near = std::max(kept, i - reach_), near_end = std::min(open.end(), i + reach_ + 1);
       layer->weights.row(head).segment(near - i + reach_, near_end - near) +=
           tile.weights[static_cast<std::size_t>(head)].row(r).segment(near, near_end - near).cast<double>();
     }

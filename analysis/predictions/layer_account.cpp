@@ -62,7 +62,7 @@ double explained_share(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vecto
 Accountant::Accountant(const AccountSite& site) : site_(site), pairs_(Vector::Zero(diagonals(site.length))) {
   const bool causal = site.kind == AttentionKind::causal;
   for (Index t = -(site.length - 1); t < (causal ? 1 : site.length); ++t)
-    if (!causal || site.window == 0 || t > -site.window)
+    if (site.window == 0 || t > -site.window)
       pairs_[t + site.length - 1] = static_cast<double>(std::max<Index>(0, site.length - 1 - std::abs(t)));
   added_ = Matrix::Zero(site.grid.heads, diagonals(site.length));
   for (Index head = 0; site.added != nullptr && head < site.grid.heads; ++head)

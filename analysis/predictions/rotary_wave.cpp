@@ -177,8 +177,7 @@ RotaryProbe::RotaryProbe(HeadGrid grid, Index length, Index d_head, const Rotary
 }
 
 void RotaryProbe::see(const LayerProjections& projections) {
-  const auto place = std::find(grid_.layers.begin(), grid_.layers.end(), projections.layer);
-  if (projections.kind != kind_ || place == grid_.layers.end() || projections.query.rows() != length_) return;
+  if (projections.kind != kind_ || grid_.place_of(projections.layer) < 0 || projections.query.rows() != length_) return;
   const Index kv_heads = projections.key.cols() / d_head_, group = grid_.heads / kv_heads;
   const auto average = [&](const MatrixView32& all, Index head, Matrix& mean, Matrix& modulus, Index row) {
     const Matrix tokens = all.block(1, head * d_head_, length_ - 1, d_head_).cast<double>();

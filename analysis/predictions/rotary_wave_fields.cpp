@@ -10,21 +10,17 @@ namespace headwave {
 
 namespace {
 
-const RotaryTerm* rotary_term_of(const Stack& stack) {
-  return dynamic_cast<const RotaryTerm*>(stack.position_term.get());
-}
-
 class RotaryWaveAnalysis : public DocumentAnalysis<DocumentRotary> {
  public:
   using DocumentAnalysis::DocumentAnalysis;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
-    if (site().number_of(i) < 0 || rotary_term_of(stack()) == nullptr) return nullptr;
-    return look_of(std::make_unique<RotaryProbe>(site().grid, site().length, stack().block.d_head,
-                                                 *rotary_term_of(stack()), site().kind),
-                   &RotaryProbe::taken);
+    if (site().number_of(i) < 0 || stack().rotary() == nullptr) return nullptr;
+    return look_of(
+        std::make_unique<RotaryProbe>(site().grid, site().length, stack().block.d_head, *stack().rotary(), site().kind),
+        &RotaryProbe::taken);
   }
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
-    if (rotary_term_of(stack()) == nullptr) {
+    if (stack().rotary() == nullptr) {
       Fields fields("rotary_wave");
       fields.absent("predicted_offset", "token", "offset at which the position kernel is largest",
                     "no rotary positions");
@@ -40,7 +36,7 @@ class RotaryWaveAnalysis : public DocumentAnalysis<DocumentRotary> {
     how.resamples = options().resamples;
     how.seed = options().seed;
     how.threads = input().threads;
-    return describe(finished.keep(rotary_wave(documents_, site().grid, *rotary_term_of(stack()), how)));
+    return describe(finished.keep(rotary_wave(documents_, site().grid, *stack().rotary(), how)));
   }
 
  private:

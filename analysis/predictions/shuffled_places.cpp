@@ -21,12 +21,13 @@ ShuffledPlaces::ShuffledPlaces(Index heads, Index length, Index reach, Attention
   }
 }
 
-std::vector<ShuffledPlaces::Read> ShuffledPlaces::reads_of(std::size_t draw, Index i, Index first, Index end) const {
+std::vector<ShuffledPlaces::Read> ShuffledPlaces::reads_of(std::size_t draw, Index i, KeySpan open) const {
   std::vector<Read> reads;
   const Index place = place_[draw][static_cast<std::size_t>(i)];
   for (Index t = std::max(-reach_, 1 - place); t <= std::min(reach_, length_ - 1 - place); ++t) {
     const Index key = position_[draw][static_cast<std::size_t>(place + t)];
-    if (key >= std::max<Index>(1, first) && key < end) reads.push_back({key, reach_ + (causal_ ? -std::abs(t) : t)});
+    if (key >= std::max<Index>(1, open.first) && key < open.end())
+      reads.push_back({key, reach_ + (causal_ ? -std::abs(t) : t)});
   }
   return reads;
 }
@@ -36,13 +37,13 @@ void ShuffledPlaces::see(const Tile& tile) {
   for (Index r = 0; r < tile.rows(); ++r) {
     const Index i = tile.first_row + r;
     if (i == 0) continue;
-    const Index end = causal_ ? i + 1 : length_;
-    const Index first = causal_ && tile.window > 0 ? std::max<Index>(0, i - tile.window + 1) : 0;
+    const KeySpan open = tile.allowed_keys(i);
     for (Index head = 0; head < tile.heads(); ++head)
-      mean[head] = tile.scores[static_cast<std::size_t>(head)].row(r).segment(first, end - first).cast<double>().mean();
+      mean[head] =
+          tile.scores[static_cast<std::size_t>(head)].row(r).segment(open.first, open.count).cast<double>().mean();
     for (std::size_t draw = 0; draw < draws_.size(); ++draw) {
       Draw& sums = draws_[draw];
-      const std::vector<Read> reads = reads_of(draw, i, first, end);
+      const std::vector<Read> reads = reads_of(draw, i, open);
       for (const Read& read : reads) sums.pairs[read.offset] += 1;
       for (Index head = 0; head < tile.heads(); ++head) {
         const auto row_scores = tile.scores[static_cast<std::size_t>(head)].row(r);

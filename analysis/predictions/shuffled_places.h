@@ -33,7 +33,7 @@ class ShuffledPlaces : public Probe {
     Index key, offset;
   };
   /// The pairs of query i that are near in a draw.
-  [[nodiscard]] std::vector<Read> reads_of(std::size_t draw, Index i, Index first, Index end) const;
+  [[nodiscard]] std::vector<Read> reads_of(std::size_t draw, Index i, KeySpan open) const;
 
   Index length_, reach_;
   bool causal_;

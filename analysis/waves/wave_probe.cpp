@@ -20,11 +20,11 @@ WaveProbe::WaveProbe(const Stack& stack, const HeadGrid& grid, AttentionKind kin
     : stack_(stack), grid_(grid), kind_(kind), length_(length), heads_(heads), listeners_(std::move(listeners)) {}
 
 void WaveProbe::see(const LayerInput& input) {
-  const auto place = std::find(grid_.layers.begin(), grid_.layers.end(), input.layer);
-  if (input.kind != kind_ || place == grid_.layers.end() || input.states.rows() != length_) return;
+  const Index place = grid_.place_of(input.layer);
+  if (input.kind != kind_ || place < 0 || input.states.rows() != length_) return;
   const BlockSpec& block = stack_.block;
   const AttentionWeights& weights = stack_.blocks[static_cast<std::size_t>(input.layer)].self;
-  const WaveLayer layer{input.layer, place - grid_.layers.begin(), input.states.cast<double>()};
+  const WaveLayer layer{input.layer, place, input.states.cast<double>()};
   const Matrix query = projected(layer.states, weights.query), key = projected(layer.states, weights.key);
 
   for (WaveListener* listener : listeners_) listener->begin(layer);

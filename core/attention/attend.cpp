@@ -43,21 +43,9 @@ Shape checked_shape(const HeadInputs<Scalar>& in, const Mask<Scalar>& mask) {
           in.value.cols() / in.kv_heads};
 }
 
-/// Keys first .. first + count - 1: those a query may look at.
-struct Span {
-  Index first, count;
-};
-
-template <class Scalar>
-Span allowed_keys(const Mask<Scalar>& mask, Index query, Index valid_keys) {
-  const Index end = mask.causal ? std::min(valid_keys, query + 1) : valid_keys;
-  const Index first = mask.window > 0 ? std::max<Index>(0, query - mask.window + 1) : 0;
-  return {std::min(first, end), std::max<Index>(0, end - first)};
-}
-
 /// Softmax over the allowed entries of a row in place, zeros elsewhere; a row where everything is forbidden is zero.
 template <class Row>
-void softmax_row(Row row, Span allowed) {
+void softmax_row(Row row, KeySpan allowed) {
   using Scalar = typename Row::Scalar;
   row.head(allowed.first).setZero();
   row.tail(row.size() - allowed.first - allowed.count).setZero();
@@ -158,7 +146,7 @@ MatrixOf<Scalar> attend(const HeadInputs<Scalar>& given, const Mask<Scalar>& mas
         tile.scores.emplace_back(scores.middleRows(head * tile_rows, rows));
       }
       for (Index i = 0; i < rows; ++i) {
-        const Span allowed = allowed_keys(mask, first + i, shape.valid_keys);
+        const KeySpan allowed = allowed_keys(first + i, shape.valid_keys, mask.causal, mask.window);
         if (!mask.additive.empty())
           tile_weights.row(i).segment(allowed.first, allowed.count) +=
               mask.additive.row(first + i).segment(allowed.first, allowed.count);

@@ -5,6 +5,7 @@
 #include "../numbers/matrix.h"
 #include "block.h"
 #include "document.h"
+#include "key_span.h"
 
 namespace headwave {
 
@@ -26,6 +27,10 @@ struct TileOf {
 
   [[nodiscard]] Index rows() const { return weights.empty() ? 0 : weights.front().rows(); }
   [[nodiscard]] Index heads() const { return static_cast<Index>(weights.size()); }
+
+  [[nodiscard]] KeySpan allowed_keys(Index query) const {
+    return headwave::allowed_keys(query, keys, kind == AttentionKind::causal, window);
+  }
 };
 
 using Tile = TileOf<float>;     ///< models

@@ -8,12 +8,17 @@
 
 namespace headwave {
 
-Index HeadGrid::first_row(Index layer) const {
+Index HeadGrid::place_of(Index layer) const {
   const auto found = std::lower_bound(layers.begin(), layers.end(), layer);
-  if (found == layers.end() || *found != layer)
+  return found == layers.end() || *found != layer ? -1 : static_cast<Index>(found - layers.begin());
+}
+
+Index HeadGrid::first_row(Index layer) const {
+  const Index place = place_of(layer);
+  if (place < 0)
     throw ShapeError(
         fmt::format("attention of layer {} came, which was not announced; {} layers were", layer, layers.size()));
-  return static_cast<Index>(found - layers.begin()) * heads;
+  return place * heads;
 }
 
 Axis pairs_axis() {

@@ -15,6 +15,8 @@ struct HeadGrid {
   std::vector<Index> layers;  ///< layer numbers, ascending
   Index heads = 0;
   [[nodiscard]] Index rows() const { return static_cast<Index>(layers.size()) * heads; }
+  /// @returns which of `layers` that layer is; -1: none
+  [[nodiscard]] Index place_of(Index layer) const;
   /// @returns the row of head 0 of that layer
   /// @throws ShapeError if the layer is not among `layers`
   [[nodiscard]] Index first_row(Index layer) const;

@@ -12,6 +12,8 @@
 
 namespace headwave {
 
+class RotaryTerm;
+
 /// More layers than any model has: where searches for further ones end.
 constexpr Index most_layers = 1024;
 
@@ -33,6 +35,8 @@ struct Stack {
   std::shared_ptr<const PositionTerm> position_term;  ///< what attention itself knows of positions; null: nothing
 
   [[nodiscard]] Index layers() const { return static_cast<Index>(blocks.size()); }
+  /// The position term where it turns queries and keys; else null.
+  [[nodiscard]] const RotaryTerm* rotary() const;
   /// Width of the residual stream.
   [[nodiscard]] Index d_model() const {
     if (!embedding.words.empty() || blocks.empty()) return embedding.words.cols();

@@ -32,7 +32,7 @@ void set_channel_rows(Linear& linear, const Matrix& rows, ChangedModel& changed)
 
 /// @returns null where nothing turns
 const RotaryTerm* rotation_of(const Stack& stack) {
-  const auto* term = dynamic_cast<const RotaryTerm*>(stack.position_term.get());
+  const RotaryTerm* term = stack.rotary();
   if (term != nullptr && term->options().channels > stack.block.d_head)
     throw ShapeError(fmt::format("rotary positions turn {} channels, but a head has {}", term->options().channels,
                                  stack.block.d_head));

@@ -79,7 +79,7 @@ void check_inputs(const std::vector<Matrix32>& came, const std::vector<MatrixVie
 }
 
 void check_rotary(const Model& model, const Expected& expected, const std::string& at, Index length) {
-  const auto* rotary = dynamic_cast<const RotaryTerm*>(model.stack.position_term.get());
+  const RotaryTerm* rotary = model.stack.rotary();
   REQUIRE(rotary != nullptr);
   const Vector f = rotary->frequency(length);
   const MatrixView32 f_expected = expected.matrices(at + "inv_freq").front();

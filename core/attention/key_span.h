@@ -1,0 +1,27 @@
+#pragma once
+
+#include <algorithm>
+
+#include "../numbers/matrix.h"
+
+namespace headwave {
+
+/// Keys that a query may look at: first .. end() - 1. Entries of a mask within them are another matter.
+struct KeySpan {
+  Index first = 0;
+  Index count = 0;
+
+  [[nodiscard]] Index end() const { return first + count; }
+};
+
+/// @param query   position of the query
+/// @param keys    n, valid key positions
+/// @param window  keys further back than this are masked, i - j < window; 0: no limit
+/// @returns an empty span where nothing is left
+inline KeySpan allowed_keys(Index query, Index keys, bool causal, Index window) {
+  const Index end = causal ? std::min(keys, query + 1) : keys;
+  const Index first = window > 0 ? std::max<Index>(0, query - window + 1) : 0;
+  return {std::min(first, end), std::max<Index>(0, end - first)};
+}
+
+}  // namespace headwave
