@@ -111,7 +111,7 @@ expect 2 "applies to --states FILE.npy only" run --model "$golden" --ids "$work/
 expect 2 "does not apply to --ids" run --model "$golden" --ids "$work/ids.json" --no-special-tokens --out "$work/r"
 expect 2 "documents of their own lengths" run --model "$golden" --ids "$work/ids.json" --documents 2 --length 4 --out "$work/r"
 expect 2 "does not apply to --states" run --states "$stored" --intervene words-only --out "$work/r"
-expect 2 "mean-keys, with --model, change queries and keys" run --states "$stored" --intervene re-aim=L0H0:+1 --out "$work/r"
+expect 2 "mean-keys=HEADS, with --model, change queries and keys" run --states "$stored" --intervene re-aim=L0H0:+1 --out "$work/r"
 [ -e "$work/r/results.h5" ] && { echo "FAILED: an error left a result behind"; failed=1; }
 
 # A text is UTF-8 or is refused with the place; another encoding is read where it is named.

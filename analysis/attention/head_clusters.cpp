@@ -18,7 +18,6 @@ namespace headwave {
 
 namespace {
 
-constexpr double undefined = not_defined;
 constexpr std::uint64_t clustering_stream = 0;
 constexpr std::uint64_t resampling_stream = 1;
 
@@ -105,7 +104,7 @@ std::vector<ClusterCount> sweep_of(const HeadVectors& vectors, const std::vector
   std::vector<ClusterCount> sweep;
   for (Index i = 0; i < silhouette.size(); ++i) {
     const KMeans& one = tried[static_cast<std::size_t>(i)];
-    ClusterCount count{one.centroids.rows(), one.inertia, silhouette(i), undefined, undefined, undefined};
+    ClusterCount count{one.centroids.rows(), one.inertia, silhouette(i), not_defined, not_defined, not_defined};
     if (resampled) {
       const std::vector<double> values(agreement.row(i).begin(), agreement.row(i).end());
       count.stability = agreement.row(i).mean();

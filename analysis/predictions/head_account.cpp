@@ -126,15 +126,12 @@ class Passes {
     account_.replicated = Vector::Constant(rows, not_defined);
     if (groups_.size() < 2) return;
     parallel_for(layers(), account_.options.threads, [&](Index l) {
-      std::array<LayerAccountSums, 2> sums;
-      std::array<Index, 2> documents{};
-      for (std::size_t g = 0; g < groups_.size(); ++g) {
-        const LayerAccountSums& layer = groups_[g].layers[static_cast<std::size_t>(l)];
+      const auto at = static_cast<std::size_t>(l);
+      std::array sums{groups_[0].layers[at], groups_[1].layers[at]};
+      std::array documents{groups_[0].documents, groups_[1].documents};
+      for (std::size_t g = 2; g < groups_.size(); ++g) {
+        sums[g % 2] += groups_[g].layers[at];
         documents[g % 2] += groups_[g].documents;
-        if (g < 2)
-          sums[g] = layer;
-        else
-          sums[g % 2] += layer;
       }
       std::array<LayerAccount, 2> halves;
       for (std::size_t h = 0; h < 2; ++h) halves[h] = accountant_.unmixed(sums[h], documents[h]);
@@ -205,26 +202,17 @@ class Passes {
       put(1, accountant_.shuffled_offsets(layer.kernel[1], order));
       put(2, layer.kernel[1] + accountant_.shuffled_offsets(layer.kernel[2], order));
     });
-    for (std::size_t term = 0; term < account_terms; ++term)
-      summarise(shapes[term], account_.null_shape[term], &account_.null_high[term]);
-    summarise(alignments, account_.alignment_null, nullptr);
+    for (std::size_t term = 0; term < account_terms; ++term) {
+      account_.null_shape[term] = row_quantiles(shapes[term], 0.5);
+      account_.null_high[term] = row_quantiles(shapes[term], 1);
+    }
+    account_.alignment_null = row_quantiles(alignments, 0.5);
     account_.p_value = pooled_p_values(account_.alignment, alignments, NullScale::share);
     account_.q_value = q_values(account_.p_value);
   }
 
  private:
   [[nodiscard]] Index layers() const { return static_cast<Index>(total_.layers.size()); }
-
-  static void summarise(const Matrix& draws, Vector& median, Vector* high) {
-    median = Vector::Constant(draws.rows(), not_defined);
-    if (high != nullptr) *high = median;
-    if (draws.cols() == 0) return;
-    for (Index row = 0; row < draws.rows(); ++row) {
-      if (draws.row(row).hasNaN()) continue;
-      median[row] = quantile({draws.row(row).begin(), draws.row(row).end()}, 0.5);
-      if (high != nullptr) (*high)[row] = draws.row(row).maxCoeff();
-    }
-  }
 
   const std::vector<AccountSums>& groups_;
   HeadAccount& account_;

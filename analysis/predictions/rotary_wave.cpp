@@ -10,9 +10,9 @@
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/numbers/random.h"
 #include "../../core/numbers/threads.h"
+#include "../statistics/bootstrap.h"
 #include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"
-#include "../statistics/tails.h"
 
 namespace headwave {
 
@@ -107,26 +107,21 @@ void set_intervals(RotaryWave& result, const std::vector<DocumentRotary>& docume
   Matrix offsets(rows, options.resamples), agreements(rows, options.resamples);
   parallel_for(options.resamples, options.threads, [&](Index resample) {
     Random random = Random(options.seed).stream(static_cast<std::uint64_t>(resample));
-    std::vector<double> times(documents.size(), 0.0);
-    for (std::size_t d = 0; d < documents.size(); ++d)
-      times[static_cast<std::size_t>(random.below(result.documents))] += 1;
+    const std::vector<double> times = drawn_times(result.documents, random);
     const MatrixC c = search.coefficients(mean_of(documents, times));
     const Matrix kernel = search.kernel(c);
     agreements.col(resample) = search.agreement(c);
     for (Index row = 0; row < rows; ++row)
       offsets(row, resample) = peak_offset(kernel.row(row).transpose(), options.reach);
   });
-  const double tail = bootstrap_tail(0.5 * (1 - options.coverage), result.documents);
-  const auto set = [&](const Matrix& drawn, const Vector& of, Vector& lower, Vector& upper) {
-    for (Index row = 0; row < rows; ++row) {
-      if (!drawn.row(row).allFinite() || std::isnan(of[row])) continue;
-      const std::vector<double> list(drawn.row(row).begin(), drawn.row(row).end());
-      lower[row] = quantile(list, tail);
-      upper[row] = quantile(list, 1 - tail);
-    }
+  const auto ends_of = [&](const Matrix& drawn, const Vector& estimate) {
+    return bootstrap_interval(drawn, estimate, result.documents, options.coverage);
   };
-  set(offsets, result.estimate, result.lower, result.upper);
-  set(agreements, result.agreement, result.agreement_lower, result.agreement_upper);
+  const BootstrapInterval offset = ends_of(offsets, result.estimate), agreement = ends_of(agreements, result.agreement);
+  result.lower = offset.lower;
+  result.upper = offset.upper;
+  result.agreement_lower = agreement.lower;
+  result.agreement_upper = agreement.upper;
 }
 
 void set_null(RotaryWave& result, const RotarySearch& search) {
@@ -139,12 +134,11 @@ void set_null(RotaryWave& result, const RotarySearch& search) {
       one = std::polar(std::abs(one), 2 * std::numbers::pi * random.uniform());
     null.col(draw) = search.agreement(c);
   });
+  result.null_median = row_quantiles(null, 0.5);
+  result.null_quantile = row_quantiles(null, 1 - result.options.level);
   result.p_value = Vector::Constant(rows, not_defined);
   for (Index row = 0; row < rows; ++row) {
     if (draws == 0 || !null.row(row).allFinite()) continue;
-    const std::vector<double> list(null.row(row).begin(), null.row(row).end());
-    result.null_median[row] = quantile(list, 0.5);
-    result.null_quantile[row] = quantile(list, 1 - result.options.level);
     const auto as_much = (null.row(row).array() >= result.agreement[row]).count();
     result.p_value[row] = static_cast<double>(1 + as_much) / static_cast<double>(1 + draws);
   }

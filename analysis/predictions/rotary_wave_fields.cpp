@@ -93,7 +93,7 @@ std::vector<Field> describe(const RotaryWave& wave) {
       .add("agreement", heads, "1",
            "coherence of the pairs that turn by half a turn or more within the search: 1 where all ask for one offset",
            wave.agreement)
-      .undefined(silent);
+      .undefined(silent + "; or no pair turns as far");
   fields.add("agreement_lower", heads, "1", "lower end of its interval over documents", wave.agreement_lower)
       .undefined(no_interval);
   fields.add("agreement_upper", heads, "1", "upper end of its interval over documents", wave.agreement_upper)

@@ -25,4 +25,11 @@ double quantile(std::vector<double> values, double q) {
   return below + (place - whole) * (above - below);
 }
 
+Vector row_quantiles(const Matrix& draws, double q) {
+  Vector found = Vector::Constant(draws.rows(), not_defined);
+  for (Index row = 0; row < draws.rows() && draws.cols() > 0; ++row)
+    if (draws.row(row).allFinite()) found[row] = quantile({draws.row(row).begin(), draws.row(row).end()}, q);
+  return found;
+}
+
 }  // namespace headwave

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "../../core/numbers/matrix.h"
+
 namespace headwave {
 
 /// The value below which a share q of the values lies, interpolated linearly between the two nearest.
@@ -15,5 +17,13 @@ namespace headwave {
 /// @param q       in [0, 1]; 0.5 is the median
 /// @throws ShapeError if there are no values; NumericError if q is outside [0, 1] or a value is NaN
 double quantile(std::vector<double> values, double q);
+
+/// Equation (1) of every row: what a head's resamples or draws under a null come to.
+///
+/// @param draws  (rows, draws)
+/// @param q      in [0, 1]
+/// @returns (rows)  NaN where a draw is not finite, or there is none
+/// @throws NumericError if q is outside [0, 1]
+Vector row_quantiles(const Matrix& draws, double q);
 
 }  // namespace headwave

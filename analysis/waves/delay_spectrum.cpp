@@ -7,9 +7,9 @@
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/random.h"
 #include "../../core/numbers/threads.h"
+#include "../statistics/bootstrap.h"
 #include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"
-#include "../statistics/tails.h"
 
 namespace headwave {
 
@@ -21,8 +21,7 @@ Matrix resampled(const CrossSpectra& spectra, const DelaySpectrumOptions& option
   Matrix offsets(spectra.grid.rows(), options.resamples);
   parallel_for(options.resamples, options.threads, [&](Index resample) {
     Random random = Random(options.seed).stream(static_cast<std::uint64_t>(resample));
-    std::vector<double> times(static_cast<std::size_t>(documents), 0.0);
-    for (Index draw = 0; draw < documents; ++draw) times[static_cast<std::size_t>(random.below(documents))] += 1;
+    const std::vector<double> times = drawn_times(documents, random);
     MatrixC sum = MatrixC::Zero(spectra.length / 2 + 1, spectra.grid.rows());
     for (std::size_t d = 0; d < times.size(); ++d)
       if (times[d] > 0) sum += times[d] * spectra.by_document[d];
@@ -36,14 +35,9 @@ void set_intervals(const CrossSpectra& spectra, DelaySpectrum& result) {
   const DelaySpectrumOptions& options = result.options;
   if (result.documents < std::max<Index>(2, options.least_documents) || options.resamples < 2) return;
   const Matrix offsets = resampled(spectra, options);
-  const double tail = bootstrap_tail(0.5 * (1 - options.coverage), result.documents);
-  for (Index row = 0; row < offsets.rows(); ++row) {
-    if (!offsets.row(row).allFinite() || std::isnan(result.estimate[row])) continue;
-    const Vector values = offsets.row(row).transpose();
-    const std::vector<double> list(values.begin(), values.end());
-    result.lower[row] = quantile(list, tail);
-    result.upper[row] = quantile(list, 1 - tail);
-  }
+  const BootstrapInterval ends = bootstrap_interval(offsets, result.estimate, result.documents, options.coverage);
+  result.lower = ends.lower;
+  result.upper = ends.upper;
 }
 
 /// The heads' coherences over the documents that the null is of.
@@ -68,13 +62,8 @@ void set_null(const CrossSpectra& spectra, DelaySpectrum& result) {
   });
   result.p_value = pooled_p_values(coherence_like_null(spectra, result), coherence, NullScale::coherence);
   result.q_value = q_values(result.p_value);
-  for (Index row = 0; row < coherence.rows(); ++row) {
-    if (draws == 0 || !coherence.row(row).allFinite()) continue;
-    const Vector values = coherence.row(row).transpose();
-    const std::vector<double> list(values.begin(), values.end());
-    result.null_median[row] = quantile(list, 0.5);
-    result.null_quantile[row] = quantile(list, 1 - result.options.level);
-  }
+  result.null_median = row_quantiles(coherence, 0.5);
+  result.null_quantile = row_quantiles(coherence, 1 - result.options.level);
 }
 
 /// What cannot be told from chance is no offset, wherever its maximum lies; what can is none at the end of the search.

@@ -73,12 +73,6 @@ CLI::Option* add_states(CLI::App& command, InputOptions& options) {
       ->type_name("FILE");
 }
 
-/// Whether an intervention changes what a layer makes of the states that enter it.
-bool changes_projections(std::string_view what) {
-  const std::string_view name = what.substr(0, what.find('='));
-  return name == "re-aim" || name == "turn" || name == "without-pairs" || name == "mean-keys";
-}
-
 /// @returns --shuffles
 CLI::Option* add_interventions(CLI::App& command, InputOptions& options, const InputWithout& without) {
   const char* group = "Interventions";
@@ -88,9 +82,9 @@ CLI::Option* add_interventions(CLI::App& command, InputOptions& options, const I
   }
   command
       .add_option("--intervene", options.interventions,
-                  "run with part of the model or text changed: words-only, positions-only, shuffled-words, "
-                  "without-heads=L0H1,L2H3, without-band=40:60, re-aim=L2H3:+2, turn=L2H3:+2, without-pairs=5:9, "
-                  "mean-keys=L2H3; may be given several times")
+                  fmt::format("run with part of the model or text changed: {}; HEADS as in L2H3,L4H1; may be given "
+                              "several times",
+                              known_interventions()))
       ->type_name("WHAT")
       ->group(group);
   if (!without.shuffles.empty()) return refused_option(command, "--shuffles", without.shuffles);
@@ -192,10 +186,10 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
   }
   for (const std::string& what : options.interventions)
     if (given.model->empty() || !changes_projections(what))
-      throw CLI::ValidationError("--intervene", what +
-                                                    " does not apply to --states: what the model made of words and "
-                                                    "positions is stored; only re-aim, turn, without-pairs and "
-                                                    "mean-keys, with --model, change queries and keys");
+      throw CLI::ValidationError(
+          "--intervene", fmt::format("{} does not apply to --states: what the model made of words and positions is "
+                                     "stored; only {}, with --model, change queries and keys",
+                                     what, known_interventions(true)));
   refuse(given.length, "does not apply to --states: documents are as they were stored");
   refuse(given.no_special_tokens, "does not apply to --states: documents are as they were stored");
   if (!given.model->empty())

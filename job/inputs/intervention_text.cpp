@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "../../core/model/intervention.h"
 #include "../../core/model/mean_keys.h"
@@ -92,85 +93,93 @@ struct Intervention {
   const char* name;
   const char* value;     ///< what stands after =; null: nothing
   const char* expected;  ///< where heads alone do not say it
+  bool projections;      ///< whether it changes what a layer makes of the states that enter it, and nothing before
   void (*apply)(JobInput& input, const Given& given);
 };
 
-constexpr std::array known_interventions{
-    Intervention{"words-only", nullptr, nullptr,
+constexpr std::array all_interventions{
+    Intervention{"words-only", nullptr, nullptr, false,
                  [](JobInput& input, const Given&) { input.model = words_only(input.model); }},
-    Intervention{"positions-only", nullptr, nullptr,
+    Intervention{"positions-only", nullptr, nullptr, false,
                  [](JobInput& input, const Given&) { input.model = positions_only(input.model); }},
-    Intervention{"shuffled-words", nullptr, nullptr,
+    Intervention{"shuffled-words", nullptr, nullptr, false,
                  [](JobInput& input, const Given& given) {
                    input.source = shuffled_words(std::move(input.source), given.options.seed, given.options.shuffles);
                  }},
-    Intervention{"without-heads", "HEADS", nullptr,
+    Intervention{"without-heads", "HEADS", nullptr, false,
                  [](JobInput& input, const Given& given) {
                    const auto [heads, kind] = heads_of_kind(given.value);
                    input.model = without_heads(input.model, heads, kind);
                  }},
-    Intervention{"without-band", "FIRST:LAST", "without-band=FIRST:LAST, in cycles per T",
+    Intervention{"without-band", "FIRST:LAST", "without-band=FIRST:LAST, in cycles per T", false,
                  [](JobInput& input, const Given& given) {
                    const auto [first, last] = given.parts();
                    require_position_table(input.model);
                    input.model = without_band(input.model, given.number(first), given.number(last));
                  }},
-    Intervention{"re-aim", "HEADS:TOKENS", "re-aim=HEADS:TOKENS, such as re-aim=L2H3,L4H1:+2",
+    Intervention{"re-aim", "HEADS:TOKENS", "re-aim=HEADS:TOKENS, such as re-aim=L2H3,L4H1:+2", true,
                  [](JobInput& input, const Given& given) {
                    const auto [heads, shift] = given.parts();
                    require_position_table(input.model);
                    input.model = re_aimed(input.model, heads_of(heads), given.number(shift));
                  }},
-    Intervention{"turn", "HEADS:TOKENS", "turn=HEADS:TOKENS, such as turn=L2H3,L4H1:+2",
+    Intervention{"turn", "HEADS:TOKENS", "turn=HEADS:TOKENS, such as turn=L2H3,L4H1:+2", true,
                  [](JobInput& input, const Given& given) {
                    const auto [named, shift] = given.parts();
                    const auto [heads, kind] = heads_of_kind(named);
                    input.model = turned(input.model, heads, given.number(shift), kind);
                  }},
-    Intervention{"without-pairs", "FIRST:LAST", "without-pairs=FIRST:LAST, pairs of channels, 0 the fastest",
+    Intervention{"without-pairs", "FIRST:LAST", "without-pairs=FIRST:LAST, pairs of channels, 0 the fastest", true,
                  [](JobInput& input, const Given& given) {
                    const auto [first, last] = given.parts();
                    input.model = without_pairs(input.model, given.number(first), given.number(last));
                  }},
-    Intervention{"mean-keys", "HEADS", nullptr,
+    Intervention{"mean-keys", "HEADS", nullptr, true,
                  [](JobInput& input, const Given& given) {
                    const auto [heads, kind] = heads_of_kind(given.value);
                    input.model = mean_keys(input.model, *input.source, heads, {kind, given.options.threads});
                  }},
 };
 
-/// "words-only, positions-only, ... or re-aim=HEADS:TOKENS".
-std::string all_known() {
-  std::string all;
-  for (const Intervention& known : known_interventions) {
-    const bool last = &known == &known_interventions.back();
-    all += fmt::format("{}{}{}",
-                       all.empty() ? ""
-                       : last      ? " or "
-                                   : ", ",
-                       known.name, known.value == nullptr ? "" : fmt::format("={}", known.value));
-  }
-  return all;
+const Intervention* found(std::string_view text) {
+  const auto equals = text.find('=');
+  const bool plain = equals == std::string_view::npos;
+  for (const Intervention& known : all_interventions)
+    if (text.substr(0, equals) == known.name && plain == (known.value == nullptr)) return &known;
+  return nullptr;
 }
 
 void apply(JobInput& input, const std::string& text, const InterventionOptions& options) {
   const auto equals = text.find('=');
+  if (const Intervention* known = found(text)) {
+    known->apply(input,
+                 {known->value == nullptr ? "" : std::string_view(text).substr(equals + 1), known->expected, options});
+    return;
+  }
   const std::string name = text.substr(0, equals);
-  const bool plain = equals == std::string::npos;
-  for (const Intervention& known : known_interventions)
-    if (name == known.name && plain == (known.value == nullptr)) {
-      known.apply(input, {plain ? "" : std::string_view(text).substr(equals + 1), known.expected, options});
-      return;
-    }
   std::vector<std::string> names;
-  for (const Intervention& known : known_interventions) names.emplace_back(known.name);
+  for (const Intervention& known : all_interventions) names.emplace_back(known.name);
   const std::string meant = did_you_mean(name, names);
   if (!meant.empty() && meant.find("'" + name + "'") == std::string::npos)
     throw FormatError(fmt::format("there is no intervention '{}'{}", printable(text, 60), meant));
-  refuse(all_known().c_str());
+  refuse(known_interventions().c_str());
 }
 
 }  // namespace
+
+std::string known_interventions(bool of_projections) {
+  std::vector<std::string> known;
+  for (const Intervention& one : all_interventions)
+    if (one.projections || !of_projections)
+      known.push_back(one.value == nullptr ? one.name : fmt::format("{}={}", one.name, one.value));
+  const auto last = known.end() - 1;
+  return fmt::format("{} or {}", fmt::join(known.begin(), last, ", "), *last);
+}
+
+bool changes_projections(std::string_view intervention) {
+  const Intervention* known = found(intervention);
+  return known != nullptr && known->projections;
+}
 
 void intervene(JobInput& input, const std::vector<std::string>& interventions, const InterventionOptions& options) {
   std::string list;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "job_input.h"
@@ -29,5 +30,13 @@ struct InterventionOptions {
 /// Changes the input's model or source, in the order given, and notes them in its provenance as `interventions`.
 /// @throws FormatError if a text is none of these; ShapeError as the interventions do
 void intervene(JobInput& input, const std::vector<std::string>& interventions, const InterventionOptions& options = {});
+
+/// "words-only, positions-only, ... or mean-keys=HEADS".
+///
+/// @param of_projections  only those that change what a layer makes of the states that enter it: stored states can be
+///                        run with these
+std::string known_interventions(bool of_projections = false);
+/// Whether an intervention, as text, is one of those.
+bool changes_projections(std::string_view intervention);
 
 }  // namespace headwave

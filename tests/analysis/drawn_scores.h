@@ -17,6 +17,7 @@ struct DrawnScores {
   double offset = 0;               ///< where these waves point, tokens
   Vector content;                  ///< (2 length - 1)  mean score by offset beside them; empty: none
   double deviation = 0;            ///< of the noise in every score
+  Vector deviation_by_offset;      ///< (2 length - 1)  in its place; empty: the same everywhere
   bool random_positions = false;   ///< mean queries and keys are normal numbers instead of waves
 };
 
@@ -68,7 +69,9 @@ inline AccountSums drawn_document(const DrawnScores& spec, const DrawnPositions&
   for (Index i = 0; i < n; ++i)
     for (Index j = 0; j < n; ++j) {
       if (spec.content.size() > 0) scores(i, j) += spec.content[j - i + n - 1];
-      if (spec.deviation > 0) scores(i, j) += spec.deviation * random.normal();
+      const double deviation =
+          spec.deviation_by_offset.size() > 0 ? spec.deviation_by_offset[j - i + n - 1] : spec.deviation;
+      if (deviation > 0) scores(i, j) += deviation * random.normal();
     }
   Matrix weights = (scores.colwise() - scores.rowwise().maxCoeff()).array().exp();
   weights.array().colwise() /= weights.rowwise().sum().array();

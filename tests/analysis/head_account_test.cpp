@@ -1,6 +1,5 @@
 #include "../../analysis/predictions/head_account.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -82,39 +81,14 @@ TEST_CASE("normal scores of known mean and variance are explained by three terms
   DrawnScores spec;
   spec.amplitudes = {0.5, 0.4};
   spec.offset = 2;
-  spec.content = bump(spec, 4, 1, 3);
   spec.length = 160;
   spec.content = bump(spec, 4, 1, 3);
-  const Vector deviation = bump(spec, -6, 1.6, 4);
-  const DrawnPositions positions(spec);
-  Random random(8);
-  std::vector<AccountSums> groups(8);
-  for (Index d = 0; d < 240; ++d) {
-    DrawnScores one = spec;
-    AccountProbe probe({{0}, 1}, spec.length, spec.reach, AttentionKind::self);
-    Matrix scores = (positions.query * positions.key.transpose()).cast<double>();
-    for (Index i = 0; i < spec.length; ++i)
-      for (Index j = 0; j < spec.length; ++j) {
-        const Index t = j - i + spec.length - 1;
-        scores(i, j) += spec.content[t] + deviation[t] * random.normal();
-      }
-    Matrix weights = scores.array().exp();
-    weights.array().colwise() /= weights.rowwise().sum().array();
-    const Matrix32 shown = weights.cast<float>(), shown_scores = scores.cast<float>();
-    probe.see(LayerProjections{0, AttentionKind::self, positions.query, positions.key, positions.query, positions.key,
-                               nullptr});
-    Tile tile;
-    tile.queries = tile.keys = spec.length;
-    tile.weights = {shown};
-    tile.scores = {shown_scores};
-    probe.see(tile);
-    groups[static_cast<std::size_t>(d % 8)] += probe.taken();
-  }
-  const HeadAccount account = head_account(groups, site_of(spec), with_draws(0));
+  spec.deviation_by_offset = bump(spec, -6, 1.6, 4);
+  const HeadAccount account = head_account(drawn_groups(spec, 240, Random(8)), site_of(spec), with_draws(0));
   CHECK(account.shape[1][0] < 0.9);
   CHECK(account.share[2][0] > 0.99);
   for (Index t = -spec.reach; t <= spec.reach; ++t) {
-    const double v = std::pow(deviation[t + spec.length - 1], 2);
+    const double v = std::pow(spec.deviation_by_offset[t + spec.length - 1], 2);
     CHECK(account.kernel[2](0, t + spec.reach) == Approx(v / 2).margin(0.05));
   }
 }

@@ -1,5 +1,6 @@
 #include "../../analysis/statistics/quantile.h"
 
+#include <cmath>
 #include <limits>
 
 #include "../../core/numbers/error.h"
@@ -16,6 +17,18 @@ TEST_CASE("quantiles interpolate between the two nearest values") {
   CHECK(quantile({7}, 0.3) == 7.0);
   const double infinity = std::numeric_limits<double>::infinity();
   CHECK(quantile({1, 2, infinity}, 0.5) == 2.0);
+}
+
+TEST_CASE("quantiles of rows are undefined where a draw is, or there is none") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const headwave::Matrix draws =
+      (headwave::Matrix(3, 4) << 4, 1, 3, 2, 1, headwave::not_defined, 2, 3, 1, 2, 3, infinity).finished();
+  const headwave::Vector found = headwave::row_quantiles(draws, 0.25);
+  CHECK(found[0] == 1.75);
+  CHECK(std::isnan(found[1]));
+  CHECK(std::isnan(found[2]));
+  CHECK(std::isnan(headwave::row_quantiles(headwave::Matrix(1, 0), 0.5)[0]));
+  CHECK_THROWS_AS(headwave::row_quantiles(draws, 2), headwave::NumericError);
 }
 
 TEST_CASE("quantiles refuse what has none") {
