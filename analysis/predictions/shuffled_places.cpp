@@ -11,12 +11,11 @@ ShuffledPlaces::ShuffledPlaces(Index heads, Index length, Index reach, Attention
     : length_(length), reach_(reach), causal_(kind == AttentionKind::causal) {
   const Matrix none = Matrix::Zero(heads, 2 * reach + 1);
   for (Index draw = 0; draw < draws; ++draw) {
-    std::vector<Index> place(static_cast<std::size_t>(length)), position(place.size());
+    std::vector<Index>& place = place_.emplace_back(static_cast<std::size_t>(length));
     std::iota(place.begin(), place.end(), Index{0});
     random.stream(static_cast<std::uint64_t>(draw)).shuffle(std::span(place).subspan(1));
+    std::vector<Index>& position = position_.emplace_back(place.size());
     for (std::size_t i = 0; i < place.size(); ++i) position[static_cast<std::size_t>(place[i])] = static_cast<Index>(i);
-    place_.push_back(std::move(place));
-    position_.push_back(std::move(position));
     draws_.push_back({none, none, none, Vector::Zero(2 * reach + 1)});
   }
 }

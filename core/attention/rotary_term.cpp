@@ -88,7 +88,7 @@ RotaryTerm::RotaryTerm(const RotaryOptions& options) : options_(options) {
 
 Vector RotaryTerm::frequency(Index length) const {
   const RotaryOptions& o = options_;
-  const Vector f = plain_frequency(o.channels, o.base);
+  Vector f = plain_frequency(o.channels, o.base);
   switch (o.scaling) {
     case RotaryScaling::none:
       return f;

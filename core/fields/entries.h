@@ -44,9 +44,9 @@ class Entries {
 
   /// An entry as it is kept; never called.
   template <class Values>
-  static auto stored() {  // NOLINT(bugprone-branch-clone): the branches differ in their type
+  static auto stored() {
     if constexpr (is_eigen<Values> || std::is_floating_point_v<Values>)
-      return double();
+      return double();  // NOLINT(bugprone-branch-clone): the branches differ in their type
     else if constexpr (is_text<Values>)
       return std::string();
     else if constexpr (std::is_enum_v<Values> || std::is_same_v<Values, std::uint8_t>)

@@ -10,7 +10,7 @@ namespace headwave {
 
 Fields::Fields(std::string group) : group_(std::move(group)) {}
 
-Fields& Fields::add(std::string quantity, std::vector<Axis> axes, std::string unit, std::string long_name,
+Fields& Fields::add(const std::string& quantity, std::vector<Axis> axes, std::string unit, std::string long_name,
                     Entries values) {
   Field field{group_ + "/" + quantity, std::move(axes), std::move(unit), std::move(long_name), {}, {}, {}};
   field.values = std::move(values).taken();

@@ -31,7 +31,8 @@ class Fields {
   /// @param axes    outermost first; none: a single value
   /// @param values  row-major, one for each place on the axes
   /// @throws ShapeError if the number of values is not the product of the axes' sizes
-  Fields& add(std::string quantity, std::vector<Axis> axes, std::string unit, std::string long_name, Entries values);
+  Fields& add(const std::string& quantity, std::vector<Axis> axes, std::string unit, std::string long_name,
+              Entries values);
 
   /// Adds a Field of flags, numbers from 0 that stand for something.
   /// @param values    enumerations or uint8

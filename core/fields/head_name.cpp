@@ -45,7 +45,7 @@ HeadName parse_head_name(std::string_view text) {
   std::string_view rest = text;
   const auto layer = take_number('L', rest);
   const auto head = layer ? take_number('H', rest) : std::nullopt;
-  if (!head || !rest.empty())
+  if (!layer || !head || !rest.empty())
     throw FormatError(
         fmt::format("head '{}': expected a name like L7H8 (layers and heads count from 0)", quotable(text)));
   return {*layer, *head};

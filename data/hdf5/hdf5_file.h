@@ -31,6 +31,8 @@ class Hdf5File {
  public:
   /// @throws IoError if the file cannot be read; FormatError if it is not an HDF5 file or is cut short
   explicit Hdf5File(const std::filesystem::path& path);
+  Hdf5File(const Hdf5File&) = delete;
+  Hdf5File& operator=(const Hdf5File&) = delete;
   ~Hdf5File();
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }

@@ -132,7 +132,7 @@ std::string ModelConfig::family() const {
   if (has("model_type")) return text_or("model_type", "");
   if (has("architectures") && value_.at("architectures").is_array() && !value_.at("architectures").empty() &&
       value_.at("architectures").front().is_string()) {
-    const auto name = value_.at("architectures").front().get<std::string>();
+    auto name = value_.at("architectures").front().get<std::string>();
     // Class names begin with the family's; the longer ones first, since "Roberta" ends XLMRoberta's.
     constexpr std::array<std::pair<const char*, const char*>, 14> families{{{"XLMRoberta", "xlm-roberta"},
                                                                             {"Camembert", "camembert"},

@@ -33,7 +33,7 @@ fs::path config_beside(const fs::path& weights) {
     throw IoError(fmt::format("{}: not found; expected a model directory with config.json and model.safetensors",
                               weights.string()));
   const fs::path folder = fs::is_directory(weights) ? weights : weights.parent_path();
-  const fs::path config = folder / "config.json";
+  fs::path config = folder / "config.json";
   if (!fs::exists(config))
     throw IoError(fmt::format("{}: not found; expected a Hugging Face model directory, or a map (--map FILE.toml)",
                               config.string()));

@@ -55,38 +55,41 @@ class MapReader {
   void operator()(std::string_view key, bool& value) {
     const toml::node* node = look(key);
     if (node == nullptr) return;
-    if (!node->is_boolean()) fail(key, "true or false");
-    value = *node->value<bool>();
+    const auto* yes = node->as_boolean();
+    if (yes == nullptr) fail(key, "true or false");
+    value = yes->get();
   }
   void operator()(std::string_view key, std::string& value) {
     const toml::node* node = look(key);
     if (node == nullptr) return;
-    if (!node->is_string()) fail(key, "the name of a tensor, as text");
-    value = *node->value<std::string>();
+    const auto* name = node->as_string();
+    if (name == nullptr) fail(key, "the name of a tensor, as text");
+    value = name->get();
   }
   void operator()(std::string_view key, TensorNames& value) {
     const toml::node* node = look(key);
     if (node == nullptr) return;
     const toml::array* both = node->as_array();
-    const bool pair = both != nullptr && both->size() == 2 && (*both)[0].is_string() && (*both)[1].is_string();
-    if (!pair && !node->is_string()) fail(key, "the name of a tensor, or [weight, bias]");
-    value = pair ? TensorNames{*(*both)[0].value<std::string>(), *(*both)[1].value<std::string>()}
-                 : TensorNames{*node->value<std::string>(), ""};
+    const auto* weight = both != nullptr && both->size() == 2 ? both->get_as<std::string>(0) : node->as_string();
+    const auto* bias = both != nullptr ? both->get_as<std::string>(1) : nullptr;
+    if (weight == nullptr || (both != nullptr && bias == nullptr)) fail(key, "the name of a tensor, or [weight, bias]");
+    value = {weight->get(), bias != nullptr ? bias->get() : ""};
   }
   void operator()(std::string_view key, std::vector<std::string>& value) {
     const toml::node* node = look(key);
     if (node == nullptr) return;
     if (!node->is_array()) fail(key, "a list of names of tensors");
-    for (const toml::node& name : *node->as_array()) {
-      if (!name.is_string()) fail(key, "a list of names of tensors");
-      value.push_back(*name.value<std::string>());
+    for (const toml::node& entry : *node->as_array()) {
+      const auto* name = entry.as_string();
+      if (name == nullptr) fail(key, "a list of names of tensors");
+      value.push_back(name->get());
     }
   }
   template <class Enum, std::size_t count>
   void operator()(std::string_view key, Enum& value, const Words<Enum, count>& words) {
     const toml::node* node = look(key);
     if (node == nullptr) return;
-    const auto found = node->is_string() ? *node->value<std::string>() : std::string();
+    const auto found = node->value_or(std::string());
     std::string known;
     for (const auto& [word, meaning] : words) {
       if (found == word) {
@@ -173,7 +176,7 @@ class MapWriter {
 
  private:
   /// TOML tells whole numbers from others by the point.
-  static std::string number(std::string text) {
+  static std::string number(const std::string& text) {
     return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
   }
   static std::string quoted(const std::string& text) {
