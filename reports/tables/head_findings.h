@@ -33,10 +33,13 @@ struct HeadFinding {
   std::optional<Index> cluster;  ///< the one that holds most of the head's documents
   double share = 0;              ///< share of its documents there; NaN without a cluster
   PredictedFinding by_weights;   ///< what positions alone predict
+  PredictedFinding by_words;     ///< what documents of random words predict
   PredictedFinding by_phases;    ///< what the rotation's phases predict, parts of a token too
   PredictedFinding by_scores;    ///< what queries and keys predict, parts of a token too
   double predicted_weight = 0;   ///< of attention at what positions alone predict, 1: all of it
   double predicted_chance = 0;   ///< what a flat kernel would give there
+  double words_weight = 0;       ///< of attention at what random words predict
+  double words_chance = 0;       ///< what equal weights would give there
   double toeplitz_r2 = 0;        ///< share of the scores between positions that depends on the offset alone
   double other_r2 = 0;           ///< the same without what a position shares with itself: what is held against chance
   double other_null = 0;         ///< what all but few of its draws stay below
