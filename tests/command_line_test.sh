@@ -300,7 +300,7 @@ profile="figures/offset_profile"
 kinds="$2/tests/golden/families/bart"
 expect 1 "--force" atlas --model "$kinds" --out "$work/again" --no-figures
 expect 0 "causal attention" atlas --model "$kinds" --out "$work/again" --formats svg --force
-holds "$work/again" notes.txt self/results.h5 self/summary.html self/figures/position_kernel.svg self/figures/position_kernel.tsv causal/results.h5 causal/summary.html causal/figures/position_kernel.svg causal/figures/position_kernel.tsv
+holds "$work/again" notes.txt self/results.h5 self/summary.html self/figures/position_kernel.svg self/figures/position_kernel.tsv self/figures/word_profile.svg self/figures/word_profile.tsv causal/results.h5 causal/summary.html causal/figures/position_kernel.svg causal/figures/position_kernel.tsv causal/figures/word_profile.svg causal/figures/word_profile.tsv
 expect 1 "--force" atlas --model "$2/tests/golden/families/gpt2" --out "$work/again" --no-figures
 expect 0 "x chance  by weights" atlas --model "$2/tests/golden/families/gpt2" --out "$work/again" --no-figures --force
 holds "$work/again" notes.txt results.h5
@@ -437,7 +437,7 @@ if command -v script >/dev/null; then
 fi
 
 # docs/result-file.md names everything that a provenance holds.
-for result in r/results.h5 encoded/results.h5 i/results.h5 random/results.h5 few/results.h5 demo/results.h5 s/0-model.h5; do
+for result in r/results.h5 encoded/results.h5 i/results.h5 random/results.h5 few/results.h5 demo/results.h5 s/0-model.h5 counted/results.h5 weights/results.h5; do
   names=$("$headwave" inspect "$work/$result" -a | sed -n '/^\/provenance/,$p' | sed -n 's/.*@\([a-z][a-z0-9_]*\) .*/\1/p')
   [ -n "$names" ] || { echo "FAILED: $result has no provenance"; failed=1; }
   for name in $names; do
@@ -450,7 +450,7 @@ mkdir "$work/examples"
 cp -r "$work/model" "$work/examples/minilm"
 cp -r "$2/tests/golden/families/bert-mlm" "$work/examples/bert"
 printf '%s\n' '[PAD]' '[UNK]' '[CLS]' '[SEP]' '[MASK]' the cat on mat w1 w2 w3 >"$work/examples/bert/vocab.txt"
-awk 'BEGIN { for (i = 0; i < 2000; ++i) printf "w%d ", 1 + i * i % 3 }' >"$work/examples/text.txt"
+awk 'BEGIN { for (i = 0; i < 2000; ++i) printf "w%d ", 1 + i * i % 3; print "badi dadi" }' >"$work/examples/text.txt"
 for command in demo plant run spectrum figures inspect atlas re-aim reproduce query loss predict help; do
   "$headwave" $command --help | sed -n 's/^  headwave //p' >"$work/lines"
   [ "$(wc -l <"$work/lines")" -ge 2 ] || { echo "FAILED: $command --help has no two examples"; failed=1; }
