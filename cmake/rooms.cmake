@@ -21,7 +21,7 @@ endfunction()
 
 # The owner's headers are compiled once; everything built with the same flags reads them.
 function(headwave_precompile owner target)
-  if(NOT HEADWAVE_TOGETHER)
+  if(NOT HEADWAVE_TOGETHER OR CMAKE_DISABLE_PRECOMPILE_HEADERS)
     return()
   endif()
   if(target STREQUAL owner)
@@ -75,6 +75,7 @@ function(headwave_program program folder)
   add_custom_target(${program}_commit BYPRODUCTS "${commit}" COMMENT ""
                     COMMAND "${CMAKE_COMMAND}" -D "SOURCE=${CMAKE_SOURCE_DIR}" -D "OUTPUT=${commit}" -P "${CMAKE_SOURCE_DIR}/cmake/commit.cmake")
   add_executable(${program} ${sources} "${commit}")
+  set_source_files_properties("${commit}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   add_dependencies(${program} ${program}_commit)
   headwave_compile_options(${program})
   list(TRANSFORM ROOM_USES PREPEND "headwave_")

@@ -246,7 +246,11 @@ expect 1 "no prediction head" predict --model "$work/model" "a [MASK]"
 expect 1 "no prediction head" loss --model "$work/model" --ids "$work/model/ids.json" --documents 2
 expect 0 "its query scores highest" query --model "$work/model" --head L0H0 "w1 w2"
 expect 1 "there is no L7H0" query --model "$work/model" --head L7H0 "w1 w2"
-expect 0 "R2 (t not 0)" atlas --model "$2/tests/golden/families/gpt2" --out "$work/atlas" --formats svg
+expect 0 "x chance  by weights" atlas --model "$2/tests/golden/families/gpt2" --out "$work/atlas" --formats svg
+expect 0 "R2 (t not 0)" atlas --model "$2/tests/golden/families/gpt2" --passes 0 --out "$work/weights" --no-figures
+expect 1 "--words nothing: there is no such file; give zipf, uniform" atlas --model "$work/model" --words nothing --out "$work/m"
+expect 1 "no tokenizer beside it to count tokens with" atlas --model "$2/tests/golden/families/gpt2" --words "$work/model/vocab.txt" --out "$work/m"
+expect 0 "predicted" atlas --model "$work/model" --words "$work/model/vocab.txt" --passes 1 --length 64 --out "$work/counted" --no-figures
 expect 0 "predicted" inspect "$work/atlas/results.h5"
 expect 0 "causal attention" atlas --model "$2/tests/golden/families/bart" --out "$work/atlas2" --no-figures
 expect 2 "--only: expected measured_offset, head_cluster" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/only" --only delays
@@ -300,16 +304,16 @@ profile="figures/offset_profile"
 kinds="$2/tests/golden/families/bart"
 expect 1 "--force" atlas --model "$kinds" --out "$work/again" --no-figures
 expect 0 "causal attention" atlas --model "$kinds" --out "$work/again" --formats svg --force
-holds "$work/again" notes.txt self/results.h5 self/summary.html self/figures/position_kernel.svg self/figures/position_kernel.tsv causal/results.h5 causal/summary.html causal/figures/position_kernel.svg causal/figures/position_kernel.tsv
+holds "$work/again" notes.txt self/results.h5 self/summary.html self/figures/position_kernel.svg self/figures/position_kernel.tsv self/figures/word_profile.svg self/figures/word_profile.tsv causal/results.h5 causal/summary.html causal/figures/position_kernel.svg causal/figures/position_kernel.tsv causal/figures/word_profile.svg causal/figures/word_profile.tsv
 expect 1 "--force" atlas --model "$2/tests/golden/families/gpt2" --out "$work/again" --no-figures
-expect 0 "R2 (t not 0)" atlas --model "$2/tests/golden/families/gpt2" --out "$work/again" --no-figures --force
+expect 0 "x chance  by weights" atlas --model "$2/tests/golden/families/gpt2" --out "$work/again" --no-figures --force
 holds "$work/again" notes.txt results.h5
 [ -e "$work/again/self" ] && { echo "FAILED: an empty folder of a kind stays"; failed=1; }
 # A file that is no result of ours is replaced where --force says so; what lies beside it is not ours.
 mkdir "$work/foreign" "$work/foreign/figures"
 for name in results.h5 summary.html figures/offset_profile.png; do : >"$work/foreign/$name"; done
 expect 1 "--force" atlas --model "$2/tests/golden/families/gpt2" --out "$work/foreign" --no-figures
-expect 0 "R2 (t not 0)" atlas --model "$2/tests/golden/families/gpt2" --out "$work/foreign" --no-figures --force
+expect 0 "x chance  by weights" atlas --model "$2/tests/golden/families/gpt2" --out "$work/foreign" --no-figures --force
 holds "$work/foreign" results.h5 summary.html figures/offset_profile.png
 expect 0 "gpt2" -q spectrum --model "$golden" "$2/tests/golden/families/gpt2" --out "$work/s2" --formats svg
 : >"$work/s2/mine.h5"
@@ -445,7 +449,7 @@ if command -v script >/dev/null; then
 fi
 
 # docs/result-file.md names everything that a provenance holds.
-for result in r/results.h5 encoded/results.h5 i/results.h5 random/results.h5 few/results.h5 demo/results.h5 s/0-model.h5; do
+for result in r/results.h5 encoded/results.h5 i/results.h5 random/results.h5 few/results.h5 demo/results.h5 s/0-model.h5 counted/results.h5 weights/results.h5; do
   names=$("$headwave" inspect "$work/$result" -a | sed -n '/^\/provenance/,$p' | sed -n 's/.*@\([a-z][a-z0-9_]*\) .*/\1/p')
   [ -n "$names" ] || { echo "FAILED: $result has no provenance"; failed=1; }
   for name in $names; do
@@ -458,7 +462,7 @@ mkdir "$work/examples"
 cp -r "$work/model" "$work/examples/minilm"
 cp -r "$2/tests/golden/families/bert-mlm" "$work/examples/bert"
 printf '%s\n' '[PAD]' '[UNK]' '[CLS]' '[SEP]' '[MASK]' the cat on mat w1 w2 w3 >"$work/examples/bert/vocab.txt"
-awk 'BEGIN { for (i = 0; i < 2000; ++i) printf "w%d ", 1 + i * i % 3 }' >"$work/examples/text.txt"
+awk 'BEGIN { for (i = 0; i < 2000; ++i) printf "w%d ", 1 + i * i % 3; print "badi dadi" }' >"$work/examples/text.txt"
 for command in demo plant run spectrum figures inspect atlas re-aim reproduce query loss predict help; do
   "$headwave" $command --help | sed -n 's/^  headwave //p' >"$work/lines"
   [ "$(wc -l <"$work/lines")" -ge 2 ] || { echo "FAILED: $command --help has no two examples"; failed=1; }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "../../core/fields/fields.h"
+#include "../../core/model/embedding_means.h"
 #include "../../core/model/layer_positions.h"
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/numbers/threads.h"
@@ -38,11 +39,23 @@ void set_estimate(PositionAtlas& atlas, Index row, bool causal) {
 }
 
 PredictedStatus status_of(const PositionAtlas& atlas, Index row) {
-  if (std::isnan(atlas.toeplitz_r2[row])) return PredictedStatus::nothing;
-  if (atlas.options.null.draws > 0 && !(atlas.q_value[row] <= atlas.options.null.level)) return PredictedStatus::chance;
+  if (std::isnan(atlas.weight[row])) return PredictedStatus::nothing;
+  const bool null = atlas.options.null.draws > 0 && atlas.estimate[row] != 0;
+  if (null && !(atlas.q_value[row] <= atlas.options.null.level)) return PredictedStatus::chance;
   if (std::isnan(atlas.estimate[row])) return PredictedStatus::edge;
   return atlas.weight[row] < atlas.options.least_times * atlas.chance[row] ? PredictedStatus::weak
                                                                            : PredictedStatus::offset;
+}
+
+/// What layers see, where there are words; without them positions as the embedding gives them.
+std::unique_ptr<EmbeddingMeans> means_of(const Stack& stack, const PositionAtlas& atlas, int threads) {
+  if (stack.embedding.words.empty()) return nullptr;
+  return std::make_unique<EmbeddingMeans>(stack, atlas.options.words, atlas.length, threads);
+}
+
+/// scale tr(W_Q^T C W_K); 0 without words.
+double self_term(const Matrix& covariance, const HeadWeights& head, double scale) {
+  return covariance.size() == 0 ? 0.0 : scale * (covariance * head.key).cwiseProduct(head.query).sum();
 }
 
 /// What positions alone predict over as many tokens as the longest document has.
@@ -72,6 +85,8 @@ AnalysisCost position_atlas_cost(const AnalysisSizes& sizes, const DocumentSizes
   AnalysisCost cost;
   cost.after = sizes.rows * sizes.d_head * static_cast<double>(options.atlas_draws) *
                (1.4e-8 * sizes.longest + 3.2e-9 * sizes.d_head * sizes.d_head);
+  // Positions averaged over words, and the words' covariance, by vocabulary: about that of a BERT.
+  cost.after += 3e4 * sizes.d_model * (1.6e-10 * sizes.longest + 1e-10 * sizes.d_model);
   cost.entries = 3 * sizes.rows * (2 * static_cast<double>(options.reach) + 1);
   return cost;
 }
@@ -85,7 +100,7 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
   const Index rows = atlas.grid.rows();
   for (Vector* vector : {&atlas.toeplitz_r2, &atlas.other_r2, &atlas.null_median, &atlas.null_quantile,
                          &atlas.other_null_quantile, &atlas.key_only_share, &atlas.p_value, &atlas.q_value,
-                         &atlas.estimate, &atlas.weight, &atlas.chance, &atlas.offset})
+                         &atlas.estimate, &atlas.self_term, &atlas.weight, &atlas.chance, &atlas.offset})
     *vector = Vector::Constant(rows, not_defined);
   const Index positions = stack.embedding.positions.rows();
   atlas.status.assign(static_cast<std::size_t>(rows), PredictedStatus::nothing);
@@ -101,22 +116,26 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
   atlas.kernel.resize(rows, 2 * atlas.reach + 1);
   Matrix null_other_r2 = Matrix::Constant(rows, options.null.draws, not_defined);
   const int threads = thread_count(options.threads);
+  const std::unique_ptr<EmbeddingMeans> means = means_of(stack, atlas, threads);
   for (const Index layer : atlas.grid.layers) {
-    const Matrix seen = layer_positions(stack, layer).topRows(atlas.length);
+    const Matrix seen = means ? means->positions(layer) : Matrix(layer_positions(stack, layer).topRows(atlas.length));
+    const Matrix covariance = means ? means->word_covariance(layer) : Matrix();
     const PositionNull null(seen, stack.block.d_head, options.null);
     parallel_for(atlas.grid.heads, threads, [&](Index head) {
       const Index row = atlas.grid.first_row(layer) + head;
       const HeadWeights weights = head_weights(stack.blocks[static_cast<std::size_t>(layer)].self, stack.block, head);
       const PositionKernel found = position_kernel(seen, weights, null);
-      const Vector near = found.kernel.segment(atlas.length - 1 - atlas.reach, 2 * atlas.reach + 1);
+      const Vector near = found.with_bias.segment(atlas.length - 1 - atlas.reach, 2 * atlas.reach + 1);
       atlas.kernel.row(row) = stack.block.score_scale * near.transpose();
+      atlas.self_term[row] = self_term(covariance, weights, stack.block.score_scale);
+      atlas.kernel(row, atlas.reach) += atlas.self_term[row];
       atlas.toeplitz_r2[row] = found.toeplitz_r2;
       atlas.null_median[row] = found.null_median;
       atlas.null_quantile[row] = found.null_quantile;
       atlas.key_only_share[row] = found.key_only_share;
       atlas.other_r2[row] = found.other_r2;
       if (found.null_other_r2.size() > 0) null_other_r2.row(row) = found.null_other_r2.transpose();
-      if (!std::isnan(found.toeplitz_r2)) set_estimate(atlas, row, stack.block.causal);
+      if (atlas.kernel.row(row).cwiseAbs().maxCoeff() > 0) set_estimate(atlas, row, stack.block.causal);
     });
   }
   atlas.p_value = pooled_p_values(atlas.other_r2, null_other_r2, NullScale::share);
@@ -137,9 +156,9 @@ std::vector<Field> describe(const PositionAtlas& atlas) {
   const PositionNullOptions& null = atlas.options.null;
   const std::string reason = atlas.undefined.empty() ? "the scores do not depend on position" : atlas.undefined;
   const std::string no_null = reason + ", or no null was drawn";
-  const char* const proxy = "proxy: positions as the embedding gives them";
+  const char* const proxy = "proxy: positions and words as the embedding gives them";
   Fields fields("position_atlas");
-  fields.add("offset", heads, "token", "offset that positions alone predict", atlas.offset)
+  fields.add("offset", heads, "token", "offset that the weights alone predict", atlas.offset)
       .undefined(atlas.undefined.empty() ? "position_atlas/status says why" : atlas.undefined)
       .note("layers_above_0", proxy);
   fields
@@ -190,8 +209,14 @@ std::vector<Field> describe(const PositionAtlas& atlas) {
       .undefined(reason);
   fields
       .add("kernel", {layer, head, offset_axis("kernel_offset", -atlas.reach, atlas.reach)}, "1",
-           "mean scaled score between positions at an offset, row means removed, without biases", atlas.kernel)
-      .note("length", atlas.length);
+           "mean scaled score at an offset of positions averaged over words, row means removed, with b_Q and self_term",
+           atlas.kernel)
+      .note("length", atlas.length)
+      .note("layers_above_0", proxy);
+  fields
+      .add("self_term", heads, "1", "what a token's word adds to the scaled score of the token with itself",
+           atlas.self_term)
+      .note("layers_above_0", proxy);
   return fields.taken();
 }
 

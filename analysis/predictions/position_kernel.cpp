@@ -1,5 +1,6 @@
 #include "position_kernel.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -33,6 +34,18 @@ ToeplitzShares toeplitz_shares(const Vector& sums, double energy, double roundin
   if (energy > rounding) shares.all = (others + explained(0)) / energy;
   if (rest > rounding) shares.others = others / rest;
   return shares;
+}
+
+/// Means along diagonals of what is the same in every row.
+/// @param row  (T)
+Vector means_along(const Vector& row) {
+  const Index length = row.size();
+  Vector sums = Vector::Zero(length + 1), means(2 * length - 1);
+  for (Index j = 0; j < length; ++j) sums[j + 1] = sums[j] + row[j];
+  for (Index t = 1 - length; t < length; ++t)
+    means[t + length - 1] =
+        (sums[std::min(length, length + t)] - sums[std::max<Index>(0, t)]) / static_cast<double>(length - std::abs(t));
+  return means;
 }
 
 /// R of W = Q R with orthonormal Q, W (d, r), r <= d.
@@ -103,6 +116,7 @@ PositionKernel position_kernel(MatrixView positions, const HeadWeights& head, co
 
   // With the bias every row gains b_Q . k_j; the rows' own part adds up over rows as energy and a cross term.
   const Vector key_only = b * head.query_bias;
+  result.with_bias = result.kernel + means_along(key_only);
   const double alone = static_cast<double>(length) * key_only.squaredNorm();
   const double whole = energy + alone + 2 * (a.colwise().sum() * b.transpose() * key_only)(0, 0);
   result.key_only_share = whole > 0 ? alone / whole : 0.0;

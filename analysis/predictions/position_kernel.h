@@ -37,6 +37,7 @@ class PositionNull {
 /// What a head would do by position alone. T = positions.
 struct PositionKernel {
   Vector kernel;              ///< (2 T - 1)  mean score at t = -(T-1) .. T-1, row means removed; without 1/sqrt(d_head)
+  Vector with_bias;           ///< (2 T - 1)  the same with b_Q . k_j, which scores of a model have and (1) leaves out
   double toeplitz_r2 = 0;     ///< share of the scores that depends on the offset alone; NaN: all scores are equal
   double null_median = 0;     ///< median of the same under random rotations
   double null_quantile = 0;   ///< and its quantile 1 - level; NaN: no draws
@@ -60,8 +61,8 @@ struct PositionKernel {
 /// reads the same on both sides has that even where positions are in no order at all. F (T x T) and W_Q W_K^T (d x d) are never formed: (1) is A B^T with A,
 /// B (T x d_head), its diagonals are cross-correlations, by FFT.
 ///
-/// The scores are without biases, as published; b_Q adds the same b_Q . k_j to every row, which (1) leaves out and
-/// `key_only_share` tells.
+/// (1) is without biases, as published; b_Q adds the same b_Q . k_j to every row, which `key_only_share` tells and
+/// `with_bias` has, its mean over the keys taken away like everything else's.
 ///
 /// Source: Yamamoto and Matsuzaki 2023; Toeplitz share and null are this project's.
 /// @param positions  (T, d_model)  what the layer would see of positions, see core/model/layer_positions.h

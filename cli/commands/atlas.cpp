@@ -30,11 +30,11 @@ int atlas(AtlasCommand& options) {
   const auto start = std::chrono::steady_clock::now();
   OutputFolder folder = opened_folder(options.folder);
   progress_at("predicting the offsets of every head");
-  std::vector<KindResult> results = model_atlas({options.model, options.map}, options.atlas);
+  std::vector<KindResult> results = model_atlas({options.model, options.map}, options.atlas, progress());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (const KindResult& found : results)
     if (const auto missing = found.result.provenance.find("missing"); missing != found.result.provenance.end())
-      say(fmt::format("a partial checkpoint: missing are {}; the layers that are there are looked at",
+      say(fmt::format("a partial checkpoint: missing are {}; the weights of the layers that are there are looked at",
                       std::get<std::string>(missing->second)));
   write_folder(folder, results, options.folder, seconds);
   return done;
@@ -45,12 +45,27 @@ int atlas(AtlasCommand& options) {
 void add_atlas(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<AtlasCommand>();
   CLI::App* command = program.add_subcommand(
-      "atlas", "what every head would do by position alone, from the checkpoint: no text, no forward pass");
-  command->add_option("--model", options->model, "model directory: config.json and weights; no tokenizer is needed")
+      "atlas", "where every head would look, from the checkpoint: by its weights, and over random words; no text");
+  command
+      ->add_option("--model", options->model,
+                   "model directory: config.json and weights; a tokenizer only says which words are special or unused")
       ->required()
       ->type_name("DIR");
   command->add_option("--map", options->map, "what the model's tensors are, instead of config.json")->type_name("FILE");
-  command->add_option("--length", options->atlas.atlas.length, "positions looked at, the first ones; 0: all")
+  command
+      ->add_option(
+          "--words", options->atlas.words.words,
+          "how often random words are drawn: zipf (1 / rank by id), uniform, or a text whose tokens are counted")
+      ->capture_default_str()
+      ->type_name("zipf|uniform|FILE");
+  command
+      ->add_option("--passes", options->atlas.words.documents,
+                   "documents of random words that pass through the model; 0: the weights alone, no forward pass")
+      ->check(whole_number(0, 100000))
+      ->capture_default_str();
+  command
+      ->add_option("--length", options->atlas.atlas.length,
+                   "positions looked at, the first ones, and tokens of a document; 0: all, and at most 512")
       ->check(whole_number(0, 1048576))
       ->capture_default_str();
   command->add_option("--reach", options->atlas.atlas.reach, "offsets are predicted among |t| <= reach, in tokens")
@@ -63,7 +78,7 @@ void add_atlas(CLI::App& program, Command& chosen) {
       ->add_option("--level", options->atlas.atlas.null.level, "share of the heads called positional that may be false")
       ->check(real_number(0.0, 1.0))
       ->capture_default_str();
-  command->add_option("--seed", options->atlas.atlas.null.seed, "of the rotations")
+  command->add_option("--seed", options->atlas.atlas.null.seed, "of the rotations, and of the random words")
       ->check(not_negative())
       ->capture_default_str();
   command->add_option("--threads", options->atlas.atlas.threads, "0: one per core; changes no digit")
@@ -81,7 +96,10 @@ void add_atlas(CLI::App& program, Command& chosen) {
       ->capture_default_str();
   add_folder_options(*command, options->folder, true, {false, false, false});
   add_examples(*command, {{"atlas --model minilm --out atlas",
-                           "the offset that positions alone predict for every head, in seconds"},
+                           "where every head would look, in every layer, in seconds: the clearest first"},
+                          {"atlas --model minilm --passes 0 --out weights", "from the weights alone"},
+                          {"atlas --model minilm --words text.txt --passes 16 --out counted",
+                           "random words as often as a text has them"},
                           {"atlas --model minilm --length 128 --paper-rotation L0H1 --out paper",
                            "of the first 128 positions, and the published picture of one head"}});
   command->final_callback([=, &chosen] { chosen = [=] { return atlas(*options); }; });

@@ -96,26 +96,27 @@ class JobFile {
                                                   const toml::node& value) const {
     switch (kind_of(option)) {
       case Kind::flag:
-        if (!value.is_boolean()) refuse(value, fmt::format("'{}' should be true or false", key));
-        return {option.get_flag_value(key, *value.value<bool>() ? "true" : "false")};
+        if (const auto* flag = value.as_boolean()) return {option.get_flag_value(key, flag->get() ? "true" : "false")};
+        refuse(value, fmt::format("'{}' should be true or false", key));
       case Kind::whole:
-        if (!value.is_integer()) refuse(value, fmt::format("'{}' should be a whole number", key));
-        return {std::to_string(*value.value<std::int64_t>())};
+        if (const auto* number = value.as_integer()) return {std::to_string(number->get())};
+        refuse(value, fmt::format("'{}' should be a whole number", key));
       case Kind::real:
-        if (!value.is_number()) refuse(value, fmt::format("'{}' should be a number", key));
-        return {fmt::format("{}", *value.value<double>())};
+        if (const auto number = value.value<double>(); number && value.is_number()) return {fmt::format("{}", *number)};
+        refuse(value, fmt::format("'{}' should be a number", key));
       case Kind::list: {
         std::vector<std::string> words;
         if (!value.is_array()) refuse(value, fmt::format("'{}' should be a list of texts", key));
         for (const toml::node& word : *value.as_array()) {
-          if (!word.is_string()) refuse(value, fmt::format("'{}' should be a list of texts", key));
-          words.push_back(*word.value<std::string>());
+          const auto* text = word.as_string();
+          if (text == nullptr) refuse(value, fmt::format("'{}' should be a list of texts", key));
+          words.push_back(text->get());
         }
         return words;
       }
       default:
-        if (!value.is_string()) refuse(value, fmt::format("'{}' should be a text in quotes", key));
-        return {*value.value<std::string>()};
+        if (const auto* text = value.as_string()) return {text->get()};
+        refuse(value, fmt::format("'{}' should be a text in quotes", key));
     }
   }
 

@@ -69,7 +69,7 @@ class Display {
   /// What is to be written now; nothing where a log has had enough.
   std::string line_now() noexcept try {
     const Clock::time_point time = Clock::now();
-    const double passed = seconds(time - *started_);
+    const double passed = seconds(time - started_.value_or(time));
     const std::string text = progress_text(now_, seconds(told_ - job_started_), seconds(time - told_));
     if (is_terminal_) {
       line_is_open_ = true;

@@ -7,7 +7,9 @@
 
 #include "../../data/files/digest.h"
 #include "../../data/files/input_text.h"
+#include "../../data/sources/packed_ids.h"
 #include "../../data/tokens/tokenizer.h"
+#include "word_chances.h"
 
 namespace headwave {
 
@@ -108,12 +110,7 @@ JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bo
   require_sequences(model, "--random-tokens", false);
   Attributes provenance = model_provenance(place);
   const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_beside(place, provenance);
-  std::vector<std::int32_t> ids;
-  for (Index id = 0; id < model.stack.embedding.words.rows(); ++id) {
-    const auto word = static_cast<std::int32_t>(id);
-    const bool known = !tokenizer || (id < tokenizer->vocabulary() && !tokenizer->piece(word).empty());
-    if (known && !(tokenizer && tokenizer->is_special(word))) ids.push_back(word);
-  }
+  std::vector<std::int32_t> ids = text_words(model.stack.embedding.words.rows(), tokenizer.get());
   options.opening = special_token && tokenizer ? tokenizer->special_tokens().opens : -1;
   std::unique_ptr<Source> source = repeated_tokens(std::move(ids), options);
   if (const Index positions = model.longest; positions > 0 && source->length(0) > positions)
@@ -123,6 +120,25 @@ JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bo
         options.period, source->length(0), positions, (positions - (options.opening >= 0 ? 1 : 0)) / options.repeats));
   const std::int32_t mask = tokenizer ? tokenizer->special_tokens().mask : -1;
   return {std::move(model), std::move(source), std::move(provenance), mask};
+}
+
+JobInput word_input(Model model, const ModelPlace& place, const WordInputOptions& options) {
+  Attributes provenance = model_provenance(place);
+  const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_beside(place, provenance);
+  const SpecialTokens special = tokenizer ? tokenizer->special_tokens() : SpecialTokens{};
+  RandomWordsOptions random;
+  random.documents = options.documents;
+  random.length = options.length > 0 ? options.length : usual_length(packing_for(model, {}));
+  random.opens = special.opens;
+  random.closes = special.closes;
+  random.seed = options.seed;
+  require_positions(model, place, random.length);
+  WordChances target;
+  if (model.decoder) target = word_chances(options.words, model.decoder->embedding.words.rows(), tokenizer.get());
+  std::unique_ptr<Source> source = random_words(
+      word_chances(options.words, model.stack.embedding.words.rows(), tokenizer.get()), random, std::move(target));
+  provenance["words"] = options.words;
+  return {std::move(model), std::move(source), std::move(provenance), special.mask};
 }
 
 JobInput states_input(const std::filesystem::path& states, const StoredStatesOptions& options) {

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 
 #include "../../core/model/model.h"
+#include "../../core/model/random_words.h"
 #include "../../core/model/repeated_tokens.h"
 #include "../../core/model/source.h"
 #include "../../data/models/model_directory.h"
@@ -38,6 +40,21 @@ JobInput ids_input(const ModelPlace& place, const std::filesystem::path& ids, co
 /// @throws Error as open_model, open_tokenizer and repeated_tokens; ShapeError if documents are longer than the model's
 ///         positions, or the model is an encoder-decoder
 JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bool special_token);
+
+/// How documents of random words are made.
+struct WordInputOptions {
+  std::string words = "zipf";  ///< how often each: zipf, uniform, or a text to count in, see word_chances.h
+  Index documents = 4;
+  Index length = 0;  ///< tokens of a document; 0: 512, or as many as the model can read where they are fewer
+  std::uint64_t seed = 1;
+};
+
+/// Documents of random words, between the tokenizer's opening and closing token where it has them; of an encoder-decoder
+/// both sequences, each of its own words.
+/// @param model  of that place
+/// @throws Error as open_tokenizer, word_chances and random_words; ShapeError if documents are longer than the model's
+///         positions
+JobInput word_input(Model model, const ModelPlace& place, const WordInputOptions& options = {});
 
 /// Stored hidden states, or stored queries and keys, with weights or queries and keys beside them.
 /// @throws Error as stored_states

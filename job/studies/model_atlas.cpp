@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "../../core/numbers/threads.h"
+#include "word_passes.h"
 
 namespace headwave {
 
@@ -34,21 +35,56 @@ std::vector<Field> fields_of(const Stack& stack, const ModelAtlasOptions& option
   return fields;
 }
 
+/// Why no document can pass through a model; empty: it can.
+std::string no_passes(const PartialModel& partial, const ModelAtlasOptions& options) {
+  if (options.words.documents == 0) return "none were asked for";
+  if (!partial.missing.empty()) return "the checkpoint is not whole";
+  return partial.model.stack.embedding.words.empty() ? "the model has no words" : "";
+}
+
+std::vector<KindResult> passed(const Model& model, const ModelPlace& place, const ModelAtlasOptions& options,
+                               const ProgressCallback& progress) {
+  WordInputOptions words = options.words;
+  words.length = options.atlas.length;
+  words.seed = options.atlas.null.seed;
+  const JobInput input = word_input(model, place, words);
+  return word_passes(input, {.reach = options.atlas.reach, .threads = options.atlas.threads}, progress);
+}
+
+/// What words predict stands first: it holds in every layer.
+void add_passed(Result& result, const std::vector<KindResult>& passes, AttentionKind kind) {
+  for (const KindResult& pass : passes) {
+    if (pass.kind != kind) continue;
+    std::vector<Field> fields = pass.result.fields;
+    append(fields, std::move(result.fields));
+    result.fields = std::move(fields);
+    result.provenance.insert(pass.result.provenance.begin(), pass.result.provenance.end());
+  }
+}
+
 }  // namespace
 
-std::vector<KindResult> model_atlas(const ModelPlace& place, const ModelAtlasOptions& options) {
+std::vector<KindResult> model_atlas(const ModelPlace& place, const ModelAtlasOptions& options,
+                                    const ProgressCallback& progress) {
   const PartialModel partial = open_partial_model(place);
   const Model& model = partial.model;
   require_options(model, place, options);
+  const std::string not_passed = no_passes(partial, options);
+  const std::vector<KindResult> passes =
+      not_passed.empty() ? passed(model, place, options, progress) : std::vector<KindResult>{};
   std::vector<KindResult> results;
   for (const AttentionKind kind : model.kinds()) {
     if (kind == AttentionKind::cross) continue;
     const Stack& stack = model.stack_of(kind);
     Result result;
-    result.title = fmt::format("headwave: atlas of {} with {} layers x {} heads, {} attention, from its weights alone",
-                               model.family, stack.layers(), stack.block.heads, name_of(kind));
+    result.title =
+        fmt::format("headwave: atlas of {} with {} layers x {} heads, {} attention, {}", model.family, stack.layers(),
+                    stack.block.heads, name_of(kind),
+                    not_passed.empty() ? "from its weights and from random words" : "from its weights alone");
     result.fields = fields_of(stack, options);
     result.provenance = model_provenance(place);
+    add_passed(result, passes, kind);
+    if (!not_passed.empty()) result.provenance["no_passes"] = not_passed;
     if (!partial.missing.empty())
       result.provenance["missing"] =
           fmt::format("{} tensors, the first {}", partial.missing.size(), partial.missing.front());

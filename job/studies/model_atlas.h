@@ -5,6 +5,7 @@
 #include "../../analysis/predictions/paper_phases.h"
 #include "../../analysis/predictions/position_atlas.h"
 #include "../../data/models/model_directory.h"
+#include "../inputs/job_input.h"
 #include "../run/job.h"
 
 namespace headwave {
@@ -14,12 +15,17 @@ struct ModelAtlasOptions {
   std::vector<HeadName>
       paper_heads;           ///< whose whole rotation is looked at too, see analysis/predictions/paper_phases.h
   PaperPhasesOptions paper;  ///< length, seed and threads are the atlas'
+  WordInputOptions words;    ///< documents: 0 for the weights alone; length and seed are the atlas'
 };
 
-/// The position atlas of a checkpoint as a result of its own: no text, no forward pass. Of a partial checkpoint, the
-/// layers that it has; what is missing is noted in the provenance (`missing`).
+/// The atlas of a checkpoint as a result of its own, without a text: where every head would look. From the weights alone
+/// (position_atlas/..., exact in layer 0, a proxy above it), and from a few documents of random words that pass through
+/// the model (word_atlas/..., in every layer; see word_passes.h). Of a partial checkpoint, the weights of the layers that
+/// it has; what is missing is noted in the provenance (`missing`), and why nothing passed (`no_passes`).
 /// @returns one result, or those of the encoder and of the decoder; cross-attention has no positions in common
-/// @throws Error as open_partial_model and position_atlas; ShapeError also if the length is 1, or a head is not there
-std::vector<KindResult> model_atlas(const ModelPlace& place, const ModelAtlasOptions& options = {});
+/// @throws Error as open_partial_model, position_atlas, word_input and word_passes; ShapeError also if the length is 1, or
+///         a head is not there
+std::vector<KindResult> model_atlas(const ModelPlace& place, const ModelAtlasOptions& options = {},
+                                    const ProgressCallback& progress = {});
 
 }  // namespace headwave

@@ -1,52 +1,27 @@
 #include "offset_profile_figure.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
-#include "../../core/fields/head_name.h"
 #include "../drawing/field_values.h"
-#include "../drawing/page.h"
-#include "cluster_peaks.h"
+#include "profile_panels.h"
 
 namespace headwave {
 
 namespace {
 
-constexpr double window = 16.0;     // tokens on either side
-constexpr double weak_ratio = 2.0;  // of weight to threshold
-constexpr std::size_t most_panels = 128 * 128;
-
-struct Profiles {
-  std::vector<Index> layers, heads;
-  std::vector<double> offsets;   // within the window
-  std::vector<double> weights;   // (layers, heads, offsets)
-  std::vector<double> measured;  // (layers, heads) NaN: undefined; empty: not in the result
-  std::vector<double> ratio;     // (layers, heads) of the weight there to what it had to exceed; empty: not known
-};
-
 Profiles profiles_of(const Result& result, const std::string& pairs) {
   constexpr const char* name = "offset_trace/mean_weight";
   const auto& all = doubles_of(result, name, {"pairs", "layer", "head", "offset"});
   const Field& field = result.at(name);
-  const auto offsets = coordinates(field, "offset");
-  Profiles profiles{whole_coordinates(field, "layer"), whole_coordinates(field, "head"), {}, {}, {}, {}};
-  const std::size_t rows = profiles.layers.size() * profiles.heads.size();
-  if (rows > most_panels)
-    throw ShapeError(fmt::format("{}: {} heads are too many to draw, {} at most", name, rows, most_panels));
-  const std::size_t first = place_of(field, "pairs", pairs) * rows;
-  for (const double t : offsets)
-    if (std::abs(t) <= window) profiles.offsets.push_back(t);
-  if (rows == 0 || profiles.offsets.empty()) throw ShapeError(fmt::format("{}: holds no offsets to draw", name));
-  for (std::size_t row = 0; row < rows; ++row)
-    for (std::size_t t = 0; t < offsets.size(); ++t)
-      if (std::abs(offsets[t]) <= window) profiles.weights.push_back(all[(first + row) * offsets.size() + t]);
+  const auto rows = static_cast<std::size_t>(field.axis("layer").size() * field.axis("head").size());
+  Profiles profiles = profiles_within(field, all, "offset", place_of(field, "pairs", pairs) * rows);
   if (result.find("measured_offset/offset") != nullptr) {
-    profiles.measured = head_doubles(result, "measured_offset/offset", pairs);
-    if (profiles.measured.size() != rows)
+    profiles.marked = head_doubles(result, "measured_offset/offset", pairs);
+    if (profiles.marked.size() != rows)
       throw ShapeError(fmt::format("measured_offset/offset: expected {} heads as in {}, found {}", rows, name,
-                                   profiles.measured.size()));
+                                   profiles.marked.size()));
   }
   if (result.find("measured_offset/threshold") != nullptr && result.find("measured_offset/weight") != nullptr) {
     const auto weight = head_doubles(result, "measured_offset/weight", pairs);
@@ -57,92 +32,9 @@ Profiles profiles_of(const Result& result, const std::string& pairs) {
   return profiles;
 }
 
-double peak_of(const Profiles& profiles, std::size_t row) {
-  double peak = 0.0;
-  for (std::size_t t = 0; t < profiles.offsets.size(); ++t) {
-    const double weight = profiles.weights[row * profiles.offsets.size() + t];
-    if (std::isfinite(weight)) peak = std::max(peak, weight);
-  }
-  return peak;
-}
-
-/// How large letters are and where they stand, in parts of the panel's height.
-struct Lettering {
-  double points = 5.0;
-  double panel = 30.0;  ///< height of the panel in points
-  [[nodiscard]] double above_frame() const { return (points * 0.5 + 2.5) / panel; }
-  [[nodiscard]] double above_dot() const { return (points * 0.5 + 2.2) / panel; }
-  /// End of the y axis, to four digits: room for the number.
-  [[nodiscard]] double top() const { return std::round(1e4 / (1 - (points + 4.0) / panel)) / 1e4; }
-};
-
-/// The measured offset's dot and number, or an arrow at the edge where it is out of sight. The dot is hollow where the
-/// offset is told from chance but weak.
-void mark(Panel& panel, double offset, double height, bool weak, const Lettering& lettering) {
-  Letters letters{.points = lettering.points, .bold = true, .ink = ink::mark};
-  if (std::abs(offset) > window) {
-    letters.anchor = offset < 0 ? Anchor::left : Anchor::right;
-    const std::string text = offset < 0 ? "← " + signed_offset(offset) : signed_offset(offset) + " →";
-    panel.note(text, {share(offset < 0 ? 0.03 : 0.97), share(1 - lettering.above_frame())}, letters);
-    return;
-  }
-  letters.anchor = Anchor::center;
-  letters.up_share = lettering.above_dot();
-  panel.mark({value(offset), value(height)}, {ink::mark, 0.3, weak ? Shape::ring : Shape::disc}, signed_offset(offset),
-             letters);
-}
-
-/// Short where panels are narrow.
-std::string peak_text(double peak, double panel_width) {
-  return panel_width > 0.9 ? fmt::format("peak {:.2g}", peak) : fmt::format("{:.{}g}", peak, panel_width < 0.5 ? 1 : 2);
-}
-
-/// One head: its name, its peak, its curve.
-void add_panel(Page& page, const HeadPanels& grid, const Profiles& profiles, std::size_t row) {
-  const auto l = static_cast<Index>(row / profiles.heads.size()), h = static_cast<Index>(row % profiles.heads.size());
-  const Index layer = profiles.layers[static_cast<std::size_t>(l)], head = profiles.heads[static_cast<std::size_t>(h)];
-  const double measured = profiles.measured.empty() ? std::nan("") : profiles.measured[row];
-  const double peak = peak_of(profiles, row), unit = peak > 0 ? peak : 1.0;
-  DataTable table({"layer", "head", "offset", "mean_weight", "measured_offset"});
-  double height = 1.0;
-  for (std::size_t t = 0; t < profiles.offsets.size(); ++t) {
-    const double weight = profiles.weights[row * profiles.offsets.size() + t];
-    table.add_row({layer, head, profiles.offsets[t], weight, measured});
-    if (profiles.offsets[t] == measured && std::isfinite(weight)) height = weight / unit;
-  }
-  const Lettering lettering{grid.points, grid.panel_height * 72};
-  Panel& panel = page.panel(grid.row(l, h), grid.column(h));
-  panel.frame(Frame::base_line);
-  panel.x_axis({-window - 0.5, window + 0.5}, {.step = 10,
-                                               .numbers = grid.is_lowest(l, h) ? Numbers::plain : Numbers::none,
-                                               .points = grid.points,
-                                               .away = -0.5});
-  panel.y_axis({0, lettering.top()});
-  panel.without_y_tics();
-  panel.vertical(0, {ink::zero_line, 0.7}, value(1));
-  panel.above(head_name(layer, head), Anchor::left,
-              {.points = grid.points, .bold = true, .up_share = lettering.above_frame()});
-  panel.above(peak_text(peak, grid.panel_width), Anchor::right,
-              {.points = grid.points, .ink = ink::number, .up_share = lettering.above_frame()});
-  if (!std::isnan(measured))
-    mark(panel, measured, height, row < profiles.ratio.size() && profiles.ratio[row] < weak_ratio, lettering);
-  const Ink ink = profiles.measured.empty() || !std::isnan(measured) ? ink::measured : ink::undefined;
-  const std::string file = page.numbers(table), columns = fmt::format("3:($4/{})", unit);
-  panel.area(file, columns, 0, ink, 0.22);
-  panel.curve(file, columns, {ink, 1.3});
-}
-
 GnuplotFigure draw(const Result& result, const FigureOptions& options) {
-  const Profiles profiles = profiles_of(result, options.pairs);
-  const auto heads = static_cast<Index>(profiles.heads.size());
-  const HeadPanels grid =
-      head_panels(static_cast<Index>(profiles.layers.size()), heads, options.style, heads <= 4 ? 0.6 : 0.66);
-  Page page(grid, options.style);
-  for (std::size_t row = 0; row < profiles.layers.size() * profiles.heads.size(); ++row)
-    add_panel(page, grid, profiles, row);
-  page.title_below("offset t = key − query (tokens)");
-  page.title_left(grid.height() > 3 ? "mean attention weight ÷ the panel's peak" : "weight ÷ peak");
-  return page.figure();
+  return profile_panels(profiles_of(result, options.pairs), {"mean_weight", "measured_offset", "mean attention weight"},
+                        options.style);
 }
 
 }  // namespace

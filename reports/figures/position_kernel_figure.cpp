@@ -23,9 +23,9 @@ constexpr std::size_t most_panels = 128 * 128;
 struct Kernels {
   std::vector<Index> layers, heads;
   std::vector<double> offsets;
-  const std::vector<double>* scores = nullptr;     // (layers, heads, offsets)
-  const std::vector<double>* predicted = nullptr;  // (layers, heads) tokens; NaN: none
-  std::vector<double> weight;                      // (layers, heads) NaN: not in the result
+  const std::vector<double>* scores = nullptr;  // (layers, heads, offsets)
+  std::vector<double> predicted;                // (layers, heads) tokens; NaN: none
+  std::vector<double> weight;                   // (layers, heads) NaN: not in the result
 
   [[nodiscard]] double reach() const { return std::min(window, std::max(1.0, offsets.back())); }
 };
@@ -37,14 +37,18 @@ Kernels kernels_of(const Result& result) {
   kernels.layers = whole_coordinates(field, "layer");
   kernels.heads = whole_coordinates(field, "head");
   kernels.offsets = coordinates(field, "kernel_offset");
-  kernels.predicted = &doubles_of(result, "position_atlas/offset", {"layer", "head"});
+  kernels.predicted = doubles_of(result, "position_atlas/offset", {"layer", "head"});
   const std::size_t rows = kernels.layers.size() * kernels.heads.size();
   kernels.weight = result.find(weight_name) == nullptr ? std::vector<double>(rows, std::nan(""))
                                                        : doubles_of(result, weight_name, {"layer", "head"});
-  if (rows == 0 || kernels.offsets.empty() || rows > most_panels || kernels.predicted->size() != rows ||
+  if (rows == 0 || kernels.offsets.empty() || rows > most_panels || kernels.predicted.size() != rows ||
       kernels.weight.size() != rows)
     throw ShapeError(fmt::format("{}: {} layers of {} heads over {} offsets cannot be drawn", kernel_name,
                                  kernels.layers.size(), kernels.heads.size(), kernels.offsets.size()));
+  // Above layer 0 the weights are a proxy: where random words predict, it is no prediction.
+  if (result.find("word_atlas/offset") != nullptr)
+    for (std::size_t row = 0; row < rows; ++row)
+      if (kernels.layers[row / kernels.heads.size()] > 0) kernels.predicted[row] = std::nan("");
   return kernels;
 }
 
@@ -52,7 +56,7 @@ Kernels kernels_of(const Result& result) {
 void add_panel(Page& page, const HeadPanels& grid, const Kernels& kernels, std::size_t row) {
   const std::size_t l = row / kernels.heads.size(), h = row % kernels.heads.size();
   const Index layer = kernels.layers[l], head = kernels.heads[h];
-  const double predicted = (*kernels.predicted)[row], weight = kernels.weight[row], reach = kernels.reach();
+  const double predicted = kernels.predicted[row], weight = kernels.weight[row], reach = kernels.reach();
   DataTable table({"layer", "head", "offset", "mean_score", "predicted_offset", "predicted_weight"});
   std::vector<double> shown;
   for (std::size_t t = 0; t < kernels.offsets.size(); ++t) {
@@ -91,7 +95,7 @@ GnuplotFigure draw(const Result& result, const FigureOptions& options) {
   const HeadPanels grid =
       head_panels(static_cast<Index>(kernels.layers.size()), static_cast<Index>(kernels.heads.size()), options.style);
   Page page(grid, options.style);
-  for (std::size_t row = 0; row < kernels.predicted->size(); ++row) add_panel(page, grid, kernels, row);
+  for (std::size_t row = 0; row < kernels.predicted.size(); ++row) add_panel(page, grid, kernels, row);
   page.title_below("offset t = key − query (tokens)");
   page.title_left("mean score by position (own scale)");
   return page.figure();
@@ -100,16 +104,18 @@ GnuplotFigure draw(const Result& result, const FigureOptions& options) {
 }  // namespace
 
 FigureKind position_kernel_figure() {
-  return {"position_kernel",
-          {"position_atlas/kernel", "position_atlas/offset"},
-          {"position_atlas/weight"},
-          "What every head would do by position alone, from the weights: mean score between positions at each offset t "
-          "= key position minus query position, row means removed, each panel on its own scale. The line and its bold "
-          "number mark the offset this predicts, the number right of it the share of attention that the softmax of the "
-          "whole kernel gives to its maximum. Panels in grey predict none: they do not rise above their null, are "
-          "largest at the end of the search, or hardly draw attention anywhere. Layers above 0 are a proxy: the blocks "
-          "between change the positions.",
-          draw};
+  return {
+      "position_kernel",
+      {"position_atlas/kernel", "position_atlas/offset"},
+      {"position_atlas/weight", "word_atlas/offset"},
+      "What every head would do by its weights alone: mean score at each offset t = key position minus query "
+      "position, of positions averaged over words, with what a token's word adds at t = 0, row means removed, each "
+      "panel on its own scale. The line and its bold number mark the offset this predicts, the number right of it "
+      "the share of attention that the softmax of the whole kernel gives to its maximum. Panels in grey predict "
+      "none: they do not rise above their null, are largest at the end of the search, or hardly draw attention "
+      "anywhere. Layers above 0 are a proxy, since the blocks between change positions and words; they are grey too "
+      "where random words predict instead (word_profile).",
+      draw};
 }
 
 }  // namespace headwave

@@ -29,6 +29,10 @@ constexpr const char* atlas_chance_name = "position_atlas/chance";
 constexpr const char* other_name = "position_atlas/other_r2";
 constexpr const char* other_null_name = "position_atlas/other_null_quantile";
 constexpr const char* q_name = "position_atlas/q_value";
+constexpr const char* words_name = "word_atlas/offset";
+constexpr const char* words_status_name = "word_atlas/status";
+constexpr const char* words_weight_name = "word_atlas/weight";
+constexpr const char* words_chance_name = "word_atlas/chance";
 constexpr const char* phases_name = "phase_delay/offset";
 constexpr const char* phases_status_name = "phase_delay/status";
 constexpr const char* scores_name = "delay_spectrum/offset";
@@ -129,6 +133,7 @@ void add_predicted(std::vector<HeadFinding>& findings, const Result& result) {
     for (std::size_t i = 0; i < findings.size(); ++i) findings[i].*member = {numbers[i], statuses[i]};
   };
   add(predicted_name, atlas_status_name, &HeadFinding::by_weights);
+  add(words_name, words_status_name, &HeadFinding::by_words);
   add(phases_name, phases_status_name, &HeadFinding::by_phases);
   add(scores_name, scores_status_name, &HeadFinding::by_scores);
 }
@@ -146,7 +151,9 @@ void add_planted(std::vector<HeadFinding>& findings, const Result& result) {
 }  // namespace
 
 std::vector<HeadFinding> head_findings(const Result& result, const std::string& pairs) {
-  const Field* field = result.find(offset_name) != nullptr ? result.find(offset_name) : result.find(predicted_name);
+  const Field* field = nullptr;
+  for (const char* name : {offset_name, words_name, predicted_name})
+    if (field == nullptr) field = result.find(name);
   if (field == nullptr) return {};
   const auto heads = static_cast<std::size_t>(field->axis("layer").size() * field->axis("head").size());
   std::vector<HeadFinding> findings(heads);
@@ -163,6 +170,8 @@ std::vector<HeadFinding> head_findings(const Result& result, const std::string& 
   add(chance_name, &HeadFinding::chance);
   add(atlas_weight_name, &HeadFinding::predicted_weight);
   add(atlas_chance_name, &HeadFinding::predicted_chance);
+  add(words_weight_name, &HeadFinding::words_weight);
+  add(words_chance_name, &HeadFinding::words_chance);
   add(toeplitz_name, &HeadFinding::toeplitz_r2);
   add(other_name, &HeadFinding::other_r2);
   add(other_null_name, &HeadFinding::other_null);
@@ -194,6 +203,10 @@ const std::vector<std::string>& head_finding_fields() {
                                               other_name,
                                               other_null_name,
                                               q_name,
+                                              words_name,
+                                              words_status_name,
+                                              words_weight_name,
+                                              words_chance_name,
                                               phases_name,
                                               phases_status_name,
                                               scores_name,

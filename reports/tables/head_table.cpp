@@ -58,12 +58,10 @@ std::string percent_text(double share) {
 }
 
 /// The first say most; without a weight, or with the same, heads stay in order.
-void rank_by_predicted_weight(std::vector<HeadFinding>& heads) {
-  const auto weight = [](const HeadFinding& head) {
-    return std::isnan(head.predicted_weight) ? -1.0 : head.predicted_weight;
-  };
+void rank_by(double HeadFinding::*weight, std::vector<HeadFinding>& heads) {
+  const auto key = [&](const HeadFinding& head) { return std::isnan(head.*weight) ? -1.0 : head.*weight; };
   std::stable_sort(heads.begin(), heads.end(),
-                   [&](const HeadFinding& a, const HeadFinding& b) { return weight(a) > weight(b); });
+                   [&](const HeadFinding& a, const HeadFinding& b) { return key(a) > key(b); });
 }
 
 template <class Text>
@@ -73,72 +71,114 @@ TableColumn column(const char* header, Align align, const std::vector<HeadFindin
   return result;
 }
 
+/// Columns one after another, all of the same heads.
+class Columns {
+ public:
+  Columns(const Result& result, std::vector<HeadFinding> heads) : result_(result), heads_(std::move(heads)) {
+    add("head", Align::left, [](const HeadFinding& head) { return head_name(head.name.layer, head.name.head); });
+  }
+
+  template <class Text>
+  void add(const char* header, Align align, const Text& text) {
+    columns_.push_back(column(header, align, heads_, text));
+  }
+  template <class Text>
+  void add_if(const char* field, const char* header, const Text& text) {
+    if (result_.find(field) != nullptr) add(header, Align::right, text);
+  }
+  std::vector<TableColumn> taken() { return std::move(columns_); }
+
+ private:
+  const Result& result_;
+  std::vector<HeadFinding> heads_;
+  std::vector<TableColumn> columns_;
+};
+
+/// Without a text: what random words predict, and the weights, which above layer 0 are no more than a proxy.
+std::vector<TableColumn> atlas_columns(const Result& result, std::vector<HeadFinding> heads) {
+  const bool words = result.find("word_atlas/offset") != nullptr;
+  rank_by(words ? &HeadFinding::words_weight : &HeadFinding::predicted_weight, heads);
+  const auto exact = [](const HeadFinding& head) { return head.name.layer == 0; };
+  const bool first = std::any_of(heads.begin(), heads.end(), exact);
+  const bool above = !std::all_of(heads.begin(), heads.end(), exact);
+  Columns columns(result, std::move(heads));
+  columns.add_if("word_atlas/offset", "predicted",
+                 [](const HeadFinding& head) { return predicted_text(head.by_words); });
+  columns.add_if("word_atlas/weight", "weight", [](const HeadFinding& head) { return number_text(head.words_weight); });
+  columns.add_if("word_atlas/chance", "x chance",
+                 [](const HeadFinding& head) { return times_text(head.words_weight, head.words_chance); });
+  if (first)
+    columns.add_if("position_atlas/q_value", "by weights", [&](const HeadFinding& head) {
+      return exact(head) ? predicted_text(head.by_weights) : std::string();
+    });
+  if (above)
+    columns.add_if("position_atlas/q_value", "proxy", [&](const HeadFinding& head) {
+      return exact(head) ? std::string() : predicted_text(head.by_weights);
+    });
+  if (words) return columns.taken();
+  columns.add_if("position_atlas/weight", "weight",
+                 [](const HeadFinding& head) { return number_text(head.predicted_weight); });
+  columns.add_if("position_atlas/weight", "x chance",
+                 [](const HeadFinding& head) { return times_text(head.predicted_weight, head.predicted_chance); });
+  columns.add_if("position_atlas/other_r2", "R2 (t not 0)",
+                 [](const HeadFinding& head) { return share_text(head.other_r2); });
+  columns.add_if("position_atlas/other_null_quantile", "its null",
+                 [](const HeadFinding& head) { return share_text(head.other_null); });
+  columns.add_if("position_atlas/q_value", "q", [](const HeadFinding& head) { return share_text(head.q_value); });
+  return columns.taken();
+}
+
 }  // namespace
 
 std::vector<TableColumn> head_columns(const Result& result, const std::string& pairs) {
   std::vector<HeadFinding> heads = head_findings(result, pairs);
   if (heads.empty()) return {};
-  if (result.find("measured_offset/offset") == nullptr) rank_by_predicted_weight(heads);
-  std::vector<TableColumn> columns;
-  const auto add = [&](const char* header, Align align, const auto& text) {
-    columns.push_back(column(header, align, heads, text));
-  };
-  add("head", Align::left, [](const HeadFinding& head) { return head_name(head.name.layer, head.name.head); });
-  const auto has = [&](const char* name) { return result.find(name) != nullptr; };
-  const bool measured = has("measured_offset/offset");
-  if (measured) add("offset", Align::right, measured_text);
-  if (has("measured_offset/chance"))
-    add("x chance", Align::right, [](const HeadFinding& head) { return times_text(head.weight, head.chance); });
-  if (measured && has("head_account/verdict")) {
-    add("weight", Align::right, [](const HeadFinding& head) { return number_text(head.weight); });
-    add("why", Align::left, [](const HeadFinding& head) { return head.why; });
-    add("position", Align::right, [](const HeadFinding& head) { return percent_text(head.by_position); });
-    add("content", Align::right, [](const HeadFinding& head) { return percent_text(head.by_content); });
+  if (result.find("measured_offset/offset") == nullptr) return atlas_columns(result, std::move(heads));
+  const bool planted = heads.front().planted.has_value();
+  const bool accounted = result.find("head_account/verdict") != nullptr;
+  const bool judged =
+      std::any_of(heads.begin(), heads.end(), [](const HeadFinding& head) { return !head.agrees.empty(); });
+  const auto weight = [](const HeadFinding& head) { return number_text(head.weight); };
+  Columns columns(result, std::move(heads));
+  columns.add("offset", Align::right, measured_text);
+  columns.add_if("measured_offset/chance", "x chance",
+                 [](const HeadFinding& head) { return times_text(head.weight, head.chance); });
+  if (accounted) {
+    columns.add("weight", Align::right, weight);
+    columns.add("why", Align::left, [](const HeadFinding& head) { return head.why; });
+    columns.add("position", Align::right, [](const HeadFinding& head) { return percent_text(head.by_position); });
+    columns.add("content", Align::right, [](const HeadFinding& head) { return percent_text(head.by_content); });
   }
-  if (measured &&
-      std::any_of(heads.begin(), heads.end(), [](const HeadFinding& head) { return !head.agrees.empty(); })) {
-    add("predicted", Align::right, [](const HeadFinding& head) { return predicted_text(head.by_account); });
-    add("", Align::left,
-        [](const HeadFinding& head) { return head.agrees == "undefined" ? std::string() : head.agrees; });
+  if (judged) {
+    columns.add("predicted", Align::right, [](const HeadFinding& head) { return predicted_text(head.by_account); });
+    columns.add("", Align::left,
+                [](const HeadFinding& head) { return head.agrees == "undefined" ? std::string() : head.agrees; });
   }
-  if (has("position_atlas/q_value"))
-    add(measured ? "by weights" : "predicted", Align::right,
-        [](const HeadFinding& head) { return predicted_text(head.by_weights); });
-  if (!measured && has("position_atlas/weight")) {
-    add("weight", Align::right, [](const HeadFinding& head) { return number_text(head.predicted_weight); });
-    add("x chance", Align::right,
-        [](const HeadFinding& head) { return times_text(head.predicted_weight, head.predicted_chance); });
+  columns.add_if("position_atlas/q_value", "by weights",
+                 [](const HeadFinding& head) { return predicted_text(head.by_weights); });
+  columns.add_if("phase_delay/offset", "by phases", [](const HeadFinding& head) { return delay_text(head.by_phases); });
+  columns.add_if("delay_spectrum/offset", "by scores",
+                 [](const HeadFinding& head) { return delay_text(head.by_scores); });
+  if (!accounted) {
+    columns.add_if("measured_offset/weight", "weight", weight);
+    columns.add_if("measured_offset/threshold", "threshold",
+                   [](const HeadFinding& head) { return number_text(head.threshold); });
   }
-  if (!measured && has("position_atlas/other_r2"))
-    add("R2 (t not 0)", Align::right, [](const HeadFinding& head) { return share_text(head.other_r2); });
-  if (!measured && has("position_atlas/other_null_quantile"))
-    add("its null", Align::right, [](const HeadFinding& head) { return share_text(head.other_null); });
-  if (!measured && has("position_atlas/q_value"))
-    add("q", Align::right, [](const HeadFinding& head) { return share_text(head.q_value); });
-  if (has("phase_delay/offset"))
-    add("by phases", Align::right, [](const HeadFinding& head) { return delay_text(head.by_phases); });
-  if (has("delay_spectrum/offset"))
-    add("by scores", Align::right, [](const HeadFinding& head) { return delay_text(head.by_scores); });
-  if (has("measured_offset/weight") && !has("head_account/verdict"))
-    add("weight", Align::right, [](const HeadFinding& head) { return number_text(head.weight); });
-  if (has("measured_offset/threshold") && !has("head_account/verdict"))
-    add("threshold", Align::right, [](const HeadFinding& head) { return number_text(head.threshold); });
-  if (has("head_cluster/share")) {
-    add("cluster", Align::right,
-        [](const HeadFinding& head) { return head.cluster ? fmt::format("{}", *head.cluster) : std::string(); });
-    add("share", Align::right, [](const HeadFinding& head) {
-      return head.cluster ? fmt::format("{:.0f} %", 100 * head.share) : std::string();
-    });
-  }
-  if (heads.front().planted) {
-    add("planted", Align::left, [](const HeadFinding& head) { return head.planted->kind; });
-    add("at", Align::right, [](const HeadFinding& head) {
+  columns.add_if("head_cluster/share", "cluster", [](const HeadFinding& head) {
+    return head.cluster ? fmt::format("{}", *head.cluster) : std::string();
+  });
+  columns.add_if("head_cluster/share", "share", [](const HeadFinding& head) {
+    return head.cluster ? fmt::format("{:.0f} %", 100 * head.share) : std::string();
+  });
+  if (planted) {
+    columns.add("planted", Align::left, [](const HeadFinding& head) { return head.planted->kind; });
+    columns.add("at", Align::right, [](const HeadFinding& head) {
       return std::isnan(head.planted->offset) ? std::string() : offset_text(head.planted->offset);
     });
-    add("found", Align::left,
-        [](const HeadFinding& head) { return std::string(head.planted->found ? "agrees" : "differs"); });
+    columns.add("found", Align::left,
+                [](const HeadFinding& head) { return std::string(head.planted->found ? "agrees" : "differs"); });
   }
-  return columns;
+  return columns.taken();
 }
 
 std::vector<TableColumn> agreement_columns(const Result& result) {
@@ -172,7 +212,8 @@ std::vector<TableColumn> agreement_columns(const Result& result) {
 }
 
 std::string head_table(const Result& result, bool color, const std::string& pairs) {
-  if (result.find("position_atlas/offset") == nullptr) (void)result.at("measured_offset/offset");
+  if (result.find("position_atlas/offset") == nullptr && result.find("word_atlas/offset") == nullptr)
+    (void)result.at("measured_offset/offset");
   std::string table = terminal_table(head_columns(result, pairs), color);
   if (const auto agreement = agreement_columns(result); !agreement.empty()) {
     table += '\n';

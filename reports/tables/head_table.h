@@ -11,7 +11,9 @@ namespace headwave {
 /// What was found about each head, one row per head: its name, the measured offset and the mean attention weight there in
 /// multiples of chance, what is predicted for it, the weight itself and the null threshold it had to exceed; where the
 /// result has them the dominant cluster with its share of the texts, and the planted truth with a word on whether it was
-/// found. Of an atlas alone the prediction, its weight and what decided about it, heads with the largest weight first.
+/// found. Of an atlas alone what random words predict, with its weight in attention and in multiples of chance, and what
+/// the weights predict for layer 0 and, as a proxy, for those above; without random words, the weights' own weight and
+/// what decided about them. Heads with the largest weight stand first.
 ///
 /// When a planted head counts as found is head_findings()'s to say.
 /// @param pairs  which query-key pairs count: "all", "without_special", "without_sink"

@@ -59,6 +59,9 @@ TEST_CASE("the position kernel is the diagonal means of the whole matrix, at any
     }
     CHECK(found.toeplitz_r2 == Approx(1 - (scores - toeplitz).squaredNorm() / scores.squaredNorm()).epsilon(1e-10));
     const Matrix with_bias = centred_scores(positions, head, true);
+    for (Index t = 1 - length; t < length; ++t)
+      CHECK(found.with_bias[t + length - 1] ==
+            Approx(with_bias.diagonal(t).mean()).margin(64 * 2.3e-16 * with_bias.norm() * static_cast<double>(length)));
     const double key_only =
         static_cast<double>(length) * ((with_bias - scores).row(0)).squaredNorm();  // the same in every row
     CHECK(found.key_only_share == Approx(key_only / with_bias.squaredNorm()).epsilon(1e-10));
@@ -125,6 +128,9 @@ TEST_CASE("the atlas of the planted bank predicts every planted offset, from the
         // Exactly Toeplitz before row means are taken away; over 512 positions these are small.
         CHECK(atlas.toeplitz_r2[row] > 0.99);
         CHECK(atlas.toeplitz_r2[row] > atlas.null_quantile[row]);
+      } else if (head.kind == PlantedKind::content) {
+        CHECK(atlas.offset[row] == 0);  // every word finds itself, and nothing but its word
+        CHECK(atlas.self_term[row] > 0.9 * atlas.kernel(row, atlas.reach));
       } else {
         CHECK(std::isnan(atlas.offset[row]));
       }
@@ -137,6 +143,41 @@ TEST_CASE("the atlas of the planted bank predicts every planted offset, from the
   const Vector single = position_atlas(planted.model.stack, one).null_quantile;
   for (Index i = 0; i < single.size(); ++i)
     CHECK((single[i] == atlas.null_quantile[i] || (std::isnan(single[i]) && std::isnan(atlas.null_quantile[i]))));
+}
+
+TEST_CASE("two words and three positions, on the page: the kernel with b_Q, and what a word adds to itself") {
+  const Matrix32 words = (Matrix32(2, 2) << 1, 0, -1, 0).finished();
+  const Matrix32 positions = (Matrix32(3, 2) << 0, 0, 0, 1, 0, 2).finished();
+  const Matrix32 identity = Matrix32::Identity(2, 2);
+  const Vector32 bias = (Vector32(2) << 0, 2).finished();
+  Stack stack;
+  stack.block.heads = stack.block.kv_heads = 1;
+  stack.block.d_head = 2;
+  stack.block.score_scale = 0.5;
+  stack.embedding.words = words;
+  stack.embedding.positions = positions;
+  stack.blocks.resize(1);
+  stack.blocks[0].self.query = {identity, bias};
+  stack.blocks[0].self.key = {identity, {}};
+  // Words average to nothing, so positions are themselves: scores (i + 2) j, less their row means (i + 2)(j - 1).
+  // Diagonal 0: (-2 + 0 + 4) / 3; 1: (0 + 3) / 2; 2: 2; -1: (-3 + 0) / 2; -2: -4. The words' covariance is diag(1, 0).
+  PositionAtlasOptions options;
+  options.null.draws = 0;
+  const PositionAtlas atlas = position_atlas(stack, options);
+  CHECK(atlas.self_term[0] == 0.5);
+  const Vector expected = (Vector(5) << -2, -0.75, 1.0 / 3 + 0.5, 0.75, 1).finished();
+  CHECK((atlas.kernel.row(0).transpose() - expected).cwiseAbs().maxCoeff() < 1e-6);
+  CHECK(atlas.status[0] == PredictedStatus::edge);
+  // One word twice as likely: its covariance is 4 p (1 - p), and positions stay.
+  options.words = {{0, 1}, (Vector(2) << 2, 1).finished()};
+  CHECK(position_atlas(stack, options).self_term[0] == Approx(0.5 * 4 * 2 / 9.0));
+  options.words = {{2}, Vector::Ones(1)};
+  CHECK_THROWS_AS(position_atlas(stack, options), ShapeError);
+  options.words = {{1}, Vector::Zero(1)};
+  CHECK_THROWS_AS(position_atlas(stack, options), NumericError);
+  options.words = {};
+  stack.embedding.words = {};
+  CHECK(position_atlas(stack, options).self_term[0] == 0);
 }
 
 TEST_CASE("a kernel that rises to the end of the search predicts nothing: undefined (edge), at every reach") {
@@ -187,7 +228,7 @@ TEST_CASE("what a kernel predicts is worth its weight: a flat one is told from c
   const PositionAtlas faint = position_atlas(stack);
   for (Index row = 0; row < plain.grid.rows(); ++row) {
     if (std::isnan(plain.offset[row])) continue;
-    CHECK(faint.q_value[row] == plain.q_value[row]);
+    CHECK((faint.q_value[row] == plain.q_value[row] || std::isnan(plain.q_value[row])));
     CHECK(faint.status[static_cast<std::size_t>(row)] == PredictedStatus::weak);
     CHECK(std::isnan(faint.offset[row]));
     CHECK(faint.estimate[row] == plain.offset[row]);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "../../analysis/predictions/rotary_wave.h"
+#include "../../analysis/predictions/word_atlas.h"
 #include "../../analysis/statistics/cluster_quality.h"
 #include "../../core/planted/planted_bank.h"
 #include "../../data/hdf5/hdf5_file.h"
@@ -104,6 +105,10 @@ TEST_CASE("every name that a figure asks for is described") {
   const Planted planted = all_analyses();
   Result result = planted.run(6);
   for (Field& field : describe(planted.model)) result.fields.push_back(std::move(field));
+  HeadAccount account;
+  account.measured = account.predicted[1] = Matrix(0, 1);
+  account.site.reach = 0;
+  for (Field& field : describe(word_atlas(account))) result.fields.push_back(std::move(field));
   for (Field& field : describe(ReAiming())) result.fields.push_back(std::move(field));
   for (Field& field : describe(RotaryWave())) result.fields.push_back(std::move(field));
   CarriedWaves carried({{0, 1}}, 3);

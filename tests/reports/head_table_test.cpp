@@ -94,13 +94,46 @@ TEST_CASE("head table: what positions alone predict, beside the measured offsets
   CHECK(table.find(" 0       0.00      +0.01") != std::string::npos);
   result.fields.erase(result.fields.begin(), result.fields.begin() + 4);
   CHECK(head_table(result) ==
-        "head  predicted  weight  x chance  R2 (t not 0)  its null      q\n"
+        "head      proxy  weight  x chance  R2 (t not 0)  its null      q\n"
         "----  ---------  ------  --------  ------------  --------  -----\n"
         "L7H1          0  0.9000        90         0.500     0.200  0.020\n"
         "L7H0         -2  0.2500        25         0.600     0.200  0.001\n"
         "L7H3         +4  0.0200       2.0         0.700     0.200  0.001\n"
         "L7H2  undefined  0.0100       1.0         0.100     0.200  0.300\n"
         "L7H4  undefined\n");
+}
+
+TEST_CASE(
+    "head table: of an atlas random words are the prediction, the weights are exact in layer 0 and a proxy above") {
+  Result result;
+  const std::vector<Axis> heads{layer_axis({0, 1}), head_axis(2)};
+  result.fields.push_back(make_field("word_atlas/offset", heads, "token", "", {none, -1.0, 2.0, none}));
+  result.fields.push_back({"word_atlas/status",
+                           heads,
+                           "1",
+                           "",
+                           std::vector<std::uint8_t>{3, 0, 0, 1},
+                           {"offset", "edge", "chance", "weak", "nothing"},
+                           {}});
+  result.fields.push_back(make_field("word_atlas/weight", heads, "1", "", {0.011, 0.2, 0.5, 0.1}));
+  result.fields.push_back(make_field("word_atlas/chance", heads, "1", "", {0.01, 0.01, 0.01, 0.01}));
+  CHECK(head_table(result) ==
+        "head         predicted  weight  x chance\n"
+        "----  ----------------  ------  --------\n"
+        "L1H0                +2  0.5000        50\n"
+        "L0H1                -1  0.2000        20\n"
+        "L1H1  undefined (edge)  0.1000        10\n"
+        "L0H0  undefined (weak)  0.0110       1.1\n");
+  result.fields.push_back(make_field("position_atlas/offset", heads, "token", "", {1.0, -1.0, 3.0, none}));
+  result.fields.push_back(make_field("position_atlas/q_value", heads, "1", "", {0.001, 0.001, 0.001, 0.9}));
+  result.fields.push_back(make_field("position_atlas/weight", heads, "1", "", {0.9, 0.1, 0.1, 0.1}));
+  CHECK(head_table(result) ==
+        "head         predicted  weight  x chance  by weights      proxy\n"
+        "----  ----------------  ------  --------  ----------  ---------\n"
+        "L1H0                +2  0.5000        50                     +3\n"
+        "L0H1                -1  0.2000        20          -1\n"
+        "L1H1  undefined (edge)  0.1000        10              undefined\n"
+        "L0H0  undefined (weak)  0.0110       1.1          +1\n");
 }
 
 TEST_CASE("head table: an offset that a wider search may find says so, and how far above chance a weight is") {

@@ -113,6 +113,11 @@ void add_atlas(Result& result, const Size& size) {
   result.fields.push_back(make_field(
       "position_atlas/kernel", {heads[0], heads[1], whole_axis("kernel_offset", "token", "offset", -reach, reach)}, "1",
       "mean score", kernel));
+  for (double& score : kernel) score = std::exp(4 * score) / 100;
+  result.fields.push_back(make_field("word_atlas/offset", heads, "token", "predicted offset", offsets));
+  result.fields.push_back(make_field(
+      "word_atlas/profile", {heads[0], heads[1], whole_axis("account_offset", "token", "offset", -reach, reach)}, "1",
+      "predicted weight", kernel));
 }
 
 void add_maps(Result& result, const Size& size) {

@@ -1,0 +1,76 @@
+#include "word_atlas.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "../../core/fields/fields.h"
+#include "../../core/numbers/offset_peak.h"
+
+namespace headwave {
+
+double flat_weight(const AccountSite& site, Index offset) {
+  const bool causal = site.kind == AttentionKind::causal;
+  double sum = 0;
+  Index queries = 0;
+  // As in the account: the first token is neither query nor key.
+  for (Index i = std::max<Index>(1, 1 - offset); i < std::min(site.length, site.length - offset); ++i) {
+    const Index seen = !causal ? site.length : site.window > 0 ? std::min(i + 1, site.window) : i + 1;
+    if (causal && (offset > 0 || -offset >= seen)) continue;
+    sum += 1 / static_cast<double>(seen);
+    ++queries;
+  }
+  return queries > 0 ? sum / static_cast<double>(queries) : not_defined;
+}
+
+WordAtlas word_atlas(const HeadAccount& account, const WordAtlasOptions& options) {
+  constexpr auto content = static_cast<std::size_t>(AccountTerm::content);
+  WordAtlas atlas;
+  atlas.site = account.site;
+  atlas.options = options;
+  atlas.documents = account.documents;
+  atlas.profile = account.predicted[content];
+  atlas.weight = account.weight[content];
+  const Index rows = account.site.grid.rows();
+  atlas.estimate = atlas.chance = atlas.offset = Vector::Constant(rows, not_defined);
+  for (Index row = 0; row < rows; ++row) {
+    PredictedStatus status = PredictedStatus::nothing;
+    if (const auto peak = offset_peak(atlas.profile.row(row).transpose(), account.site.kind == AttentionKind::causal)) {
+      atlas.chance[row] = flat_weight(account.site, peak->offset);
+      if (!peak->at_edge) atlas.estimate[row] = static_cast<double>(peak->offset);
+      status = peak->at_edge                                                  ? PredictedStatus::edge
+               : atlas.weight[row] >= options.least_times * atlas.chance[row] ? PredictedStatus::offset
+                                                                              : PredictedStatus::weak;
+    }
+    atlas.status.push_back(status);
+    if (status == PredictedStatus::offset) atlas.offset[row] = atlas.estimate[row];
+  }
+  return atlas;
+}
+
+std::vector<Field> describe(const WordAtlas& atlas) {
+  const Axis layer = layer_axis(atlas.site.grid.layers), head = head_axis(atlas.site.grid.heads);
+  const std::vector<Axis> heads{layer, head};
+  const char* const no_pair = "no pair at that offset, or the mask forbids it";
+  Fields fields("word_atlas");
+  fields.add("offset", heads, "token", "offset that documents of random words predict", atlas.offset)
+      .undefined("word_atlas/status says why");
+  add_status(fields, heads, atlas.status).note("least_times", atlas.options.least_times);
+  fields
+      .add("weight", heads, "1", "mean attention weight predicted where it is largest: how much a prediction says",
+           atlas.weight)
+      .undefined(no_pair);
+  fields.add("chance", heads, "1", "what equal weights for all allowed keys would give there", atlas.chance)
+      .undefined(no_pair);
+  fields.add("estimate", heads, "token", "offset of the largest predicted weight, however small", atlas.estimate)
+      .undefined("it is largest at the end of the search, |t| = reach");
+  fields
+      .add("profile", {layer, head, offset_axis("account_offset", -atlas.site.reach, atlas.site.reach)}, "1",
+           "predicted mean attention weight at an offset, the first token neither query nor key", atlas.profile)
+      .undefined(no_pair);
+  fields.note_all("documents", atlas.documents)
+      .note_all("length", atlas.site.length)
+      .note_all("reach", atlas.site.reach);
+  return fields.taken();
+}
+
+}  // namespace headwave

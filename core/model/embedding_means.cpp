@@ -1,0 +1,181 @@
+#include "embedding_means.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "../numbers/threads.h"
+#include "layer.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr Index block = 2048;  ///< words at a time
+constexpr Index slab = 64;     ///< positions at a time
+
+WordChances all_words(Index count) {
+  std::vector<std::int32_t> ids(static_cast<std::size_t>(count));
+  std::iota(ids.begin(), ids.end(), 0);
+  return even_words(std::move(ids));
+}
+
+void require_words(const Stack& stack, const WordChances& words, Index length) {
+  const Index rows = stack.embedding.words.rows(), positions = stack.embedding.positions.rows();
+  if (rows == 0 || length < 1 || length > positions)
+    throw ShapeError(
+        fmt::format("EmbeddingMeans: {} words and {} of {} positions; expected words, and positions there are", rows,
+                    length, positions));
+  if (static_cast<Index>(words.ids.size()) != words.chance.size())
+    throw ShapeError(fmt::format("EmbeddingMeans: {} words with {} chances; expected one for each", words.ids.size(),
+                                 words.chance.size()));
+  for (const std::int32_t id : words.ids)
+    if (id < 0 || id >= rows)
+      throw ShapeError(fmt::format("EmbeddingMeans: a word {}; the model has {}, 0 to {}", id, rows, rows - 1));
+  if (const double sum = words.chance.sum(); !words.ids.empty() && !(sum > 0 && std::isfinite(sum)))
+    throw NumericError(fmt::format("EmbeddingMeans: chances sum to {}; expected a number above 0", sum));
+}
+
+}  // namespace
+
+EmbeddingMeans::EmbeddingMeans(const Stack& stack, WordChances words, Index length, int threads)
+    : stack_(stack),
+      words_(std::move(words)),
+      length_(length),
+      threads_(threads),
+      ones_(Vector32::Ones(stack.d_model())) {
+  require_words(stack, words_, length);
+  if (words_.ids.empty()) words_ = all_words(stack.embedding.words.rows());
+  words_.chance /= words_.chance.sum();
+}
+
+/// scale word + token type 0 of consecutive words among those that are drawn.
+Matrix32 EmbeddingMeans::words(Index first, Index count) const {
+  const Embedding& embedding = stack_.embedding;
+  Matrix32 rows(count, stack_.d_model());
+  for (Index w = 0; w < count; ++w)
+    rows.row(w) = embedding.word_scale * embedding.words.row(words_.ids[static_cast<std::size_t>(first + w)]);
+  if (!embedding.token_types.empty()) rows.rowwise() += embedding.token_types.row(0);
+  return rows;
+}
+
+/// Equation (3).
+Matrix EmbeddingMeans::by_one_norm(const Norm& norm) const {
+  const Index d = stack_.d_model(), count = words_.chance.size();
+  const bool centred = !norm.empty() && norm.kind == NormKind::layer;
+  Matrix result(length_, d);
+  parallel_for((length_ + slab - 1) / slab, threads_, [&](Index s) {
+    const Index rows = std::min(slab, length_ - s * slab);
+    Matrix32 p = stack_.embedding.positions.middleRows(s * slab, rows);
+    if (centred) p.colwise() -= p.rowwise().mean().eval();
+    const Vector p_square = p.cast<double>().rowwise().squaredNorm();
+    Vector alone = Vector::Zero(rows);
+    Matrix with_words = Matrix::Zero(rows, d);
+    for (Index first = 0; first < count; first += block) {
+      const Index here = std::min(block, count - first);
+      Matrix32 u = words(first, here);
+      if (centred) u.colwise() -= u.rowwise().mean().eval();
+      const Vector u_square = u.cast<double>().rowwise().squaredNorm();
+      const Matrix32 product = p * u.transpose();
+      Matrix share(rows, here);
+      for (Index n = 0; n < rows; ++n)
+        for (Index w = 0; w < here; ++w) {
+          const double square = p_square[n] + u_square[w] + 2 * static_cast<double>(product(n, w));
+          const double sigma =
+              norm.empty() ? 1.0
+                           : std::sqrt(std::max(0.0, square) / static_cast<double>(d) + static_cast<double>(norm.eps));
+          share(n, w) = words_.chance[first + w] / sigma;
+        }
+      alone += share.rowwise().sum();
+      with_words += (share.cast<float>() * u).cast<double>();
+    }
+    result.middleRows(s * slab, rows) = with_words + Matrix(alone.asDiagonal() * p.cast<double>());
+  });
+  if (norm.empty()) return result;
+  result.array().rowwise() *= norm.scale.cast<double>().transpose().array();
+  if (!norm.shift.empty()) result.rowwise() += norm.shift.cast<double>().transpose();
+  return result;
+}
+
+Matrix EmbeddingMeans::one_by_one(const Norm& own) const {
+  const Index count = words_.chance.size();
+  Matrix result = Matrix::Zero(length_, stack_.d_model());
+  parallel_for(length_, threads_, [&](Index n) {
+    for (Index first = 0; first < count; first += block) {
+      Matrix32 x = words(first, std::min(block, count - first)).rowwise() + stack_.embedding.positions.row(n);
+      normalise(x, stack_.embedding.norm);
+      normalise(x, own);
+      result.row(n) += words_.chance.segment(first, x.rows()).transpose() * x.cast<double>();
+    }
+  });
+  return result;
+}
+
+/// Equation (2): the mean first, then what is left of every word.
+Matrix EmbeddingMeans::covariance(const Norm& own) const {
+  const Index d = stack_.d_model(), count = words_.chance.size();
+  const Eigen::RowVectorXf middle = stack_.embedding.positions.cast<double>().colwise().mean().cast<float>();
+  const auto seen = [&](Index first) {
+    Matrix32 x = words(first, std::min(block, count - first)).rowwise() + middle;
+    normalise(x, stack_.embedding.norm);
+    normalise(x, own);
+    return x;
+  };
+  Eigen::RowVectorXd mean = Eigen::RowVectorXd::Zero(d);
+  for (Index first = 0; first < count; first += block) {
+    const Matrix32 x = seen(first);
+    mean += words_.chance.segment(first, x.rows()).transpose() * x.cast<double>();
+  }
+  Matrix covariance = Matrix::Zero(d, d);
+  parallel_in_order((count + block - 1) / block, threads_, [&](Index b) -> std::function<void()> {
+    Matrix32 x = seen(b * block);
+    x.rowwise() -= mean.cast<float>();
+    const Vector32 chance = (words_.chance.segment(b * block, x.rows()) * static_cast<double>(count)).cast<float>();
+    const Matrix32 part = x.transpose() * (chance.asDiagonal() * x);
+    return [&covariance, part] { covariance += part.cast<double>(); };
+  });
+  return covariance / static_cast<double>(count);
+}
+
+const EmbeddingMeans::Means& EmbeddingMeans::means(const Norm& own) {
+  const auto key = std::make_tuple(own.empty(), own.eps, own.kind);
+  if (const auto found = means_.find(key); found != means_.end()) return found->second;
+  Norm plain = own;
+  plain.shift = {};
+  if (!own.empty()) plain.scale = VectorView32(ones_.data(), ones_.size());
+  const Norm& embedding = stack_.embedding.norm;
+  const bool two = !own.empty() && !embedding.empty();
+  Means found{two ? one_by_one(plain) : by_one_norm(own.empty() ? embedding : plain), covariance(plain)};
+  return means_.emplace(key, std::move(found)).first->second;
+}
+
+Norm EmbeddingMeans::own_norm(Index layer) const {
+  if (layer < 0 || layer >= stack_.layers())
+    throw ShapeError(fmt::format("EmbeddingMeans: there is no layer {} among {}", layer, stack_.layers()));
+  if (stack_.block.norm_place == NormPlace::post) return {};
+  return stack_.blocks[static_cast<std::size_t>(layer)].self_norm;
+}
+
+Matrix EmbeddingMeans::positions(Index layer) {
+  const Norm own = own_norm(layer);
+  Matrix result = means(own).positions;
+  if (own.empty()) return result;
+  result.array().rowwise() *= own.scale.cast<double>().transpose().array();
+  if (!own.shift.empty()) result.rowwise() += own.shift.cast<double>().transpose();
+  return result;
+}
+
+Matrix EmbeddingMeans::word_covariance(Index layer) {
+  const Norm own = own_norm(layer);
+  const Matrix& covariance = means(own).covariance;
+  if (own.empty()) return covariance;
+  const Vector scale = own.scale.cast<double>();
+  return scale.asDiagonal() * covariance * scale.asDiagonal();
+}
+
+}  // namespace headwave

@@ -1,0 +1,121 @@
+#include "../../core/model/embedding_means.h"
+
+#include <cmath>
+
+#include "../../core/model/layer.h"
+#include "../../core/numbers/random.h"
+#include "../catch.h"
+
+using namespace headwave;
+
+namespace {
+
+constexpr Index d = 6, words = 9, length = 5;
+
+Matrix32 random_matrix(Index rows, Index cols, Random& random, double mean = 0) {
+  Matrix32 m(rows, cols);
+  for (float& entry : m.reshaped()) entry = static_cast<float>(mean + random.normal());
+  return m;
+}
+
+/// A stack that owns what it looks at: two layers, with norms where they are asked for.
+struct SmallStack {
+  Matrix32 table, positions, types, scales, shifts;
+  Vector32 scale, shift, own_scale[2], own_shift[2];
+  Stack stack;
+
+  SmallStack(bool embedding_norm, bool pre, NormKind kind) {
+    Random random(4);
+    table = random_matrix(words, d, random, 0.3);
+    positions = random_matrix(length, d, random);
+    types = random_matrix(2, d, random);
+    const auto vector = [&] { return Vector32(random_matrix(d, 1, random, 1)); };
+    scale = vector();
+    shift = vector();
+    stack.embedding.words = table;
+    stack.embedding.positions = positions;
+    stack.embedding.token_types = types;
+    stack.embedding.word_scale = 1.5F;
+    if (embedding_norm) stack.embedding.norm = {scale, shift, 1e-5F, kind};
+    stack.block.norm_place = pre ? NormPlace::pre : NormPlace::post;
+    stack.blocks.resize(2);
+    for (std::size_t layer = 0; layer < 2 && pre; ++layer) {
+      own_scale[layer] = vector();
+      own_shift[layer] = vector();
+      stack.blocks[layer].self_norm = {own_scale[layer], own_shift[layer], 1e-5F, kind};
+    }
+  }
+
+  /// What a layer sees of a word at a position.
+  [[nodiscard]] Eigen::RowVectorXd seen(Index layer, Index word, const Eigen::RowVectorXf& position) const {
+    Matrix32 x = 1.5F * table.row(word) + position + types.row(0);
+    normalise(x, stack.embedding.norm);
+    if (stack.block.norm_place == NormPlace::pre) normalise(x, stack.blocks[static_cast<std::size_t>(layer)].self_norm);
+    return x.cast<double>();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("means over words and their covariance are those of a loop over every word, wherever norms stand") {
+  for (const bool embedding_norm : {false, true})
+    for (const bool pre : {false, true})
+      for (const NormKind kind : {NormKind::layer, NormKind::rms}) {
+        CAPTURE(embedding_norm, pre, kind);
+        const SmallStack small(embedding_norm, pre, kind);
+        for (const bool ranked : {false, true}) {
+          const WordChances chances = ranked ? ranked_words({7, 2, 0, 5}) : WordChances{};
+          EmbeddingMeans means(small.stack, chances, length - 1);
+          for (const Index layer : {0, 1}) {
+            Matrix positions = Matrix::Zero(length - 1, d), expected = Matrix::Zero(d, d);
+            Eigen::RowVectorXd mean = Eigen::RowVectorXd::Zero(d);
+            const Eigen::RowVectorXf middle = small.positions.colwise().mean();
+            const Index count = ranked ? 4 : words;
+            double sum = 0;
+            for (Index w = 0; w < count; ++w) sum += ranked ? chances.chance[w] : 1.0;
+            const auto each = [&](const auto& body) {
+              for (Index w = 0; w < count; ++w) {
+                const auto at = static_cast<std::size_t>(w);
+                body(ranked ? chances.ids[at] : w, (ranked ? chances.chance[w] : 1.0) / sum);
+              }
+            };
+            each([&](Index word, double p) {
+              for (Index n = 0; n < length - 1; ++n)
+                positions.row(n) += p * small.seen(layer, word, small.positions.row(n));
+              mean += p * small.seen(layer, word, middle);
+            });
+            each([&](Index word, double p) {
+              const Eigen::RowVectorXd rest = small.seen(layer, word, middle) - mean;
+              expected += p * rest.transpose() * rest;
+            });
+            const double eps = 64 * 1.2e-7;
+            CHECK((means.positions(layer) - positions).cwiseAbs().maxCoeff() < eps * positions.norm());
+            CHECK((means.word_covariance(layer) - expected).cwiseAbs().maxCoeff() < eps * expected.norm());
+          }
+        }
+      }
+}
+
+TEST_CASE("threads change no digit of the means over words") {
+  const SmallStack small(true, false, NormKind::layer);
+  EmbeddingMeans one(small.stack, {}, length, 1), three(small.stack, {}, length, 3);
+  CHECK(one.positions(0) == three.positions(0));
+  CHECK(one.word_covariance(0) == three.word_covariance(0));
+}
+
+TEST_CASE("means over words that cannot be taken are refused") {
+  const SmallStack small(true, false, NormKind::layer);
+  CHECK_THROWS_AS(EmbeddingMeans(small.stack, {}, length + 1), ShapeError);
+  CHECK_THROWS_AS(EmbeddingMeans(small.stack, {}, 0), ShapeError);
+  CHECK_THROWS_AS(EmbeddingMeans(small.stack, even_words({words}), length), ShapeError);
+  CHECK_THROWS_WITH(EmbeddingMeans(small.stack, even_words({words}), length), ContainsSubstring("0 to 8"));
+  CHECK_THROWS_AS(EmbeddingMeans(small.stack, {{1, 2}, Vector::Ones(1)}, length), ShapeError);
+  CHECK_THROWS_AS(EmbeddingMeans(small.stack, {{1}, Vector::Zero(1)}, length), NumericError);
+  CHECK_THROWS_AS(EmbeddingMeans(small.stack, {{1}, Vector::Constant(1, not_defined)}, length), NumericError);
+  EmbeddingMeans means(small.stack, {}, length);
+  CHECK_THROWS_AS(means.positions(2), ShapeError);
+  CHECK_THROWS_AS(means.word_covariance(-1), ShapeError);
+  Stack without = small.stack;
+  without.embedding.words = {};
+  CHECK_THROWS_AS(EmbeddingMeans(without, {}, length), ShapeError);
+}
