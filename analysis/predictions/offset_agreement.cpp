@@ -24,24 +24,31 @@ bool is_there(const OffsetPredictions& predictions, OffsetSource source, Index r
       return predictions.weights != nullptr && predictions.weights->undefined.empty() &&
              predictions.weights->grid.rows() == rows;
     case OffsetSource::phases:
-      return predictions.phases != nullptr;
+      return predictions.phases != nullptr || predictions.wave != nullptr;
     default:
       return predictions.scores != nullptr;
   }
 }
 
+/// Within its interval, where it has one.
+Prediction prediction_within(double offset, double lower, double upper, double weight) {
+  const bool interval = !std::isnan(lower);
+  return {offset, interval ? lower : offset, interval ? upper : offset, weight};
+}
+
 Prediction prediction_of(const DelaySpectrum& spectrum, Index row) {
-  const double offset = spectrum.offset[row];
-  const bool interval = !std::isnan(spectrum.lower[row]);
-  return {offset, interval ? spectrum.lower[row] : offset, interval ? spectrum.upper[row] : offset, not_defined};
+  return prediction_within(spectrum.offset[row], spectrum.lower[row], spectrum.upper[row], not_defined);
+}
+
+Prediction prediction_of(const RotaryWave& wave, Index row) {
+  return prediction_within(wave.offset[row], wave.lower[row], wave.upper[row], wave.weight[row]);
 }
 
 Prediction prediction_of(const HeadAccount& account, Index row) {
   constexpr auto content = static_cast<std::size_t>(AccountTerm::content);
-  const AccountVerdict verdict = account.verdict[static_cast<std::size_t>(row)];
-  const bool holds = verdict != AccountVerdict::unaccounted && verdict != AccountVerdict::no_preference;
-  const double offset = holds ? account.offset[content][row] : not_defined;
-  return {offset, offset, offset, holds ? account.weight[content][row] : not_defined};
+  const bool prefers = account.verdict[static_cast<std::size_t>(row)] != AccountVerdict::no_preference;
+  const double offset = prefers ? account.offset[content][row] : not_defined;
+  return {offset, offset, offset, prefers ? account.weight[content][row] : not_defined};
 }
 
 /// Of a source that is there.
@@ -54,7 +61,8 @@ Prediction prediction_of(const OffsetPredictions& predictions, OffsetSource sour
       return {offset, offset, offset, predictions.weights->weight[row]};
     }
     case OffsetSource::phases:
-      return prediction_of(*predictions.phases, row);
+      return predictions.wave != nullptr ? prediction_of(*predictions.wave, row)
+                                         : prediction_of(*predictions.phases, row);
     default:
       return prediction_of(*predictions.scores, row);
   }
@@ -71,8 +79,9 @@ OffsetVerdict verdict_of(const Prediction& prediction, double measured, double t
 }
 
 /// Without a null no delay can be told from chance, and none is called.
-bool was_tested(const DelaySpectrum* spectrum) {
-  return spectrum != nullptr && !spectrum->q_value.array().isNaN().all();
+template <class Prediction>
+bool was_tested(const Prediction* prediction) {
+  return prediction != nullptr && !prediction->q_value.array().isNaN().all();
 }
 
 /// @param there  which of the sources came
@@ -102,8 +111,9 @@ class OffsetAgreementAnalysis : public Analysis {
     const auto* scores = finished.find<ScoreDelay>();
     const OffsetPredictions predictions{finished.find<HeadAccount>(), finished.find<PositionAtlas>(),
                                         phases == nullptr ? nullptr : &phases->spectrum,
-                                        scores == nullptr ? nullptr : &scores->spectrum};
-    if (predictions.account == nullptr && predictions.weights == nullptr && phases == nullptr && scores == nullptr)
+                                        scores == nullptr ? nullptr : &scores->spectrum, finished.find<RotaryWave>()};
+    if (predictions.account == nullptr && predictions.weights == nullptr && phases == nullptr && scores == nullptr &&
+        predictions.wave == nullptr)
       return {};
     return describe(offset_agreement(finished.get<MeasuredOffsets>(), predictions));
   }
@@ -135,7 +145,8 @@ OffsetAgreement offset_agreement(const MeasuredOffsets& measured, const OffsetPr
                      statuses[static_cast<std::size_t>(row)] == OffsetStatus::edge);
     }
   }
-  there[static_cast<std::size_t>(OffsetSource::phases)] = was_tested(predictions.phases);
+  there[static_cast<std::size_t>(OffsetSource::phases)] =
+      predictions.wave != nullptr ? was_tested(predictions.wave) : was_tested(predictions.phases);
   there[static_cast<std::size_t>(OffsetSource::scores)] = was_tested(predictions.scores);
   count_met(result, measured.weight[all_pairs], there);
   return result;
@@ -180,14 +191,15 @@ std::vector<Field> describe(const OffsetAgreement& agreement) {
 }
 
 const AnalysisKind& offset_agreement_analysis() {
-  static const AnalysisKind kind{.name = "offset_agreement",
-                                 .finds = "predicted beside measured offsets",
-                                 .step = Step::prediction,
-                                 .needs = {Need::attention},
-                                 .reads = {measured_offset_analysis},
-                                 .reads_one_of = {head_account_analysis, position_atlas_analysis,
-                                                  phase_rotation_analysis, delay_spectrum_analysis},
-                                 .make = make_of<OffsetAgreementAnalysis>};
+  static const AnalysisKind kind{
+      .name = "offset_agreement",
+      .finds = "predicted beside measured offsets",
+      .step = Step::prediction,
+      .needs = {Need::attention},
+      .reads = {measured_offset_analysis},
+      .reads_one_of = {head_account_analysis, position_atlas_analysis, phase_rotation_analysis, delay_spectrum_analysis,
+                       rotary_wave_analysis},
+      .make = make_of<OffsetAgreementAnalysis>};
   return kind;
 }
 

@@ -11,6 +11,7 @@
 #include "../waves/delay_spectrum.h"
 #include "head_account.h"
 #include "position_atlas.h"
+#include "rotary_wave.h"
 
 namespace headwave {
 
@@ -18,7 +19,7 @@ namespace headwave {
 enum class OffsetSource : std::uint8_t {
   account,  ///< head_account: position and content, measured on the text; also at the token itself
   weights,  ///< position_atlas: positions through the head's weights, no text
-  phases,   ///< phase_delay: the phases of the rotation on the queries of the text
+  phases,   ///< phase_delay: the phases of the rotation on the queries of the text; of rotary positions rotary_wave
   scores,   ///< delay_spectrum: queries and keys of the text, before mask and softmax
 };
 constexpr std::size_t offset_sources = 4;
@@ -48,6 +49,7 @@ struct OffsetPredictions {
   const PositionAtlas* weights = nullptr;
   const DelaySpectrum* phases = nullptr;
   const DelaySpectrum* scores = nullptr;
+  const RotaryWave* wave = nullptr;  ///< takes the place of phases
 };
 
 /// Why every head looks where it looks: predictions beside where attention goes.
@@ -70,8 +72,9 @@ struct OffsetAgreement {
 /// predicted offset is one that the causal mask forbids. Agreement of routes that share only the weights is the answer to
 /// why a head looks there.
 ///
-/// The account predicts where position and content together are largest, of heads whose profile they account for; the spread is
-/// left out, since it misleads where scores are far from normal.
+/// The account predicts where position and content together are largest, of heads that have a preference at all: also where they
+/// do not account for the rest of the profile, which its verdict says. The spread is left out, since it misleads where
+/// scores are far from normal.
 ///
 /// A count of agreements says little by itself: many heads look at themselves or at a neighbour, and whoever always says
 /// so is often right. Beside every count stands what three such constants would reach, and both over the strong heads.

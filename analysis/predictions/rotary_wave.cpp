@@ -204,6 +204,12 @@ RotaryWave rotary_wave(const std::vector<DocumentRotary>& documents, const HeadG
   result.coherence = search.coherence(result.coefficient);
   result.agreement = search.agreement(result.coefficient);
   result.use = options.score_scale * mean.query_modulus.cwiseProduct(mean.key_modulus);
+  result.cycles = result.frequency * static_cast<double>(options.length) / (2 * std::numbers::pi);
+  result.layer_use = Matrix(static_cast<Index>(grid.layers.size()), result.use.cols());
+  for (Index layer = 0; layer < result.layer_use.rows(); ++layer) {
+    const auto heads = result.use.middleRows(layer * grid.heads, grid.heads);
+    result.layer_use.row(layer) = heads.colwise().sum() / heads.sum();
+  }
   result.pair_offset = result.coefficient.unaryExpr([](const Complex& c) { return -std::arg(c); }).real();
   result.pair_offset.array().rowwise() /= result.frequency.transpose().array();
   for (Vector* vector : {&result.estimate, &result.offset, &result.weight, &result.lower, &result.upper,

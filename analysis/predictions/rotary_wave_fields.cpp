@@ -109,6 +109,7 @@ std::vector<Field> describe(const RotaryWave& wave) {
            "largest position kernel over the sum of the pairs' moduli, pairs that hardly turn counted", wave.coherence)
       .undefined(silent);
   fields.add("frequency", {pair}, "radian/token", "by which a pair turns from one token to the next", wave.frequency);
+  fields.add("cycles", {pair}, "cycles/T", "the same over a document of T tokens", wave.cycles);
   fields.add("coefficient_real", pairs, "1", "scale conj(mean query) mean key of a pair, real part",
              wave.coefficient.real());
   fields.add("coefficient_imaginary", pairs, "1", "scale conj(mean query) mean key of a pair, imaginary part",
@@ -116,6 +117,10 @@ std::vector<Field> describe(const RotaryWave& wave) {
   fields.add("pair_offset", pairs, "token", "offset that a pair asks for, nearest to 0 of those a period apart",
              wave.pair_offset);
   fields.add("use", pairs, "1", "mean modulus of a pair's queries times that of its keys, scaled", wave.use);
+  fields
+      .add("layer_use", {layer, pair}, "1", "use of a pair summed over the heads of a layer, as a share of all pairs",
+           wave.layer_use)
+      .undefined("queries or keys are zero");
   add_status(fields, heads, wave.status);
   fields.note_all("documents", wave.documents)
       .note_all("length", options.length)

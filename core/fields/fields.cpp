@@ -19,9 +19,9 @@ Fields& Fields::add(const std::string& quantity, std::vector<Axis> axes, std::st
   return *this;
 }
 
-Fields& Fields::flags(std::string quantity, std::vector<Axis> axes, std::string long_name, Entries values,
+Fields& Fields::flags(const std::string& quantity, std::vector<Axis> axes, std::string long_name, Entries values,
                       std::vector<std::string> meanings) {
-  add(std::move(quantity), std::move(axes), "1", std::move(long_name), std::move(values));
+  add(quantity, std::move(axes), "1", std::move(long_name), std::move(values));
   Field& field = last();
   const auto* flags = std::get_if<std::vector<std::uint8_t>>(&field.values);
   if (flags == nullptr) throw ShapeError(fmt::format("{}: expected flags: enumerations or uint8", field.name));
@@ -33,8 +33,8 @@ Fields& Fields::flags(std::string quantity, std::vector<Axis> axes, std::string 
   return *this;
 }
 
-Fields& Fields::absent(std::string quantity, std::string unit, std::string long_name, std::string why) {
-  add(std::move(quantity), {}, std::move(unit), std::move(long_name), std::numeric_limits<double>::quiet_NaN());
+Fields& Fields::absent(const std::string& quantity, std::string unit, std::string long_name, std::string why) {
+  add(quantity, {}, std::move(unit), std::move(long_name), std::numeric_limits<double>::quiet_NaN());
   return undefined(std::move(why));
 }
 

@@ -38,11 +38,11 @@ class Fields {
   /// @param values    enumerations or uint8
   /// @param meanings  what 0, 1, ... stand for
   /// @throws ShapeError as add() does, and if a value is no flag or has no meaning
-  Fields& flags(std::string quantity, std::vector<Axis> axes, std::string long_name, Entries values,
+  Fields& flags(const std::string& quantity, std::vector<Axis> axes, std::string long_name, Entries values,
                 std::vector<std::string> meanings);
 
   /// Adds a NaN without axes, in place of what could not be computed.
-  Fields& absent(std::string quantity, std::string unit, std::string long_name, std::string why);
+  Fields& absent(const std::string& quantity, std::string unit, std::string long_name, std::string why);
 
   /// Says what a NaN, or a number that stands for nothing, means in that Field, whether or not there is one.
   Fields& undefined(std::string why);

@@ -13,14 +13,43 @@ namespace headwave {
 
 namespace {
 
-void add_positions(QuantityTable& table, const RunReadings& run) {
+/// What a spectrum of positions comes to.
+struct PositionBand {
+  double strongest = not_defined, highest = not_defined;  // cycles/T
+  double slow = not_defined;                              // share below 10 cycles/T
+};
+
+PositionBand band_of_table(const RunReadings& run) {
+  PositionBand band;
   const FieldRows peaks = run.rows_of("position_spectrum/peak_frequency", 0);
-  const bool any = peaks.values.size() > 0;
-  table.add("strongest frequency of the positions", "cycles/T", any ? peaks.values(0, 0) : not_defined);
-  table.add("highest peak of the positions", "cycles/T", any ? peaks.values.maxCoeff() : not_defined);
+  if (peaks.values.size() > 0) {
+    band.strongest = peaks.values(0, 0);
+    band.highest = peaks.values.maxCoeff();
+  }
   const FieldRows energy = run.rows_of("position_spectrum/cumulative_energy", 0);
-  table.add("energy of the positions below 10 cycles", "ratio",
-            energy.values.cols() > 9 ? energy.values(0, 9) : not_defined);
+  if (energy.values.cols() > 9) band.slow = energy.values(0, 9);
+  return band;
+}
+
+/// Of rotary positions: their frequencies, as much as layers use them.
+PositionBand band_of_rotation(const RunReadings& run) {
+  const Vector cycles = run.rows_of("rotary_wave/cycles", 1).values.col(0);
+  const Vector use = run.rows_of("rotary_wave/layer_use", 1).values.colwise().mean();
+  PositionBand band;
+  if (use.size() == 0 || !use.allFinite()) return band;
+  Index most = 0;
+  use.maxCoeff(&most);
+  band.strongest = cycles[most];
+  band.slow = (cycles.array() < 10).select(use, 0.0).sum();
+  return band;
+}
+
+void add_positions(QuantityTable& table, const RunReadings& run) {
+  const PositionBand band =
+      run.rows_of("rotary_wave/cycles", 1).field != nullptr ? band_of_rotation(run) : band_of_table(run);
+  table.add("strongest frequency of the positions", "cycles/T", band.strongest);
+  table.add("highest peak of the positions", "cycles/T", band.highest);
+  table.add("energy of the positions below 10 cycles", "ratio", band.slow);
   const FieldRows words = run.rows_of("position_spectrum/word_mean", 0);
   table.add("contrast of the word sequence", "ratio",
             words.values.size() > 0 ? band_contrast(words.values.row(0).transpose()) : not_defined);
@@ -81,8 +110,10 @@ void add_named_heads(QuantityTable& table, const RunReadings& run) {
   table.add("phases of L1H2", "token", run.number("phase_delay/estimate", run.row(right)));
 }
 
+/// Of heads with an offset that positions predict: the atlas', or the rotary wave's.
 double mean_layer_of_positional(const RunReadings& run) {
-  const FieldRows offsets = run.rows_of("position_atlas/offset", 2);
+  const FieldRows wave = run.rows_of("rotary_wave/predicted_offset", 2);
+  const FieldRows offsets = wave.field != nullptr ? wave : run.rows_of("position_atlas/offset", 2);
   if (offsets.values.rows() == 0) return not_defined;
   Vector layer(offsets.values.rows());
   for (Index row = 0; row < layer.size(); ++row) layer[row] = static_cast<double>(row / run.heads());

@@ -14,37 +14,21 @@ namespace headwave {
 
 namespace {
 
-constexpr const char* use_name = "rotary_wave/use";
+constexpr const char* use_name = "rotary_wave/layer_use";
 constexpr const char* frequency_name = "rotary_wave/frequency";
 
 struct Uses {
   std::vector<Index> layers;
   std::vector<double> frequencies;
-  std::vector<double> share;  // (layers, pairs) of the layer's sum, mean over heads
+  std::vector<double> share;  // (layers, pairs)
 };
 
 Uses uses_of(const Result& result) {
-  const auto& use = doubles_of(result, use_name, {"layer", "head", "pair"});
-  const Field& field = result.at(use_name);
-  Uses uses{whole_coordinates(field, "layer"), doubles_of(result, frequency_name, {"pair"}), {}};
-  const auto heads = static_cast<std::size_t>(field.axis("head").size());
-  const std::size_t pairs = uses.frequencies.size();
-  if (use.empty() || use.size() != uses.layers.size() * heads * pairs)
-    throw ShapeError(
-        fmt::format("{}: expected {} layers of {} heads and {} pairs, at least one of each, found {} numbers", use_name,
-                    uses.layers.size(), heads, pairs, use.size()));
-  for (std::size_t layer = 0; layer < uses.layers.size(); ++layer) {
-    std::vector<double> sum(pairs, 0.0);
-    double all = 0;
-    for (std::size_t head = 0; head < heads; ++head)
-      for (std::size_t m = 0; m < pairs; ++m) {
-        const double one = use[(layer * heads + head) * pairs + m];
-        if (!std::isfinite(one)) continue;
-        sum[m] += one;
-        all += one;
-      }
-    for (const double one : sum) uses.share.push_back(all > 0 ? one / all : std::nan(""));
-  }
+  Uses uses{whole_coordinates(result.at(use_name), "layer"), doubles_of(result, frequency_name, {"pair"}),
+            doubles_of(result, use_name, {"layer", "pair"})};
+  if (uses.share.empty() || uses.share.size() != uses.layers.size() * uses.frequencies.size())
+    throw ShapeError(fmt::format("{}: expected {} layers of {} pairs, at least one of each, found {} numbers", use_name,
+                                 uses.layers.size(), uses.frequencies.size(), uses.share.size()));
   return uses;
 }
 

@@ -35,6 +35,8 @@ constexpr const char* words_weight_name = "word_atlas/weight";
 constexpr const char* words_chance_name = "word_atlas/chance";
 constexpr const char* phases_name = "phase_delay/offset";
 constexpr const char* phases_status_name = "phase_delay/status";
+constexpr const char* wave_name = "rotary_wave/predicted_offset";
+constexpr const char* wave_status_name = "rotary_wave/status";
 constexpr const char* scores_name = "delay_spectrum/offset";
 constexpr const char* scores_status_name = "delay_spectrum/status";
 constexpr const char* account_verdict_name = "head_account/verdict";
@@ -134,7 +136,8 @@ void add_predicted(std::vector<HeadFinding>& findings, const Result& result) {
   };
   add(predicted_name, atlas_status_name, &HeadFinding::by_weights);
   add(words_name, words_status_name, &HeadFinding::by_words);
-  add(phases_name, phases_status_name, &HeadFinding::by_phases);
+  const bool rotary = result.find(wave_status_name) != nullptr;
+  add(rotary ? wave_name : phases_name, rotary ? wave_status_name : phases_status_name, &HeadFinding::by_phases);
   add(scores_name, scores_status_name, &HeadFinding::by_scores);
 }
 
@@ -209,6 +212,8 @@ const std::vector<std::string>& head_finding_fields() {
                                               words_chance_name,
                                               phases_name,
                                               phases_status_name,
+                                              wave_name,
+                                              wave_status_name,
                                               scores_name,
                                               scores_status_name,
                                               account_verdict_name,

@@ -39,7 +39,7 @@ struct HeadFinding {
   std::string agrees;            ///< whether that is met: "agrees", "differs", "unpredicted", ...
   PredictedFinding by_weights;   ///< what positions alone predict
   PredictedFinding by_words;     ///< what documents of random words predict
-  PredictedFinding by_phases;    ///< what the rotation's phases predict, parts of a token too
+  PredictedFinding by_phases;    ///< what the rotation's phases predict, parts of a token too; or the rotary wave
   PredictedFinding by_scores;    ///< what queries and keys predict, parts of a token too
   double predicted_weight = 0;   ///< of attention at what positions alone predict, 1: all of it
   double predicted_chance = 0;   ///< what a flat kernel would give there

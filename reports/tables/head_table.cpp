@@ -156,7 +156,11 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
   }
   columns.add_if("position_atlas/q_value", "by weights",
                  [](const HeadFinding& head) { return predicted_text(head.by_weights); });
-  columns.add_if("phase_delay/offset", "by phases", [](const HeadFinding& head) { return delay_text(head.by_phases); });
+  if (result.find("rotary_wave/status") != nullptr)
+    columns.add("by phases", Align::right, [](const HeadFinding& head) { return predicted_text(head.by_phases); });
+  else
+    columns.add_if("phase_delay/offset", "by phases",
+                   [](const HeadFinding& head) { return delay_text(head.by_phases); });
   columns.add_if("delay_spectrum/offset", "by scores",
                  [](const HeadFinding& head) { return delay_text(head.by_scores); });
   if (!accounted) {

@@ -22,10 +22,13 @@ std::string position_note(const Result& result) {
   if (predicted == nullptr || attribute_text(predicted->attributes, "undefined") != "no position table") return {};
   const bool measured = result.find("measured_offset/offset") != nullptr;
   const std::string term = attribute_text(result.provenance, "position_term");
+  const bool has_wave = result.find("rotary_wave/status") != nullptr;
   const bool has_kernel = result.find("position_term/kernel") != nullptr;
   return fmt::format("{}: undefined, the model has no position table ({}){}",
                      measured ? "by weights" : "offsets by position alone", positions_instead(term),
-                     has_kernel ? "; position_term/kernel in results.h5 holds what these prefer by themselves" : "");
+                     has_wave     ? "; rotary_wave/... in results.h5 is their wave, and `by phases` where it points"
+                     : has_kernel ? "; position_term/kernel in results.h5 holds what these prefer by themselves"
+                                  : "");
 }
 
 std::string noted_head_table(const Result& result) {

@@ -56,10 +56,10 @@ TEST_CASE("predictions agree within their interval and half a token, and every o
   const OffsetAgreement found = offset_agreement(measured(), {&account, &atlas, nullptr, &scores});
   using enum OffsetVerdict;
   CHECK(found.measured[3] == 0);
-  // What is not accounted for, or prefers no offset, predicts none.
-  CHECK(found.verdict[0] == std::vector{agrees, differs, unpredicted, agrees, undefined, unrealised});
+  // A head whose profile is not accounted for may still look where it should; one that prefers no offset predicts none.
+  CHECK(found.verdict[0] == std::vector{agrees, differs, agrees, agrees, undefined, unrealised});
   CHECK(found.weight[0][0] == 0.25);
-  CHECK(std::isnan(found.weight[0][2]));
+  CHECK(std::isnan(found.weight[0][4]));
   CHECK(found.verdict[1] == std::vector{agrees, differs, unpredicted, agrees, undefined, unrealised});
   CHECK(found.weight[1][1] == 0.3);
   CHECK(found.verdict[2] == std::vector{undefined, undefined, undefined, undefined, undefined, undefined});
@@ -68,11 +68,11 @@ TEST_CASE("predictions agree within their interval and half a token, and every o
   const std::vector<Field> fields = describe(found);
   REQUIRE(fields.size() == 6);
   CHECK(fields[1].size() == 24);
-  CHECK(std::isnan(fields[1].doubles()[2]));
+  CHECK(std::isnan(fields[1].doubles()[4 * 4]));
   CHECK(fields[3].flag_meanings.at(4) == "unrealised");
   // Four heads have a measured offset, three at -2 and one at itself; the second of them is weak.
   CHECK(found.heads == std::array<Index, 2>{4, 3});
-  CHECK(found.met[0][0] == 2);
+  CHECK(found.met[0][0] == 3);
   CHECK(found.met[0][1] == 2);
   CHECK(std::isnan(found.met[0][2]));
   CHECK(found.met[0][3] == 4);
@@ -102,6 +102,28 @@ TEST_CASE("attention that is largest where the search ends neither meets nor mis
   CHECK(found.verdict[1][4] == OffsetVerdict::undefined);
   CHECK(found.verdict[1][5] == OffsetVerdict::unrealised);
   CHECK(found.heads[0] == 4);
+}
+
+TEST_CASE("of rotary positions the rotary wave takes the place of phases") {
+  DelaySpectrum phases;
+  phases.grid = {{0}, 6};
+  phases.offset = phases.lower = phases.upper = Vector::Constant(6, none);
+  phases.q_value = Vector::Constant(6, 0.5);
+  RotaryWave wave;
+  wave.grid = phases.grid;
+  wave.offset = list({-2, -3, -1, none, none, none});
+  wave.lower = list({-2, -3, -2, none, none, none});
+  wave.upper = list({-2, -3, -1, none, none, none});
+  wave.weight = Vector::Constant(6, 0.4);
+  wave.q_value = list({0.01, 0.01, 0.01, 0.5, 0.5, none});
+  const OffsetAgreement found = offset_agreement(measured(), {nullptr, nullptr, &phases, nullptr, &wave});
+  using enum OffsetVerdict;
+  CHECK(found.verdict[2] == std::vector{agrees, differs, agrees, unpredicted, undefined, undefined});
+  CHECK(found.weight[2][0] == 0.4);
+  CHECK(found.met[0][2] == 2);
+  wave.q_value = Vector::Constant(6, none);
+  const OffsetAgreement untested = offset_agreement(measured(), {nullptr, nullptr, &phases, nullptr, &wave});
+  CHECK(std::isnan(untested.met[0][2]));
 }
 
 TEST_CASE("an atlas that is undefined predicts nothing") {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <numbers>
 
 #include "../../core/attention/attend.h"
 #include "../../core/numbers/random.h"
@@ -158,6 +159,21 @@ TEST_CASE("a rotary probe averages what stands before the turn, the first token 
     CHECK(found.key_modulus(head, 1) ==
           Approx((wide_key.col(1).cwiseAbs2() + wide_key.col(3).cwiseAbs2()).cwiseSqrt().mean()));
   }
+}
+
+TEST_CASE("the spectrum of rotary positions is what the heads of a layer use, over a document's length", "[analysis]") {
+  std::vector<DocumentRotary> documents(
+      1, {Matrix::Ones(4, 4), Matrix::Ones(4, 4), Matrix(4, 2), (Matrix(4, 2) << 1, 1, 1, 1, 2, 2, 0, 0).finished()});
+  documents[0].query_modulus << 1, 3, 2, 2, 1, 0, 5, 5;
+  RotaryWaveOptions options;
+  options.length = 100;
+  const RotaryWave wave = rotary_wave(documents, {{0, 3}, 2}, RotaryTerm(turning(4)), options);
+  CHECK(wave.layer_use(0, 0) == Approx(3.0 / 8));
+  CHECK(wave.layer_use(0, 1) == Approx(5.0 / 8));
+  CHECK(wave.layer_use(1, 0) == 1);
+  CHECK(wave.layer_use(1, 1) == 0);
+  CHECK(wave.cycles[0] == Approx(100 / (2 * std::numbers::pi)));
+  CHECK(wave.cycles[1] == Approx(1 / (2 * std::numbers::pi)));
 }
 
 TEST_CASE("a rotary wave of no document is refused", "[analysis]") {

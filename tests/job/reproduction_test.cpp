@@ -67,6 +67,17 @@ TEST_CASE("the paper's list comes for a model of which nothing is published, and
   CHECK_FALSE(std::isnan(found.result.at("carried_waves/weighted").doubles()[30]));
 }
 
+TEST_CASE("of a rotary model the list has the frequencies that its heads use, in place of a table's") {
+  const Reproduction found = reproduction([] {
+    return random_input(repository_file("tests/golden/families/llama"), {6, 12, 2, -1, 1}, false);
+  });
+  const auto cycles = found.result.at("rotary_wave/cycles").doubles();
+  const double strongest = quantity_of(found, "strongest frequency of the positions").measured;
+  CHECK(std::find(cycles.begin(), cycles.end(), strongest) != cycles.end());
+  CHECK(quantity_of(found, "energy of the positions below 10 cycles").measured == Approx(1).margin(1e-12));
+  CHECK(std::isnan(quantity_of(found, "highest peak of the positions").measured));
+}
+
 TEST_CASE("on a model of the published sizes the named heads are looked at, and told right from wrong") {
   PlantedSpec spec;
   spec.length = 128;

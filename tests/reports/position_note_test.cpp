@@ -36,6 +36,8 @@ TEST_CASE("beside measured offsets the line about positions stands under the tab
         "by weights: undefined, the model has no position table (its positions are rotary)\n");
   result.fields.push_back(make_field("position_term/kernel", {}, "1", "", {1}));
   CHECK_THAT(position_note(result), ContainsSubstring("position_term/kernel in results.h5"));
+  result.fields.push_back(make_field("rotary_wave/status", axes, "1", "", {0, 1}));
+  CHECK_THAT(position_note(result), ContainsSubstring("rotary_wave/... in results.h5 is their wave"));
 }
 
 TEST_CASE("a noted table is refused as the table is: of no offsets at all, or of Fields that do not fit") {

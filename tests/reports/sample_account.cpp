@@ -66,7 +66,12 @@ void add_rotary(Result& result, const Size& size) {
   result.fields.push_back(make_field("rotary_wave/coefficient_real", before(heads, {pair}), "1", "real", real));
   result.fields.push_back(
       make_field("rotary_wave/coefficient_imaginary", before(heads, {pair}), "1", "imaginary", imaginary));
+  std::vector<double> layer_use;
+  for (Index layer = 0; layer < size.layers; ++layer)
+    for (Index m = 0; m < pairs; ++m)
+      layer_use.push_back(static_cast<double>(1 + m + layer % 3) / static_cast<double>(pairs * (pairs + 1)));
   result.fields.push_back(make_field("rotary_wave/use", before(heads, {pair}), "1", "use", use));
+  result.fields.push_back(make_field("rotary_wave/layer_use", {heads.front(), pair}, "1", "use", layer_use));
 }
 
 }  // namespace
