@@ -9,9 +9,9 @@
 
 #include "../../core/numbers/error.h"
 #include "../drawing/field_values.h"
-#include "../drawing/page.h"
 #include "../drawing/visible_text.h"
 #include "cluster_peaks.h"
+#include "head_cells.h"
 
 namespace headwave {
 
@@ -19,24 +19,21 @@ namespace {
 
 constexpr const char* kind_name = "head_types/kind";
 constexpr const char* offset_name = "head_types/positional_offset";
-constexpr double smallest_text = 3.0;  // points; smaller scores are left out
 
 /// A name that a head can have, and what earns it.
 struct Kind {
-  const char* name;
+  CellKind cell;
   const char* score;  // Field; nullptr: none
-  Ink ink;
-  Ink text;  // on it
 };
 
 const std::array kinds{
-    Kind{"previous", "head_types/previous", categorical(0), ink::paper},
-    Kind{"next", "head_types/next", categorical(1), ink::paper},
-    Kind{"positional", "head_types/positional_share", categorical(2), ink::paper},
-    Kind{"duplicate", "head_types/duplicate", categorical(3), ink::text},
-    Kind{"induction", "head_types/induction", categorical(4), ink::text},
-    Kind{"sink", "head_types/sink_weight", categorical(5), ink::text},
-    Kind{"other", nullptr, ink::unnamed, ink::text},
+    Kind{{"previous", categorical(0), ink::paper}, "head_types/previous"},
+    Kind{{"next", categorical(1), ink::paper}, "head_types/next"},
+    Kind{{"positional", categorical(2), ink::paper}, "head_types/positional_share"},
+    Kind{{"duplicate", categorical(3), ink::text}, "head_types/duplicate"},
+    Kind{{"induction", categorical(4), ink::text}, "head_types/induction"},
+    Kind{{"sink", categorical(5), ink::text}, "head_types/sink_weight"},
+    Kind{{"other", ink::unnamed, ink::text}, nullptr},
 };
 
 struct Types {
@@ -50,7 +47,8 @@ struct Types {
 std::vector<std::size_t> places_of(const Field& field) {
   std::vector<std::size_t> places;
   for (const std::string& meaning : field.flag_meanings) {
-    const auto known = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) { return meaning == kind.name; });
+    const auto known =
+        std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) { return meaning == kind.cell.name; });
     if (known == kinds.end())
       throw ShapeError(
           fmt::format("{}: no such kind of head is known here: '{}'", kind_name, shortened(visible_text(meaning), 40)));
@@ -92,15 +90,15 @@ double score_of(const Types& types, std::size_t i) {
 
 /// NaN but for positional heads.
 double offset_of(const Types& types, std::size_t i) {
-  const bool positional = kinds[types.kind[i]].name == std::string_view("positional") && types.offset != nullptr;
+  const bool positional = kinds[types.kind[i]].cell.name == std::string_view("positional") && types.offset != nullptr;
   return positional ? (*types.offset)[i] : std::nan("");
 }
 
 DataTable numbers_of(const Types& types) {
   DataTable table({"layer", "head", "kind", "score", "offset"});
   for (std::size_t i = 0; i < types.kind.size(); ++i)
-    table.add_row({types.layers[i / types.heads.size()], types.heads[i % types.heads.size()], kinds[types.kind[i]].name,
-                   score_of(types, i), offset_of(types, i)});
+    table.add_row({types.layers[i / types.heads.size()], types.heads[i % types.heads.size()],
+                   kinds[types.kind[i]].cell.name, score_of(types, i), offset_of(types, i)});
   return table;
 }
 
@@ -118,57 +116,13 @@ DataTable cells_of(const Types& types, std::size_t kind, bool wide) {
   return table;
 }
 
-DotLegend legend_of(const Types& types) {
-  DotLegend legend{.title = "kind: heads", .entries = {}, .away = 0.2, .text_right = 0.12};
-  for (std::size_t kind = 0; kind < kinds.size(); ++kind)
-    legend.entries.push_back(
-        {{kinds[kind].ink, 1.1, Shape::square},
-         fmt::format("{}: {}", kinds[kind].name, std::count(types.kind.begin(), types.kind.end(), kind))});
-  return legend;
-}
-
-PanelGrid grid_of(const Types& types, const FigureStyle& style) {
-  const auto across = static_cast<double>(types.heads.size());
-  const auto down = static_cast<double>(types.layers.size());
-  PanelGrid grid;
-  grid.left = 0.5;
-  grid.bottom = 0.42;
-  grid.top = 0.1;
-  grid.right = 1.3;
-  return with_cells(grid, types.heads.size(), types.layers.size(), std::clamp(5.6 / across, 0.12, 0.46),
-                    std::clamp(5.6 / std::max(across, down), 0.1, 0.3), kinds.size(), style);
-}
-
-/// Numbers of layers or heads, as many as do not touch.
-Tics numbered(const std::vector<Index>& numbers, double cell, double away) {
-  return {.named = every_nth(numbers, static_cast<std::size_t>(std::max(1.0, std::ceil(0.2 / cell)))), .away = away};
-}
-
 GnuplotFigure draw(const Result& result, const FigureOptions& options) {
   const Types types = types_of(result);
-  const PanelGrid grid = grid_of(types, options.style);
-  const auto across = static_cast<double>(types.heads.size()), down = static_cast<double>(types.layers.size());
-  const double cell = grid.panel_width / across, line = grid.panel_height / down;
-  const double points = std::min({6.0, cell * 72 / 3.4, line * 72 / 2.5});
-  Page page(grid, options.style);
-  Panel& panel = page.panel(0, 0);
-  panel.frame(Frame::none);
-  panel.x_axis({-0.5, across - 0.5}, numbered(types.heads, cell, -0.4));
-  panel.y_axis({down - 0.5, -0.5}, numbered(types.layers, line, -0.5));
-  panel.title_below("head", 0.3);
-  panel.title_left("layer", 0.32);
-  panel.legend_beside(legend_of(types));
-  page.keep(numbers_of(types));
-  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-    const DataTable cells = cells_of(types, kind, cell > 0.3);
-    if (cells.rows().empty()) continue;
-    const std::string file = page.data(cells);
-    panel.boxes(file, "1:2:(0.47):(0.46)", kinds[kind].ink);
-    if (points < smallest_text) continue;
-    for (const char* text : {"1:3:4", "1:($2+0.22):5"})
-      panel.texts(file, text, {.points = points, .ink = kinds[kind].text, .anchor = Anchor::center});
-  }
-  return page.figure();
+  HeadCells cells{types.layers, types.heads, {}, types.kind, "kind: heads"};
+  for (const Kind& kind : kinds) cells.kinds.push_back(kind.cell);
+  cells.texts = {"1:3:4", "1:($2+0.22):5"};
+  cells.table = [&](std::size_t kind, bool wide) { return cells_of(types, kind, wide); };
+  return head_cells_figure(cells, numbers_of(types), options.style);
 }
 
 }  // namespace

@@ -1,0 +1,67 @@
+#include "head_cells.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace headwave {
+
+namespace {
+
+constexpr double smallest_text = 3.0;  // points; smaller numbers are left out
+
+PanelGrid grid_of(const HeadCells& cells, const FigureStyle& style) {
+  const auto across = static_cast<double>(cells.heads.size()), down = static_cast<double>(cells.layers.size());
+  PanelGrid grid;
+  grid.left = 0.5;
+  grid.bottom = 0.42;
+  grid.top = 0.1;
+  grid.right = cells.legend;
+  return with_cells(grid, cells.heads.size(), cells.layers.size(), std::clamp(5.6 / across, 0.12, 0.46),
+                    std::clamp(5.6 / std::max(across, down), 0.1, cells.tallest), cells.kinds.size(), style);
+}
+
+DotLegend legend_of(const HeadCells& cells) {
+  DotLegend legend{.title = cells.title, .entries = {}, .away = 0.2, .text_right = 0.12};
+  for (std::size_t kind = 0; kind < cells.kinds.size(); ++kind)
+    legend.entries.push_back(
+        {{cells.kinds[kind].ink, 1.1, Shape::square},
+         fmt::format("{}: {}", cells.kinds[kind].name, std::count(cells.kind.begin(), cells.kind.end(), kind))});
+  return legend;
+}
+
+/// Numbers of layers or heads, as many as do not touch.
+Tics numbered(const std::vector<Index>& numbers, double cell, double away) {
+  return {.named = every_nth(numbers, static_cast<std::size_t>(std::max(1.0, std::ceil(0.2 / cell)))), .away = away};
+}
+
+}  // namespace
+
+GnuplotFigure head_cells_figure(const HeadCells& cells, const DataTable& numbers, const FigureStyle& style) {
+  const PanelGrid grid = grid_of(cells, style);
+  const auto across = static_cast<double>(cells.heads.size()), down = static_cast<double>(cells.layers.size());
+  const double cell = grid.panel_width / across, line = grid.panel_height / down;
+  const double points = std::min({cells.largest_text, cell * 72 / 3.4, line * 72 / cells.lines});
+  Page page(grid, style);
+  Panel& panel = page.panel(0, 0);
+  panel.frame(Frame::none);
+  panel.x_axis({-0.5, across - 0.5}, numbered(cells.heads, cell, -0.4));
+  panel.y_axis({down - 0.5, -0.5}, numbered(cells.layers, line, -0.5));
+  panel.title_below("head", 0.3);
+  panel.title_left("layer", 0.32);
+  panel.legend_beside(legend_of(cells));
+  page.keep(numbers);
+  for (std::size_t kind = 0; kind < cells.kinds.size(); ++kind) {
+    const DataTable table = cells.table(kind, cell > 0.3);
+    if (table.rows().empty()) continue;
+    const std::string file = page.data(table);
+    panel.boxes(file, "1:2:(0.47):(0.46)", cells.kinds[kind].ink);
+    if (points < smallest_text) continue;
+    for (const char* text : cells.texts)
+      panel.texts(file, text, {.points = points, .ink = cells.kinds[kind].text, .anchor = Anchor::center});
+  }
+  return page.figure();
+}
+
+}  // namespace headwave
