@@ -14,9 +14,9 @@ double flat_weight(const AccountSite& site, Index offset) {
   Index queries = 0;
   // As in the account: the first token is neither query nor key.
   for (Index i = std::max<Index>(1, 1 - offset); i < std::min(site.length, site.length - offset); ++i) {
-    const Index seen = !causal ? site.length : site.window > 0 ? std::min(i + 1, site.window) : i + 1;
-    if (causal && (offset > 0 || -offset >= seen)) continue;
-    sum += 1 / static_cast<double>(seen);
+    const KeySpan open = allowed_keys(i, site.length, causal, site.window);
+    if (i + offset < open.first || i + offset >= open.end()) continue;
+    sum += 1 / static_cast<double>(open.count);
     ++queries;
   }
   return queries > 0 ? sum / static_cast<double>(queries) : not_defined;

@@ -221,7 +221,6 @@ PlantedModel planted_model(const PlantedSpec& spec) {
       static_cast<double>(waves) + rho * rho,
       std::sqrt(static_cast<double>(spec.d_head)),
       rho};
-
   auto weights = std::make_shared<Weights>();
   weights->positions = position_table(ground, spec.length);
   weights->words =

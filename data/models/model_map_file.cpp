@@ -52,20 +52,8 @@ class MapReader {
     (*this)(key, number);
     value = static_cast<float>(number);
   }
-  void operator()(std::string_view key, bool& value) {
-    const toml::node* node = look(key);
-    if (node == nullptr) return;
-    const auto* yes = node->as_boolean();
-    if (yes == nullptr) fail(key, "true or false");
-    value = yes->get();
-  }
-  void operator()(std::string_view key, std::string& value) {
-    const toml::node* node = look(key);
-    if (node == nullptr) return;
-    const auto* name = node->as_string();
-    if (name == nullptr) fail(key, "the name of a tensor, as text");
-    value = name->get();
-  }
+  void operator()(std::string_view key, bool& value) { one(key, value, "true or false"); }
+  void operator()(std::string_view key, std::string& value) { one(key, value, "the name of a tensor, as text"); }
   void operator()(std::string_view key, TensorNames& value) {
     const toml::node* node = look(key);
     if (node == nullptr) return;
@@ -89,8 +77,8 @@ class MapReader {
   void operator()(std::string_view key, Enum& value, const Words<Enum, count>& words) {
     const toml::node* node = look(key);
     if (node == nullptr) return;
-    const auto found = node->value_or(std::string());
     std::string known;
+    const auto found = node->value_or(known);
     for (const auto& [word, meaning] : words) {
       if (found == word) {
         value = meaning;
@@ -121,6 +109,13 @@ class MapReader {
   }
 
  private:
+  template <class Value>
+  void one(std::string_view key, Value& value, const char* expected) {
+    const toml::node* node = look(key);
+    if (node == nullptr) return;
+    if (node->as<Value>() == nullptr) fail(key, expected);
+    value = node->as<Value>()->get();
+  }
   const toml::node* look(std::string_view key) {
     seen_.insert(std::string(key));
     return table_.get(key);
