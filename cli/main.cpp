@@ -97,6 +97,7 @@ int main(int argc, char** argv) {
   add_re_aim(program, chosen);
   add_reproduce(program, chosen);
   add_query(program, chosen);
+  add_capture(program, chosen);
   add_loss(program, chosen);
   add_predict(program, chosen);
   add_inspect(program, chosen);

@@ -114,6 +114,17 @@ expect 2 "does not apply to --states" run --states "$stored" --intervene words-o
 expect 2 "mean-keys=HEADS, with --model, change queries and keys" run --states "$stored" --intervene re-aim=L0H0:+1 --out "$work/r"
 [ -e "$work/r/results.h5" ] && { echo "FAILED: an error left a result behind"; failed=1; }
 
+# States are stored, run on, and a file that is there is not lost.
+printf '[[7, 8, 9, 10], [11, 12, 3, 4]]\n' >"$work/even.json"
+expect 2 "expected layers such as 0,3 or 0:5" capture --model "$golden" --ids "$work/even.json" --layers 3:1 --out "$work/s.h5"
+expect 2 "these are stored states already" capture --model "$golden" --states "$stored" --out "$work/s.h5"
+expect 1 "there is no layer 99" -q capture --model "$golden" --ids "$work/even.json" --layers 0,99 --out "$work/s.h5"
+expect 1 "cut them with --length" -q capture --model "$golden" --ids "$work/ids.json" --out "$work/s.h5"
+[ -e "$work/s.h5" ] && { echo "FAILED: an error left stored states behind"; failed=1; }
+expect 0 "wrote hidden states of 2 documents" capture --model "$golden" --ids "$work/even.json" --dtype float16 --layers 0:1 --compress 4 --out "$work/s.h5"
+expect 1 "is already there" capture --model "$golden" --ids "$work/even.json" --out "$work/s.h5"
+expect 0 "" -q run --states "$work/s.h5" --model "$golden" --only measured_offset --no-figures --out "$work/captured"
+
 # A text is UTF-8 or is refused with the place; another encoding is read where it is named.
 cp "$2/tests/golden/models/bert/config.json" "$2/tests/golden/models/bert/model.safetensors" "$work/" && mkdir "$work/bert" && mv "$work/config.json" "$work/model.safetensors" "$work/bert/"
 printf '[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\nc\n' >"$work/bert/vocab.txt"

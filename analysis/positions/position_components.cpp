@@ -35,8 +35,7 @@ class PositionComponentsAnalysis : public Analysis {
 };
 
 std::unique_ptr<Analysis> make_position_components(const AnalysisInput& input) {
-  const bool unknown = !input.first.stored.empty() && input.stack().embedding.positions.rows() == 0;
-  return unknown ? nullptr : std::make_unique<PositionComponentsAnalysis>(input);
+  return input.knows_positions() ? std::make_unique<PositionComponentsAnalysis>(input) : nullptr;
 }
 
 AnalysisCost position_components_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,

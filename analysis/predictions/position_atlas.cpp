@@ -77,7 +77,7 @@ class PositionAtlasAnalysis : public Analysis {
 };
 
 std::unique_ptr<Analysis> make_position_atlas(const AnalysisInput& input) {
-  return input.first.stored.empty() ? std::make_unique<PositionAtlasAnalysis>(input) : nullptr;
+  return input.knows_positions() ? std::make_unique<PositionAtlasAnalysis>(input) : nullptr;
 }
 
 AnalysisCost position_atlas_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,

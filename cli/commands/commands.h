@@ -21,6 +21,7 @@ void add_figures(CLI::App& program, Command& chosen);
 void add_atlas(CLI::App& program, Command& chosen);
 void add_re_aim(CLI::App& program, Command& chosen);
 void add_reproduce(CLI::App& program, Command& chosen);
+void add_capture(CLI::App& program, Command& chosen);
 void add_loss(CLI::App& program, Command& chosen);
 void add_query(CLI::App& program, Command& chosen);
 void add_predict(CLI::App& program, Command& chosen);

@@ -107,8 +107,8 @@ class Probe {
   /// Called instead when attention is computed in double. Unless overridden the tile is rounded to float and handed on.
   virtual void see(const Tile64& tile);
 
-  /// Called where the probe wants values, once per layer between its input and its tiles. Documents whose layers were
-  /// stored have no values: nothing is called.
+  /// Called where the probe wants values, once per layer between its input and its tiles. Where queries and keys were
+  /// stored, or a checkpoint has no more, there are no values: nothing is called.
   virtual void see(const LayerValues& /*values*/) {}
 
   /// Called where the probe wants values, once per layer after its tiles.

@@ -78,6 +78,20 @@ class StackPass {
     return attend<float>(inputs, {spec_.causal, -1, -1, {}, spec_.window}, {layer, kind, &document_}, probes_);
   }
 
+  /// The same from the states that enter it. @returns what W_O makes of it, if needed
+  [[nodiscard]] Matrix32 self_attention(Index layer, const AttentionWeights& weights, const Matrix32& input,
+                                        bool needed) const {
+    const AttentionKind kind = spec_.causal ? AttentionKind::causal : AttentionKind::self;
+    show_input(layer, kind, input);
+    const Matrix32 query = linear(input, weights.query);
+    const Matrix32 key = keys_of(input, weights, layer, document_);
+    const Matrix32 value = needed || shows(weights) ? linear(input, weights.value) : Matrix32();
+    show_values(layer, kind, weights, value);
+    const Matrix32 heads = attend_self(layer, query, key, value);
+    show_heads(layer, kind, weights, heads);
+    return needed ? linear(heads, weights.output) : Matrix32();
+  }
+
   void show_input(Index layer, AttentionKind kind, MatrixView32 states) const {
     for (Probe* probe : probes_)
       probe->see(LayerInput{layer, kind, states, spec_.norm_place == NormPlace::pre, &document_});
@@ -118,19 +132,6 @@ class StackPass {
       const Matrix32 change = f(input);
       if (change.size() > 0) x += change;
     }
-  }
-
-  [[nodiscard]] Matrix32 self_attention(Index layer, const AttentionWeights& weights, const Matrix32& input,
-                                        bool needed) const {
-    const AttentionKind kind = spec_.causal ? AttentionKind::causal : AttentionKind::self;
-    show_input(layer, kind, input);
-    const Matrix32 query = linear(input, weights.query);
-    const Matrix32 key = keys_of(input, weights, layer, document_);
-    const Matrix32 value = needed || shows(weights) ? linear(input, weights.value) : Matrix32();
-    show_values(layer, kind, weights, value);
-    const Matrix32 heads = attend_self(layer, query, key, value);
-    show_heads(layer, kind, weights, heads);
-    return needed ? linear(heads, weights.output) : Matrix32();
   }
 
   /// Queries from the decoder, keys and values from what the encoder made; no position term, no mask.
@@ -179,13 +180,9 @@ void require_width(const Document& document, Index layer, const char* what, Inde
                     label(document), what, layer, came, expected));
 }
 
-/// Attends over one stored layer; its values are not needed, since no layer follows from it.
+/// Attends over one stored layer; what follows from it is not needed.
 void attend_stored(const Stack& stack, const StoredLayer& stored, const Document& document, const StackPass& pass) {
-  Matrix32 query = stored.query;
-  Matrix32 key = stored.key;
-  if (stored.states.size() > 0)
-    pass.show_input(stored.layer, stack.block.causal ? AttentionKind::causal : AttentionKind::self, stored.states);
-  if (query.size() == 0) {
+  if (stored.query.size() == 0) {
     if (stored.layer < 0 || stored.layer >= stack.layers())
       throw ShapeError(
           fmt::format("{}: states of layer {} were stored, but weights are known for {} layers; is this "
@@ -193,12 +190,16 @@ void attend_stored(const Stack& stack, const StoredLayer& stored, const Document
                       label(document), stored.layer, stack.layers()));
     const AttentionWeights& weights = stack.blocks[static_cast<std::size_t>(stored.layer)].self;
     require_width(document, stored.layer, "states", stored.states.cols(), weights.query.d_in());
-    query = linear(stored.states, weights.query);
-    key = keys_of(stored.states, weights, stored.layer, document);
+    require_width(document, stored.layer, "queries", weights.query.d_out(), stack.block.heads * stack.block.d_head);
+    require_width(document, stored.layer, "keys", weights.key.d_out(), stack.block.kv_heads * stack.block.d_head);
+    (void)pass.self_attention(stored.layer, weights, stored.states, false);
+    return;
   }
-  require_width(document, stored.layer, "queries", query.cols(), stack.block.heads * stack.block.d_head);
-  require_width(document, stored.layer, "keys", key.cols(), stack.block.kv_heads * stack.block.d_head);
-  pass.attend_self(stored.layer, query, key, {});
+  if (stored.states.size() > 0)
+    pass.show_input(stored.layer, stack.block.causal ? AttentionKind::causal : AttentionKind::self, stored.states);
+  require_width(document, stored.layer, "queries", stored.query.cols(), stack.block.heads * stack.block.d_head);
+  require_width(document, stored.layer, "keys", stored.key.cols(), stack.block.kv_heads * stack.block.d_head);
+  pass.attend_self(stored.layer, stored.query, stored.key, {});
 }
 
 void require_length(const Model& model, const TokenSequence& tokens, const Document& document) {

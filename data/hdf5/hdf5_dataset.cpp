@@ -37,6 +37,16 @@ std::size_t chunk_entries(hid_t layout) {
   return entries;
 }
 
+/// Bytes that an entry takes where it lies: of a text of variable length its length, and where in the file it begins.
+std::size_t stored_entry(hid_t dataset, hid_t type) {
+  if (H5Tis_variable_str(type) <= 0) return H5Tget_size(type);
+  const Hdf5Handle file(H5Iget_file_id(dataset), H5Fclose);
+  const Hdf5Handle creation(H5Fget_create_plist(file.id()), H5Pclose);
+  std::size_t address = 8, length = 8;
+  H5Pget_sizes(creation.id(), &address, &length);
+  return 4 + address + 4;
+}
+
 }  // namespace
 
 Hdf5Handle hdf5_object(hid_t file, const std::string& path) {
@@ -85,9 +95,11 @@ void Hdf5Dataset::check_readable(std::uintmax_t file_bytes, std::size_t memory_e
   if (kind == H5D_VIRTUAL || H5Pget_external_count(layout_.id()) > 0)
     throw FormatError("its numbers lie in other files, which are not followed: copy them into one file");
   const std::size_t entry = std::max(H5Tget_size(type_.id()), memory_entry);
-  if (extent_.entries > most_bytes / entry)
-    throw FormatError(fmt::format("{} entries are more than the 16 GiB that are read at once", extent_.entries));
-  const std::size_t bytes = extent_.entries * H5Tget_size(type_.id());
+  if (entries(rows) > most_bytes / entry)
+    throw FormatError(fmt::format("{} entries are more than the 16 GiB that are read at once", entries(rows)));
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(extent_.entries, H5Tget_size(type_.id()), &bytes))
+    throw FormatError(fmt::format("{} entries: the file is damaged", extent_.entries));
   const std::uintmax_t stored = std::min<std::uintmax_t>(H5Dget_storage_size(dataset_.id()), file_bytes);
   // What is not chunked lies in the file byte for byte, or was never written; the library does not check that it is all
   // there.
@@ -98,7 +110,7 @@ void Hdf5Dataset::check_readable(std::uintmax_t file_bytes, std::size_t memory_e
   if (kind != H5D_CHUNKED || extent_.entries == 0) return;
   if (!is_plausible(H5Tget_size(type_.id()) * chunk_entries(layout_.id()), file_bytes))
     throw FormatError(fmt::format("its chunks are too large for a file of {} bytes: the file is damaged", file_bytes));
-  check_hdf5_chunks(id(), layout_.id(), extent_.shape, H5Tget_size(type_.id()), first_row, rows, file_bytes);
+  check_hdf5_chunks(id(), layout_.id(), extent_.shape, stored_entry(id(), type_.id()), first_row, rows, file_bytes);
 }
 
 std::size_t Hdf5Dataset::entries(Index rows) const {

@@ -8,6 +8,7 @@
 
 #include "../../core/numbers/error.h"
 #include "../files/printable.h"
+#include "../files/unicode_text.h"
 #include "../hdf5/hdf5_type.h"
 #include "result_layout.h"
 
@@ -87,6 +88,12 @@ void demand_hdf5(bool done, const std::string& what) {
   if (!done) throw IoError(fmt::format("'{}' cannot be written: {}", printable(what), hdf5_reason()));
 }
 
+std::string hdf5_text(const std::string& text) {
+  std::string valid = valid_utf8(text);
+  for (std::size_t at = valid.find('\0'); at != valid.npos; at = valid.find('\0', at)) valid.replace(at, 1, "\u2400");
+  return valid;
+}
+
 Hdf5Handle new_hdf5_file(const std::filesystem::path& path) {
   const Hdf5Handle creation = creation_properties(H5P_FILE_CREATE, true);
   const Hdf5Handle access = new_properties(H5P_FILE_ACCESS);
@@ -132,6 +139,92 @@ template Hdf5Handle new_hdf5_dataset(hid_t, const std::string&, const std::vecto
                                      const std::vector<std::uint8_t>&);
 template Hdf5Handle new_hdf5_dataset(hid_t, const std::string&, const std::vector<Index>&,
                                      const std::vector<std::string>&);
+
+namespace {
+
+/// IEEE 754's half, as numpy stores it.
+Hdf5Handle half_type() {
+  Hdf5Handle type(H5Tcopy(H5T_IEEE_F32LE), H5Tclose);
+  demand_hdf5(H5Tset_fields(type.id(), 15, 10, 5, 0, 10) >= 0 && H5Tset_size(type.id(), 2) >= 0 &&
+                  H5Tset_ebias(type.id(), 15) >= 0,
+              "float16");
+  return type;
+}
+
+Hdf5Handle stored_type(RowType type) {
+  switch (type) {
+    case RowType::float32:
+      return {H5Tcopy(H5T_IEEE_F32LE), H5Tclose};
+    case RowType::float16:
+      return half_type();
+    case RowType::id:
+      return {H5Tcopy(H5T_STD_I32LE), H5Tclose};
+    case RowType::flag:
+      return type_of<std::uint8_t>();
+    default:
+      return type_of<std::string>();
+  }
+}
+
+/// The type of values as append_hdf5_row() gets them.
+Hdf5Handle given_type(hid_t stored) {
+  switch (H5Tget_class(stored)) {
+    case H5T_FLOAT:
+      return {H5Tcopy(H5T_NATIVE_FLOAT), H5Tclose};
+    case H5T_INTEGER:
+      return {H5Tcopy(H5Tget_size(stored) == 1 ? H5T_NATIVE_UINT8 : H5T_NATIVE_INT32), H5Tclose};
+    default:
+      return hdf5_text_type();
+  }
+}
+
+}  // namespace
+
+Hdf5Handle new_hdf5_rows(hid_t group, const std::string& name, const std::vector<Index>& entry, RowType type,
+                         unsigned packing) {
+  const Hdf5Handle stored = stored_type(type);
+  const Hdf5Handle creation = creation_properties(H5P_DATASET_CREATE, false);
+  const std::size_t bytes = H5Tget_size(stored.id());
+  std::vector<Index> chunk = result_chunks(entry, bytes);
+  if (chunk.empty()) chunk = entry;
+  std::vector<hsize_t> chunks(chunk.begin(), chunk.end()), start(entry.begin(), entry.end());
+  chunks.insert(chunks.begin(), 1);
+  start.insert(start.begin(), 0);
+  std::vector<hsize_t> most = start;
+  most.front() = H5S_UNLIMITED;
+  const bool packs = packing > 0 && type != RowType::text;
+  demand_hdf5(H5Pset_chunk(creation.id(), static_cast<int>(chunks.size()), chunks.data()) >= 0 &&
+                  (!packs || (H5Pset_shuffle(creation.id()) >= 0 && H5Pset_deflate(creation.id(), packing) >= 0)) &&
+                  (type == RowType::text || H5Pset_fletcher32(creation.id()) >= 0),
+              name);
+  const Hdf5Handle space(H5Screate_simple(static_cast<int>(start.size()), start.data(), most.data()), H5Sclose);
+  demand_hdf5(space.valid(), name);
+  Hdf5Handle dataset(H5Dcreate2(group, name.c_str(), stored.id(), space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT),
+                     H5Dclose);
+  demand_hdf5(dataset.valid(), name);
+  return dataset;
+}
+
+void append_hdf5_row(const Hdf5Handle& dataset, const std::string& name, const void* values) {
+  const Hdf5Handle before(H5Dget_space(dataset.id()), H5Sclose);
+  demand_hdf5(before.valid(), name);
+  std::vector<hsize_t> shape(static_cast<std::size_t>(H5Sget_simple_extent_ndims(before.id())));
+  demand_hdf5(H5Sget_simple_extent_dims(before.id(), shape.data(), nullptr) >= 0, name);
+  std::vector<hsize_t> at(shape.size(), 0), count = shape;
+  at.front() = shape.front();
+  count.front() = 1;
+  ++shape.front();
+  demand_hdf5(H5Dset_extent(dataset.id(), shape.data()) >= 0, name);
+  const Hdf5Handle space(H5Dget_space(dataset.id()), H5Sclose);
+  const Hdf5Handle memory(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose);
+  demand_hdf5(space.valid() && memory.valid() &&
+                  H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, at.data(), nullptr, count.data(), nullptr) >= 0,
+              name);
+  const Hdf5Handle stored(H5Dget_type(dataset.id()), H5Tclose);
+  demand_hdf5(stored.valid(), name);
+  const Hdf5Handle given = given_type(stored.id());
+  demand_hdf5(H5Dwrite(dataset.id(), given.id(), memory.id(), space.id(), H5P_DEFAULT, values) >= 0, name);
+}
 
 void finish_hdf5(Hdf5Handle& object, const std::string& what) {
   const H5I_type_t kind = H5Iget_type(object.id());

@@ -16,6 +16,9 @@ namespace headwave {
 /// @throws IoError that names what could not be written and says why, unless it was done
 void demand_hdf5(bool done, const std::string& what);
 
+/// A text as the library takes it: in UTF-8, as its readers insist, and without zero bytes, where it would end.
+std::string hdf5_text(const std::string& text);
+
 /// A new file of the format of HDF5 1.8, which keeps the order of creation, as netCDF-4 wants it, and no times, which
 /// would make equal files differ.
 /// @throws IoError if it cannot be made
@@ -32,6 +35,21 @@ Hdf5Handle new_hdf5_group(hid_t file, const std::string& name);
 template <class Value>
 Hdf5Handle new_hdf5_dataset(hid_t group, const std::string& name, const std::vector<Index>& shape,
                             const std::vector<Value>& values);
+
+/// What an entry of a growing dataset is made of.
+enum class RowType { float32, float16, id, flag, text };
+
+/// A new dataset that grows along its first axis by one entry at a time, each in chunks of its own, with checksums.
+/// @param entry    shape of one
+/// @param packing  zlib's level; 0: not packed
+/// @throws IoError if it cannot be made
+Hdf5Handle new_hdf5_rows(hid_t group, const std::string& name, const std::vector<Index>& entry, RowType type,
+                         unsigned packing);
+
+/// Appends an entry: float, also where float16 is stored, std::int32_t, std::uint8_t, or const char*.
+/// @param values  row-major
+/// @throws IoError if it cannot be written
+void append_hdf5_row(const Hdf5Handle& dataset, const std::string& name, const void* values);
 
 /// Hands all that the library keeps of a dataset, group or file to the system, and closes it.
 /// @throws IoError if the disk refuses

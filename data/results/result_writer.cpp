@@ -8,7 +8,6 @@
 #include "../../core/numbers/error.h"
 #include "../files/printable.h"
 #include "../files/replaced_file.h"
-#include "../files/unicode_text.h"
 #include "../hdf5/hdf5_attributes.h"
 #include "../hdf5/hdf5_handle.h"
 #include "hdf5_output.h"
@@ -19,23 +18,16 @@ namespace headwave {
 
 namespace {
 
-// HDF5 texts end at a zero byte, and their readers insist on UTF-8.
-std::string stored_text(const std::string& text) {
-  std::string valid = valid_utf8(text);
-  for (std::size_t at = valid.find('\0'); at != valid.npos; at = valid.find('\0', at)) valid.replace(at, 1, "\u2400");
-  return valid;
-}
-
 std::vector<std::string> stored_texts(const std::vector<std::string>& texts) {
   std::vector<std::string> stored;
   stored.reserve(texts.size());
-  for (const std::string& text : texts) stored.push_back(stored_text(text));
+  for (const std::string& text : texts) stored.push_back(hdf5_text(text));
   return stored;
 }
 
 void write_attribute(hid_t object, const std::string& name, const Attribute& value) {
   const auto* text = std::get_if<std::string>(&value);
-  write_hdf5_attribute(object, name, text != nullptr ? Attribute(stored_text(*text)) : value);
+  write_hdf5_attribute(object, name, text != nullptr ? Attribute(hdf5_text(*text)) : value);
 }
 
 Hdf5Handle new_dataset(hid_t group, const std::string& name, const std::vector<Index>& shape,

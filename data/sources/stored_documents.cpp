@@ -1,5 +1,6 @@
 #include "stored_documents.h"
 
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -36,10 +37,13 @@ class StoredDocuments : public Source {
                                     arrays_->path().string(), extent_.documents, at_most, extent_.documents));
     if (at_most > 0) extent_.documents = at_most;
     tokens_ = arrays_->texts("tokens");
-    const auto length = static_cast<std::size_t>(extent_.length);
-    if (!tokens_.empty() && tokens_.size() != length && tokens_.size() != length * static_cast<std::size_t>(stored_))
-      throw FormatError(
-          fmt::format("{}: 'tokens' has {} entries, expected one per token", arrays_->path().string(), tokens_.size()));
+    names_ = arrays_->texts("document_name");
+    ids_ = whole_numbers<std::int32_t>("ids", 16777215);  // as far as float32 counts
+    special_ = whole_numbers<std::uint8_t>("special", 1);
+    require_each("tokens", tokens_.size(), extent_.length);
+    require_each("ids", ids_.size(), extent_.length);
+    require_each("special", special_.size(), extent_.length);
+    require_each("document_name", names_.size(), 1);
   }
 
   [[nodiscard]] Index count() const override { return extent_.documents; }
@@ -47,7 +51,8 @@ class StoredDocuments : public Source {
 
   [[nodiscard]] Document document(Index i) const override {
     Document document;
-    document.name = fmt::format("{}, document {}", arrays_->path().filename().string(), i);
+    document.name = names_.empty() ? fmt::format("{}, document {}", arrays_->path().filename().string(), i)
+                                   : names_[static_cast<std::size_t>(i)];
     for (const StoredLayerNames& layer : layers_) {
       StoredLayer stored;
       stored.layer = layer.layer;
@@ -58,11 +63,9 @@ class StoredDocuments : public Source {
       }
       document.stored.push_back(std::move(stored));
     }
-    const auto length = static_cast<std::size_t>(extent_.length);
-    const std::size_t first = tokens_.size() > length ? static_cast<std::size_t>(i) * length : 0;
-    if (!tokens_.empty())
-      document.tokens.assign(tokens_.begin() + static_cast<std::ptrdiff_t>(first),
-                             tokens_.begin() + static_cast<std::ptrdiff_t>(first + length));
+    document.tokens = part_of(tokens_, i);
+    document.ids = part_of(ids_, i);
+    document.special = part_of(special_, i);
     return document;
   }
 
@@ -72,10 +75,41 @@ class StoredDocuments : public Source {
             {"source_sha256", sha256_list(arrays_->files())},
             {"documents", static_cast<std::int64_t>(extent_.documents)},
             {"length", static_cast<std::int64_t>(extent_.length)},
-            {"special_tokens", std::string("not known: no token ids are stored")}};
+            {"special_tokens", std::string(special_.empty() ? "not known: the file has no marks of them (special)"
+                                                            : "marked in the file (special)")}};
   }
 
  private:
+  /// One number for every token; nothing where there is no such array.
+  template <class Number>
+  [[nodiscard]] std::vector<Number> whole_numbers(const std::string& name, float most) const {
+    std::vector<Number> numbers;
+    if (!arrays_->has(name)) return numbers;
+    for (const float value : arrays_->read(name).values) {
+      if (!(value >= 0 && value <= most) || std::floor(value) != value)
+        throw FormatError(
+            fmt::format("{} holds {:g}, expected whole numbers from 0 to {:.0f}", arrays_->called(name), value, most));
+      numbers.push_back(static_cast<Number>(value));
+    }
+    return numbers;
+  }
+
+  /// @param entries  of a document
+  void require_each(const char* name, std::size_t came, Index entries) const {
+    const auto one = static_cast<std::size_t>(entries), all = one * static_cast<std::size_t>(stored_);
+    if (came != 0 && came != all && (entries == 1 || came != one))
+      throw FormatError(fmt::format("{}: '{}' has {} entries, expected one per {}", arrays_->path().string(), name,
+                                    came, entries == 1 ? "document" : "token"));
+  }
+
+  /// Of document i; all documents share a list that is as long as one.
+  template <class Entry>
+  [[nodiscard]] std::vector<Entry> part_of(const std::vector<Entry>& all, Index i) const {
+    if (all.empty()) return {};
+    const Index first = static_cast<Index>(all.size()) > extent_.length ? i * extent_.length : 0;
+    return {all.begin() + first, all.begin() + first + extent_.length};
+  }
+
   [[nodiscard]] Matrix32 matrix(const std::string& name, Index i) const {
     const StoredArray array = extent_.single ? arrays_->read(name) : arrays_->read(name, i, 1);
     const MatrixView32 view(array.values.data(), extent_.length, array.shape.back());
@@ -88,7 +122,9 @@ class StoredDocuments : public Source {
   std::vector<StoredLayerNames> layers_;
   StoredExtent extent_;
   Index stored_ = 0;
-  std::vector<std::string> tokens_;
+  std::vector<std::string> tokens_, names_;
+  std::vector<std::int32_t> ids_;
+  std::vector<std::uint8_t> special_;
 };
 
 }  // namespace

@@ -88,14 +88,25 @@ void require_same_attention(const StoredArrays& arrays, const BlockSpec& spec) {
     differs("score_scale", *stated.scale, spec.score_scale);
 }
 
-/// Every layer's queries and keys have the width of the first.
+/// Every layer's queries have the width of the first, and so have its keys.
 void require_width(Index& width, const StoredArrays& arrays, const std::string& name) {
   const Index came = stored_extent(arrays, name).width;
   if (width == 0) width = came;
   if (came != width)
     throw FormatError(
-        fmt::format("{} has width {}, queries or keys before it {}; expected heads * d_head in all of them",
+        fmt::format("{} has width {}, that of a layer before it {}; expected heads * d_head in all of them",
                     arrays.called(name), came, width));
+}
+
+/// How many heads share the keys: keys are as wide as queries, or several heads read the same.
+Index key_heads(const StoredArrays& arrays, const BlockSpec& block, Index key_width) {
+  const Index kv_heads = key_width / block.d_head;
+  if (key_width % block.d_head != 0 || kv_heads < 1 || block.heads % kv_heads != 0)
+    throw FormatError(
+        fmt::format("{}: keys of width {} beside queries of {} heads x {}; expected as many heads of keys, "
+                    "or a number that divides them",
+                    arrays.path().string(), key_width, block.heads, block.d_head));
+  return kv_heads;
 }
 
 /// A model that knows how to make queries and keys of the stored layers, and nothing else.
@@ -109,11 +120,11 @@ Model model_beside(const StoredArrays& arrays, const std::vector<StoredLayerName
   Model model;
   model.family = "stored states";
   model.stack.blocks.resize(static_cast<std::size_t>(count));
-  Index width = 0;
+  Index width = 0, key_width = 0;
   for (const StoredLayerNames& layer : layers) {
     if (layer.projected) {
       require_width(width, arrays, at_layer("queries", layer.layer));
-      require_width(width, arrays, at_layer("keys", layer.layer));
+      require_width(key_width, arrays, at_layer("keys", layer.layer));
       continue;
     }
     const Index d_model = stored_extent(arrays, at_layer("hidden_states", layer.layer)).width;
@@ -128,6 +139,7 @@ Model model_beside(const StoredArrays& arrays, const std::vector<StoredLayerName
     model.stack.blocks[l].self.query = {weights->query[l].weight, weights->query[l].bias};
     model.stack.blocks[l].self.key = {weights->key[l].weight, weights->key[l].bias};
     width = weights->query[l].weight.rows();
+    key_width = weights->key[l].weight.rows();
   }
   if (heads < 1)
     throw ShapeError(
@@ -137,8 +149,9 @@ Model model_beside(const StoredArrays& arrays, const std::vector<StoredLayerName
     throw ShapeError(
         fmt::format("{}: {} heads do not divide queries of width {}", arrays.path().string(), heads, width));
   BlockSpec& block = model.stack.block;
-  block.heads = block.kv_heads = heads;
+  block.heads = heads;
   block.d_head = width / heads;
+  block.kv_heads = key_heads(arrays, block, key_width);
   if (stated.d_head && *stated.d_head != block.d_head)
     throw ShapeError(fmt::format("{}: {} heads make {} columns each, attribute 'head_dim' says {}",
                                  arrays.path().string(), heads, block.d_head, *stated.d_head));
@@ -175,6 +188,11 @@ StoredInput stored_states(const std::filesystem::path& path, Model model, const 
                       path.string(), layer.layer, width, model.stack.d_model()));
   }
   require_same_attention(*arrays, model.stack.block);
+  if (model.stack.rotary() != nullptr && layers.front().projected && arrays->number("turned").value_or(0) != 0)
+    throw ShapeError(fmt::format(
+        "{}: its queries and keys are turned already (attribute 'turned'), and the model would turn them again; leave "
+        "--model away",
+        path.string()));
   return {std::move(model), stored_documents(std::move(arrays), std::move(layers), options.documents)};
 }
 

@@ -30,9 +30,12 @@ struct StoredInput {
 ///     weights/layer_L/query, key       layer_L_query.npy, ...     (d_model, heads * d_head), y = x W + b
 ///     weights/layer_L/query_bias, ...  layer_L_query_bias.npy     (heads * d_head)
 ///     tokens                                                      (T) or (documents, T) text of the tokens
+///     ids, special                                                (T) or (documents, T) token ids; 1: a special token
+///     document_name                                               (documents)
 ///
 /// Attributes of the file's root: num_heads, head_dim, causal (0 or 1) and score_scale; without them attention goes in
 /// both directions and scores are multiplied by 1/sqrt(head_dim). A single .npy file holds the states of one layer.
+/// Where `turned` is 1 queries and keys have been turned by rotary positions.
 /// Queries and keys that are stored are used as they are; otherwise weights make them from the states.
 /// @param path   an HDF5 file, a .npy file, or a folder of .npy files
 /// @throws IoError, FormatError if nothing of this is found, or what is found does not fit together; ShapeError if the

@@ -424,11 +424,12 @@ TEST_CASE("zero values hand on nothing: lengths are undefined and say why, cosin
   CHECK_FALSE(field_of(fields, "weight_first").attributes.contains("undefined"));
 }
 
-TEST_CASE("stored documents have no values: everything is undefined and says why") {
+TEST_CASE("stored queries and keys have no values: everything is undefined and says why") {
   RandomModel random(false, false, 4, 0, false);
   Random numbers(2);
   Document document;
-  document.stored.push_back({0, random_matrix(5, RandomModel::d_model, 1, numbers), {}, {}});
+  const Index width = RandomModel::heads * RandomModel::d_head;
+  document.stored.push_back({0, {}, random_matrix(5, width, 1, numbers), random_matrix(5, width, 1, numbers)});
   const HeadGrid grid{{0}, RandomModel::heads};
   ValueProbe probe(grid, document);
   const std::array<Probe*, 1> probes{&probe};

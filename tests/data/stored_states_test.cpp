@@ -143,7 +143,7 @@ TEST_CASE("stored queries and keys have one width, and a message names the file 
   write_npy(folder / "queries_layer_0.npy", {5, 4}, counting(20));
   write_npy(folder / "keys_layer_0.npy", {5, 6}, counting(30));
   CHECK_THROWS_WITH(stored_states(folder.path(), options),
-                    ContainsSubstring("keys_layer_0.npy: has width 6, queries or keys before it 4"));
+                    ContainsSubstring("keys of width 6 beside queries of 2 heads x 2"));
   write_npy(folder / "keys_layer_0.npy", {5}, counting(5));
   CHECK_THROWS_WITH(stored_states(folder.path(), options),
                     ContainsSubstring("keys_layer_0.npy: has shape (5), expected (documents, T, width)"));

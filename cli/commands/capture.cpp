@@ -1,0 +1,122 @@
+#include <charconv>
+#include <filesystem>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "../../job/studies/state_capture.h"
+#include "../options/help.h"
+#include "../options/run_input.h"
+#include "../options/values.h"
+#include "../results/output_folder.h"
+#include "../results/provenance.h"
+#include "../terminal/progress.h"
+#include "../terminal/terminal.h"
+#include "commands.h"
+
+namespace headwave::cli {
+
+namespace {
+
+struct CaptureCommand {
+  InputOptions input;
+  CaptureOptions capture;
+  std::filesystem::path file;
+  std::string layers, what = "states", type = "float32";
+  std::uint64_t seed = 1;
+  bool force = false;
+};
+
+/// "0,3:5": single layers and ranges, both ends with them.
+std::vector<Index> layers_of(const std::string& text) {
+  constexpr Index most = 4096;
+  std::vector<Index> layers;
+  std::string_view rest = text;
+  const auto number = [&] {
+    Index value = -1;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+    if (error != std::errc() || value < 0 || value > most)
+      throw CLI::ValidationError("--layers", "expected layers such as 0,3 or 0:5, got '" + text + "'");
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+    return value;
+  };
+  const auto takes = [&](char mark) {
+    if (!rest.starts_with(mark)) return false;
+    rest.remove_prefix(1);
+    return true;
+  };
+  while (!text.empty()) {
+    const Index first = number(), last = takes(':') ? number() : first;
+    for (Index layer = first; layer <= last; ++layer) layers.push_back(layer);
+    if (rest.empty() && last >= first) break;
+    if (last < first || !takes(','))
+      throw CLI::ValidationError("--layers", "expected layers such as 0,3 or 0:5, got '" + text + "'");
+  }
+  return layers;
+}
+
+int capture(CaptureCommand& options, const SourceOptions& given) {
+  const OutputFolder folder(options.file.parent_path(), {{options.file.filename()}, {}}, options.force);
+  JobInput input = input_of(options.input, given, options.seed);
+  const std::int64_t bytes = capture_bytes(input.model, *input.source, options.capture);
+  if (options.capture.packing == 0) folder.require_space(bytes);
+  add_program(input.provenance, 0);
+  input.provenance.erase("wall_time_s");  // not known before the file is there
+  folder.require_free();
+  capture_states(input.model, *input.source, options.file, input.provenance, options.capture, progress());
+  end_progress();
+  say(fmt::format("wrote {} of {} documents to {}; try\n  headwave run --states {}{} --out RESULT",
+                  options.capture.projections ? "queries and keys" : "hidden states", input.source->count(),
+                  options.file.string(), options.file.string(),
+                  options.capture.projections ? "" : " --model " + options.input.model.string()));
+  return done;
+}
+
+}  // namespace
+
+void add_capture(CLI::App& program, Command& chosen) {
+  auto options = std::make_shared<CaptureCommand>();
+  CLI::App* command =
+      program.add_subcommand("capture", "store a model's hidden states, or queries and keys, for many runs");
+  const SourceOptions source = add_input_options(*command, options->input,
+                                                 {"these are stored states already; give a text or token ids", "", ""});
+  command->add_option("--out", options->file, "HDF5 file to write")->required()->type_name("FILE");
+  command->add_option("--layers", options->layers, "layers that are stored, 0,3 or 0:5; without it all")
+      ->type_name("LAYERS");
+  command
+      ->add_option("--what", options->what,
+                   "states: what enters the layers' projections; projections: queries and keys as attention takes them")
+      ->check(one_of({"states", "projections"}))
+      ->capture_default_str();
+  command->add_option("--dtype", options->type, "float16 halves the file and keeps 11 bits of every number")
+      ->check(one_of({"float32", "float16"}))
+      ->capture_default_str();
+  command->add_option("--compress", options->capture.packing, "zlib's level; 0: not packed, and quicker to read")
+      ->check(whole_number(0, 9))
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "of random tokens and shuffled words")
+      ->check(not_negative())
+      ->capture_default_str();
+  command->add_option("--threads", options->capture.threads, "0: one per core; changes no digit")
+      ->check(whole_number(0, 1024))
+      ->capture_default_str();
+  command->add_flag("--force", options->force, "replace a file that is already there");
+  add_examples(
+      *command,
+      {{"capture --model minilm --text text.txt --documents 100 --length 512 --out states.h5",
+        "what enters every layer; then `headwave run --states states.h5 --model minilm`"},
+       {"capture --model minilm --text text.txt --documents 20 --length 128 --layers 0:2 --dtype float16 --out "
+        "first.h5",
+        "three layers, in half the room"}});
+  command->final_callback([=, &chosen] {
+    require_usage(source, options->input);
+    options->capture.layers = layers_of(options->layers);
+    options->capture.projections = options->what == "projections";
+    options->capture.half = options->type == "float16";
+    options->input.intervening.threads = options->capture.threads;
+    chosen = [=] { return capture(*options, source); };
+  });
+}
+
+}  // namespace headwave::cli

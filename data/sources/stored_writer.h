@@ -1,0 +1,48 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "../../core/attention/document.h"
+#include "../../core/fields/field.h"
+#include "../../core/model/model.h"
+
+namespace headwave {
+
+/// What of every document is stored, and how.
+struct StoredLayout {
+  std::vector<Index> layers;  ///< ascending
+  bool states = true;         ///< what enters the layers' projections
+  bool projections = false;   ///< queries and keys, turned where positions are rotary
+  bool half = false;          ///< as float16: 11 bits of every number
+  unsigned packing = 0;       ///< zlib's level, 0 to 9
+};
+
+/// Stored states of documents, in the layout that stored_states() reads, written one document after another: a file may
+/// be larger than memory. It appears whole or not at all.
+///
+/// Beside the states stand `tokens`, `ids`, `special` (documents, T) and `document_name` (documents), where documents
+/// have them, the attributes num_heads, head_dim, causal and score_scale, and, of queries and keys, `turned`.
+class StoredWriter {
+ public:
+  /// @throws IoError if the file cannot be made; ShapeError if there is no layer, or nothing of them is to be stored
+  StoredWriter(const std::filesystem::path& path, const BlockSpec& block, const StoredLayout& layout);
+  StoredWriter(const StoredWriter&) = delete;
+  StoredWriter& operator=(const StoredWriter&) = delete;
+  ~StoredWriter();
+
+  /// @param document  its `stored` layers are those of the layout
+  /// @throws ShapeError if it has another length than the first, other layers or widths, or what the first had is missing;
+  ///         NumericError if a number is not finite, or too large for float16; IoError if the disk refuses
+  void append(const Document& document);
+
+  /// @throws ShapeError if no document came; IoError if the disk refuses
+  void finish(const Attributes& provenance);
+
+ private:
+  struct File;
+  std::unique_ptr<File> file_;
+};
+
+}  // namespace headwave

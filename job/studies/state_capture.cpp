@@ -1,0 +1,117 @@
+#include "state_capture.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../core/model/model_pass.h"
+#include "../../core/numbers/threads.h"
+
+namespace headwave {
+
+namespace {
+
+/// Keeps what is to be stored of the layers that pass by.
+class CaptureProbe : public Probe {
+ public:
+  CaptureProbe(const std::vector<Index>& layers, bool projections) : projections_(projections) {
+    for (const Index layer : layers) stored_.push_back({layer, {}, {}, {}});
+  }
+  using Probe::see;
+  [[nodiscard]] bool wants_projections() const override { return projections_; }
+  void see(const LayerInput& input) override {
+    if (StoredLayer* layer = projections_ ? nullptr : layer_of(input.layer)) layer->states = input.states;
+  }
+  void see(const LayerProjections& projections) override {
+    StoredLayer* layer = layer_of(projections.layer);
+    if (layer == nullptr) return;
+    layer->query = projections.turned_query;
+    layer->key = projections.turned_key;
+  }
+  void see(const Tile& /*tile*/) override {}
+  [[nodiscard]] std::vector<StoredLayer> taken() { return std::move(stored_); }
+
+ private:
+  StoredLayer* layer_of(Index number) {
+    const auto found = std::ranges::find(stored_, number, &StoredLayer::layer);
+    return found == stored_.end() ? nullptr : &*found;
+  }
+
+  bool projections_;
+  std::vector<StoredLayer> stored_;
+};
+
+/// Found out before the work, not within it.
+void require_one_length(const Source& source) {
+  for (Index i = 1; i < source.count(); ++i)
+    if (source.length(i) != source.length(0))
+      throw ShapeError(
+          fmt::format("document {} has {} tokens, the first has {}; states are stored of documents of one length: cut "
+                      "them with --length",
+                      i, source.length(i), source.length(0)));
+}
+
+}  // namespace
+
+std::vector<Index> captured_layers(const Model& model, const CaptureOptions& options) {
+  std::vector<Index> layers = options.layers;
+  if (layers.empty()) {
+    layers.resize(static_cast<std::size_t>(model.stack.layers()));
+    std::iota(layers.begin(), layers.end(), Index{0});
+  }
+  std::ranges::sort(layers);
+  layers.erase(std::unique(layers.begin(), layers.end()), layers.end());
+  for (const Index layer : layers)
+    if (layer < 0 || layer >= model.stack.layers())
+      throw ShapeError(
+          fmt::format("there is no layer {}; the model has the layers 0 to {}", layer, model.stack.layers() - 1));
+  return layers;
+}
+
+std::int64_t capture_bytes(const Model& model, const Source& source, const CaptureOptions& options) {
+  const BlockSpec& block = model.stack.block;
+  const Index width = options.projections ? (block.heads + block.kv_heads) * block.d_head : model.stack.d_model();
+  const auto layers = static_cast<Index>(captured_layers(model, options).size());
+  Index tokens = 0;
+  for (Index i = 0; i < source.count(); ++i) tokens += source.length(i);
+  return tokens * layers * width * (options.half ? 2 : 4);
+}
+
+void capture_states(const Model& model, const Source& source, const std::filesystem::path& file,
+                    const Attributes& provenance, const CaptureOptions& options, const ProgressCallback& progress) {
+  if (model.decoder)
+    throw ShapeError(
+        fmt::format("a {} is an encoder-decoder; states are stored of models that read one sequence", model.family));
+  require_one_length(source);
+  const StoredLayout layout{captured_layers(model, options), !options.projections, options.projections, options.half,
+                            options.packing};
+  StoredWriter writer(file, model.stack.block, layout);
+  Index done = 0;
+  if (progress) progress({"attention", 0, source.count()});
+  parallel_in_order(source.count(), thread_count(options.threads), [&](Index i) -> std::function<void()> {
+    auto document = std::make_shared<Document>(source.document(i));
+    if (!document->stored.empty()) throw ShapeError("these are states already; give a text or token ids");
+    CaptureProbe probe(layout.layers, options.projections);
+    std::array<Probe*, 1> probes{&probe};
+    model_pass(model, *document, probes);
+    document->stored = probe.taken();
+    return [&, document] {
+      writer.append(*document);
+      ++done;
+      if (progress) progress({"attention", done, source.count()});
+    };
+  });
+  Attributes all = source.provenance();
+  all.insert(provenance.begin(), provenance.end());
+  all["stored"] = std::string(options.projections ? "queries and keys, as attention takes them"
+                                                  : "hidden states: what enters each layer's projections");
+  all["stored_type"] = std::string(options.half ? "float16: computed in float32 and rounded" : "float32");
+  writer.finish(all);
+}
+
+}  // namespace headwave

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "../../data/sources/stored_writer.h"
+#include "../inputs/job_input.h"
+#include "../run/job.h"
+
+namespace headwave {
+
+struct CaptureOptions {
+  std::vector<Index> layers;  ///< none: all
+  bool projections = false;   ///< queries and keys, turned where positions are rotary, in place of hidden states
+  bool half = false;          ///< float16
+  unsigned packing = 0;       ///< zlib's level, 0 to 9
+  int threads = 0;            ///< 0: one per core; changes no byte
+};
+
+/// Which of a model's layers are stored.
+/// @throws ShapeError if one is not there
+std::vector<Index> captured_layers(const Model& model, const CaptureOptions& options);
+
+/// Bytes that the numbers of the states take, unpacked.
+/// @throws ShapeError as captured_layers
+std::int64_t capture_bytes(const Model& model, const Source& source, const CaptureOptions& options);
+
+/// Runs documents through a model and stores what enters the projections of its layers, or the queries and keys that
+/// attention takes: every analysis of these gives what it gives of the documents themselves, to the bit in float32.
+/// A few documents are in memory at a time.
+/// @param provenance  beside the source's own
+/// @throws ShapeError if the model is an encoder-decoder, the source holds stored states, documents differ in length, or a
+///         layer is not there; Error as Source, model_pass and StoredWriter
+void capture_states(const Model& model, const Source& source, const std::filesystem::path& file,
+                    const Attributes& provenance, const CaptureOptions& options = {},
+                    const ProgressCallback& progress = {});
+
+}  // namespace headwave

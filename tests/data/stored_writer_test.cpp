@@ -1,0 +1,135 @@
+#include "../../data/sources/stored_writer.h"
+
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+#include "../../core/numbers/random.h"
+#include "../../data/hdf5/hdf5_file.h"
+#include "../../data/sources/stored_states.h"
+#include "../catch.h"
+
+using namespace headwave;
+
+namespace {
+
+constexpr Index length = 5, width = 6;
+
+BlockSpec block() {
+  BlockSpec spec;
+  spec.heads = spec.kv_heads = 2;
+  spec.d_head = 3;
+  spec.causal = true;
+  spec.score_scale = 0.25;
+  return spec;
+}
+
+Matrix32 normal(Random& random) {
+  Matrix32 values(length, width);
+  for (float& value : values.reshaped()) value = static_cast<float>(random.normal());
+  return values;
+}
+
+Document document(int number, bool projections) {
+  Random random = Random(7).stream(static_cast<std::uint64_t>(number));
+  Document made;
+  made.name = fmt::format("document {}", number);
+  for (Index n = 0; n < length; ++n) {
+    made.ids.push_back(static_cast<std::int32_t>(100 * number + n));
+    made.special.push_back(n == 0 ? 1 : 0);
+    made.tokens.push_back(n == 2 ? std::string("zero\0byte", 9) : fmt::format("tökén{}", n));
+  }
+  for (const Index layer : {1, 4})
+    made.stored.push_back({layer, projections ? Matrix32() : normal(random), projections ? normal(random) : Matrix32(),
+                           projections ? normal(random) : Matrix32()});
+  return made;
+}
+
+StoredLayout layout(bool projections = false) {
+  StoredLayout made;
+  made.layers = {1, 4};
+  made.states = !projections;
+  made.projections = projections;
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("stored queries and keys come back as they were, with tokens, ids and marks") {
+  const TemporaryFolder folder;
+  for (const unsigned packing : {0U, 4U}) {
+    const auto file = folder / fmt::format("s{}.h5", packing);
+    StoredLayout how = layout(true);
+    how.packing = packing;
+    {
+      StoredWriter writer(file, block(), how);
+      for (int d = 0; d < 3; ++d) writer.append(document(d, true));
+      CHECK_FALSE(std::filesystem::exists(file));
+      writer.finish({{"made", std::string("here")}});
+    }
+    const StoredInput input = stored_states(file);
+    CHECK(input.model.stack.block.causal);
+    CHECK(input.model.stack.block.score_scale == 0.25);
+    REQUIRE(input.source->count() == 3);
+    for (int d = 0; d < 3; ++d) {
+      const Document was = document(d, true), is = input.source->document(d);
+      CHECK(is.name == was.name);
+      CHECK(is.ids == was.ids);
+      CHECK(is.special == was.special);
+      CHECK(is.tokens[2] == "zero\u2400byte");
+      CHECK(is.tokens[4] == was.tokens[4]);
+      for (std::size_t l = 0; l < 2; ++l) {
+        CHECK(is.stored[l].layer == was.stored[l].layer);
+        CHECK(is.stored[l].query == was.stored[l].query);
+        CHECK(is.stored[l].key == was.stored[l].key);
+      }
+    }
+    CHECK(std::get<std::string>(Hdf5File(file).attributes("/provenance").at("made")) == "here");
+  }
+}
+
+TEST_CASE("float16 is the nearest that there is, and what it cannot hold is refused") {
+  const TemporaryFolder folder;
+  StoredLayout how = layout(true);
+  how.half = true;
+  StoredWriter writer(folder / "half.h5", block(), how);
+  writer.append(document(1, true));
+  Document large = document(2, true);
+  large.stored[0].query(3, 3) = 70000;
+  CHECK_THROWS_WITH(writer.append(large), ContainsSubstring("float16 ends at 65504"));
+  writer.finish({});
+  const Document was = document(1, true);
+  const Document is = stored_states(folder / "half.h5").source->document(0);
+  for (Index i = 0; i < was.stored[0].query.size(); ++i)
+    CHECK(is.stored[0].query.reshaped()[i] == static_cast<float>(Eigen::half(was.stored[0].query.reshaped()[i])));
+}
+
+TEST_CASE("documents that do not fit those before them are refused, and nothing half-written is left") {
+  const TemporaryFolder folder;
+  {
+    StoredWriter writer(folder / "s.h5", block(), layout());
+    writer.append(document(0, false));
+    Document other = document(1, false);
+    other.ids.pop_back();
+    CHECK_THROWS_AS(writer.append(other), ShapeError);
+    other = document(1, false);
+    other.stored.pop_back();
+    CHECK_THROWS_WITH(writer.append(other), ContainsSubstring("came with 1 layers; expected the 2"));
+    other = document(1, false);
+    other.special.clear();
+    CHECK_THROWS_WITH(writer.append(other), ContainsSubstring("has 0 special"));
+    other = document(1, false);
+    other.stored[1].states = Matrix32::Zero(length, width + 1);
+    CHECK_THROWS_WITH(writer.append(other), ContainsSubstring("5 x 7, expected 5 x 6"));
+    other = document(1, false);
+    other.stored[1].states(0, 0) = std::numeric_limits<float>::quiet_NaN();
+    CHECK_THROWS_AS(writer.append(other), NumericError);
+  }
+  CHECK(std::filesystem::is_empty(folder.path()));
+  CHECK_THROWS_AS(StoredWriter(folder / "s.h5", block(), StoredLayout()), ShapeError);
+  CHECK_THROWS_AS(StoredWriter(folder / "s.h5", block(), layout()).finish({}), ShapeError);
+  CHECK_THROWS_AS(StoredWriter(folder / "none" / "s.h5", block(), layout()), IoError);
+  CHECK(std::filesystem::is_empty(folder.path()));
+}

@@ -1,0 +1,123 @@
+#include "../../job/studies/state_capture.h"
+
+#include <cstring>
+#include <fstream>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "../../core/numbers/random.h"
+#include "../../core/planted/planted_bank.h"
+#include "../../data/files/digest.h"
+#include "../../job/run/job.h"
+#include "../catch.h"
+
+using namespace headwave;
+
+namespace {
+
+JobInput family(const char* name, const TemporaryFolder& folder) {
+  Random random(5);
+  nlohmann::json ids;
+  for (int d = 0; d < 6; ++d) {
+    ids.push_back(nlohmann::json::array());
+    for (int n = 0; n < 14; ++n) ids.back().push_back(random.below(20));
+  }
+  std::ofstream(folder / "ids.json") << ids;
+  return ids_input(repository_file("tests/golden/families") / name, folder / "ids.json");
+}
+
+bool same_bits(const Field& a, const Field& b) {
+  if (a.values.index() != b.values.index()) return false;
+  const auto* numbers = std::get_if<std::vector<double>>(&a.values);
+  if (numbers == nullptr) return a.values == b.values;
+  const auto& others = std::get<std::vector<double>>(b.values);
+  return numbers->size() == others.size() &&
+         std::memcmp(numbers->data(), others.data(), numbers->size() * sizeof(double)) == 0;
+}
+
+JobOptions quick() {
+  JobOptions options;
+  options.reach = 6;
+  options.draws = 3;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("captured states give to the bit what the documents themselves give, in every analysis") {
+  for (const char* name : {"gpt2", "llama", "mistral", "distilbert", "bloom"}) {
+    const TemporaryFolder folder;
+    CAPTURE(name);
+    const JobInput input = family(name, folder);
+    capture_states(input.model, *input.source, folder / "s.h5", {});
+    const Result direct = run_job(input.model, *input.source, quick());
+    StoredInput stored = stored_states(folder / "s.h5", input.model);
+    const Result captured = run_job(stored.model, *stored.source, quick());
+    std::set<std::string> names;
+    for (const Field& field : captured.fields) names.insert(field.name);
+    for (const Field& field : direct.fields) {
+      CAPTURE(field.name);
+      REQUIRE(names.contains(field.name));
+      CHECK(same_bits(field, captured.at(field.name)));
+    }
+    CHECK(captured.fields.size() == direct.fields.size());
+  }
+}
+
+TEST_CASE("captured queries and keys are attended without their model, rotary ones as they were turned") {
+  for (const char* name : {"gpt2", "llama"}) {
+    const TemporaryFolder folder;
+    CAPTURE(name);
+    const JobInput input = family(name, folder);
+    CaptureOptions options;
+    options.projections = true;
+    options.layers = {1};
+    JobOptions job = quick();
+    job.only = {"measured_offset"};
+    const Result direct = run_job(input.model, *input.source, job);
+    capture_states(input.model, *input.source, folder / "s.h5", {}, options);
+    const StoredInput stored = stored_states(folder / "s.h5");
+    CHECK(stored.model.stack.block.kv_heads == input.model.stack.block.kv_heads);
+    const Result captured = run_job(stored.model, *stored.source, job);
+    const Field& all = direct.at("offset_trace/mean_weight");
+    const Field& one = captured.at("offset_trace/mean_weight");
+    // (pairs, layer, head, offset): layer 1 of all pairs.
+    const auto layer = static_cast<std::size_t>(all.axes[2].size() * all.axes[3].size());
+    CHECK(std::memcmp(all.doubles().data() + layer, one.doubles().data(), layer * sizeof(double)) == 0);
+    if (std::string_view(name) == "llama")
+      CHECK_THROWS_WITH(stored_states(folder / "s.h5", input.model), ContainsSubstring("turned already"));
+  }
+}
+
+TEST_CASE("threads change no byte of a capture") {
+  const TemporaryFolder folder;
+  const JobInput input = family("gpt2", folder);
+  CaptureOptions options;
+  options.threads = 1;
+  capture_states(input.model, *input.source, folder / "one.h5", {}, options);
+  options.threads = 4;
+  capture_states(input.model, *input.source, folder / "four.h5", {}, options);
+  CHECK(sha256_of_file(folder / "one.h5") == sha256_of_file(folder / "four.h5"));
+}
+
+TEST_CASE("a capture is refused of encoder-decoders, of unequal lengths, and of layers that are not there") {
+  const TemporaryFolder folder;
+  const JobInput input = family("gpt2", folder);
+  CaptureOptions options;
+  options.layers = {0, 99};
+  CHECK_THROWS_WITH(capture_states(input.model, *input.source, folder / "s.h5", {}, options),
+                    ContainsSubstring("there is no layer 99"));
+  CHECK_THROWS_AS(capture_bytes(input.model, *input.source, options), ShapeError);
+  CHECK(capture_bytes(input.model, *input.source, {}) ==
+        6 * 14 * input.model.stack.layers() * input.model.stack.d_model() * 4);
+  std::ofstream(folder / "uneven.json") << "[[1, 2, 3], [1, 2]]";
+  const JobInput uneven = ids_input(repository_file("tests/golden/families/gpt2"), folder / "uneven.json");
+  CHECK_THROWS_WITH(capture_states(uneven.model, *uneven.source, folder / "s.h5", {}),
+                    ContainsSubstring("cut them with --length"));
+  capture_states(input.model, *input.source, folder / "s.h5", {});
+  const StoredInput again = stored_states(folder / "s.h5", input.model);
+  CHECK_THROWS_WITH(capture_states(again.model, *again.source, folder / "t.h5", {}),
+                    ContainsSubstring("states already"));
+  CHECK_FALSE(std::filesystem::exists(folder / "t.h5"));
+}
