@@ -43,7 +43,7 @@ StoredWeights::Projection projection(const StoredArrays& arrays, const std::stri
 
 /// What the attributes beside the arrays say of attention; nothing where they are silent.
 struct StatedAttention {
-  std::optional<Index> heads, d_head;
+  std::optional<Index> heads, d_head, window;
   std::optional<bool> causal;
   std::optional<double> scale;
 };
@@ -58,7 +58,8 @@ std::optional<Index> stated_size(const StoredArrays& arrays, const char* name) {
 }
 
 StatedAttention stated_attention(const StoredArrays& arrays) {
-  StatedAttention stated{stated_size(arrays, "num_heads"), stated_size(arrays, "head_dim"), {}, {}};
+  StatedAttention stated{
+      stated_size(arrays, "num_heads"), stated_size(arrays, "head_dim"), stated_size(arrays, "window"), {}, {}};
   if (const std::optional<double> causal = arrays.number("causal")) {
     if (*causal != 0 && *causal != 1)
       throw FormatError(
@@ -83,6 +84,7 @@ void require_same_attention(const StoredArrays& arrays, const BlockSpec& spec) {
   if (stated.heads && *stated.heads != spec.heads) differs("num_heads", number(*stated.heads), number(spec.heads));
   if (stated.d_head && *stated.d_head != spec.d_head) differs("head_dim", number(*stated.d_head), number(spec.d_head));
   if (stated.causal && *stated.causal != spec.causal) differs("causal", number(*stated.causal), number(spec.causal));
+  if (stated.window && *stated.window != spec.window) differs("window", number(*stated.window), number(spec.window));
   // Attributes are often float32: seven digits.
   if (stated.scale && std::abs(*stated.scale - spec.score_scale) > 1e-6 * spec.score_scale)
     differs("score_scale", *stated.scale, spec.score_scale);
@@ -156,6 +158,7 @@ Model model_beside(const StoredArrays& arrays, const std::vector<StoredLayerName
     throw ShapeError(fmt::format("{}: {} heads make {} columns each, attribute 'head_dim' says {}",
                                  arrays.path().string(), heads, block.d_head, *stated.d_head));
   block.causal = stated.causal.value_or(false);
+  block.window = stated.window.value_or(0);
   block.score_scale = stated.scale.value_or(1.0 / std::sqrt(static_cast<double>(block.d_head)));
   model.storage = weights;
   return model;

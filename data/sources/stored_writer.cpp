@@ -194,6 +194,7 @@ void StoredWriter::finish(const Attributes& provenance) {
     write_hdf5_attribute(root, "head_dim", static_cast<std::int64_t>(file.block.d_head));
     write_hdf5_attribute(root, "causal", static_cast<std::int64_t>(file.block.causal ? 1 : 0));
     write_hdf5_attribute(root, "score_scale", file.block.score_scale);
+    if (file.block.window > 0) write_hdf5_attribute(root, "window", static_cast<std::int64_t>(file.block.window));
     if (file.layout.projections) write_hdf5_attribute(root, "turned", std::int64_t{1});
     Hdf5Handle group = new_hdf5_group(root, "provenance");
     for (const auto& [name, value] : provenance) {

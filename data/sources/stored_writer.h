@@ -23,7 +23,8 @@ struct StoredLayout {
 /// be larger than memory. It appears whole or not at all.
 ///
 /// Beside the states stand `tokens`, `ids`, `special` (documents, T) and `document_name` (documents), where documents
-/// have them, the attributes num_heads, head_dim, causal and score_scale, and, of queries and keys, `turned`.
+/// have them, the attributes num_heads, head_dim, causal, score_scale and, where there is one, window, and, of queries and
+/// keys, `turned`.
 class StoredWriter {
  public:
   /// @throws IoError if the file cannot be made; ShapeError if there is no layer, or nothing of them is to be stored

@@ -87,6 +87,11 @@ void capture_states(const Model& model, const Source& source, const std::filesys
   if (model.decoder)
     throw ShapeError(
         fmt::format("a {} is an encoder-decoder; states are stored of models that read one sequence", model.family));
+  if (const PositionTerm* term = model.stack.position_term.get();
+      options.projections && term != nullptr && model.stack.rotary() == nullptr)
+    throw ShapeError(
+        fmt::format("a {} adds positions ({}) to its scores, which queries and keys do not hold; store its states",
+                    model.family, term->name()));
   require_one_length(source);
   const StoredLayout layout{captured_layers(model, options), !options.projections, options.projections, options.half,
                             options.packing};

@@ -30,7 +30,8 @@ std::int64_t capture_bytes(const Model& model, const Source& source, const Captu
 /// attention takes: every analysis of these gives what it gives of the documents themselves, to the bit in float32.
 /// A few documents are in memory at a time.
 /// @param provenance  beside the source's own
-/// @throws ShapeError if the model is an encoder-decoder, the source holds stored states, documents differ in length, or a
+/// @throws ShapeError if the model is an encoder-decoder, queries and keys are asked for where positions are added to the
+///         scores, the source holds stored states, documents differ in length, or a
 ///         layer is not there; Error as Source, model_pass and StoredWriter
 void capture_states(const Model& model, const Source& source, const std::filesystem::path& file,
                     const Attributes& provenance, const CaptureOptions& options = {},

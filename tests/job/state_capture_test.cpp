@@ -66,7 +66,7 @@ TEST_CASE("captured states give to the bit what the documents themselves give, i
 }
 
 TEST_CASE("captured queries and keys are attended without their model, rotary ones as they were turned") {
-  for (const char* name : {"gpt2", "llama"}) {
+  for (const char* name : {"gpt2", "llama", "mistral"}) {
     const TemporaryFolder folder;
     CAPTURE(name);
     const JobInput input = family(name, folder);
@@ -74,18 +74,22 @@ TEST_CASE("captured queries and keys are attended without their model, rotary on
     options.projections = true;
     options.layers = {1};
     JobOptions job = quick();
-    job.only = {"measured_offset"};
+    job.only = {"measured_offset", "head_account"};
     const Result direct = run_job(input.model, *input.source, job);
     capture_states(input.model, *input.source, folder / "s.h5", {}, options);
     const StoredInput stored = stored_states(folder / "s.h5");
     CHECK(stored.model.stack.block.kv_heads == input.model.stack.block.kv_heads);
+    CHECK(stored.model.stack.block.window == input.model.stack.block.window);
     const Result captured = run_job(stored.model, *stored.source, job);
-    const Field& all = direct.at("offset_trace/mean_weight");
-    const Field& one = captured.at("offset_trace/mean_weight");
-    // (pairs, layer, head, offset): layer 1 of all pairs.
-    const auto layer = static_cast<std::size_t>(all.axes[2].size() * all.axes[3].size());
-    CHECK(std::memcmp(all.doubles().data() + layer, one.doubles().data(), layer * sizeof(double)) == 0);
-    if (std::string_view(name) == "llama")
+    // (pairs or term, layer, head, offset): layer 1 of the first.
+    for (const char* field : {"offset_trace/mean_weight", "head_account/kernel", "head_account/predicted_profile"}) {
+      CAPTURE(field);
+      const Field& all = direct.at(field);
+      const auto layer = static_cast<std::size_t>(all.axes[2].size() * all.axes[3].size());
+      CHECK(std::memcmp(all.doubles().data() + layer, captured.at(field).doubles().data(), layer * sizeof(double)) ==
+            0);
+    }
+    if (input.model.stack.rotary() != nullptr)
       CHECK_THROWS_WITH(stored_states(folder / "s.h5", input.model), ContainsSubstring("turned already"));
   }
 }
@@ -120,4 +124,9 @@ TEST_CASE("a capture is refused of encoder-decoders, of unequal lengths, and of 
   CHECK_THROWS_WITH(capture_states(again.model, *again.source, folder / "t.h5", {}),
                     ContainsSubstring("states already"));
   CHECK_FALSE(std::filesystem::exists(folder / "t.h5"));
+  options = {};
+  options.projections = true;
+  const JobInput bloom = family("bloom", folder);
+  CHECK_THROWS_WITH(capture_states(bloom.model, *bloom.source, folder / "t.h5", {}, options),
+                    ContainsSubstring("adds positions (linear bias)"));
 }
