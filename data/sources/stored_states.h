@@ -33,10 +33,10 @@ struct StoredInput {
 ///     ids, special                                                (T) or (documents, T) token ids; 1: a special token
 ///     document_name                                               (documents)
 ///
-/// Attributes of the file's root: num_heads, head_dim, causal (0 or 1), score_scale and window (keys further back are masked); without them attention goes in
-/// both directions and scores are multiplied by 1/sqrt(head_dim). A single .npy file holds the states of one layer.
-/// Where `turned` is 1 queries and keys have been turned by rotary positions.
-/// Queries and keys that are stored are used as they are; otherwise weights make them from the states.
+/// Attributes of the file's root: num_heads, head_dim, causal (0 or 1), score_scale and window (keys further back are
+/// masked); without them attention goes in both directions and scores are multiplied by 1/sqrt(head_dim). Where `turned`
+/// is 1 queries and keys have been turned by rotary positions. A single .npy file holds the states of one layer. Queries
+/// and keys that are stored are used as they are; otherwise weights make them from the states.
 /// @param path   an HDF5 file, a .npy file, or a folder of .npy files
 /// @throws IoError, FormatError if nothing of this is found, or what is found does not fit together; ShapeError if the
 ///         number of heads is neither stored nor given, or does not divide the width
