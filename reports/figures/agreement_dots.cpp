@@ -7,6 +7,7 @@
 
 #include "../../core/numbers/error.h"
 #include "../drawing/field_values.h"
+#include "../tables/head_findings.h"
 
 namespace headwave {
 
@@ -26,7 +27,9 @@ double size_of(std::size_t heads) {
 
 /// The ends of a prediction's interval, NaN where the result has none.
 std::vector<double> interval(const Result& result, const std::string& prediction, const char* end, std::size_t heads) {
-  const std::string group = prediction == "phases" ? "phase_delay/" : prediction == "scores" ? "delay_spectrum/" : "";
+  const std::string group = prediction == "phases"   ? phases_group(result)
+                            : prediction == "scores" ? "delay_spectrum/"
+                                                     : "";
   const std::string name = group + end;
   if (group.empty() || result.find(name) == nullptr) return std::vector<double>(heads, std::nan(""));
   const auto& values = doubles_of(result, name, {"layer", "head"});

@@ -222,7 +222,8 @@ GnuplotFigure draw(const Result& result, const FigureOptions& options) {
 FigureKind offset_agreement_figure() {
   return {"offset_agreement",
           {"offset_agreement/measured", "offset_agreement/predicted", "offset_agreement/verdict"},
-          {"phase_delay/lower", "phase_delay/upper", "delay_spectrum/lower", "delay_spectrum/upper"},
+          {"phase_delay/lower", "phase_delay/upper", "rotary_wave/lower", "rotary_wave/upper", "rotary_wave/status",
+           "delay_spectrum/lower", "delay_spectrum/upper"},
           "Offsets predicted by the account, from weights alone, from phases and from scores against the measured "
           "ones, in tokens, on "
           "axes even about 0 and logarithmic further out; a measured 0 is a head that looks at its own token. Bars are "

@@ -136,7 +136,7 @@ void add_predicted(std::vector<HeadFinding>& findings, const Result& result) {
   };
   add(predicted_name, atlas_status_name, &HeadFinding::by_weights);
   add(words_name, words_status_name, &HeadFinding::by_words);
-  const bool rotary = result.find(wave_status_name) != nullptr;
+  const bool rotary = phases_group(result) == "rotary_wave/";
   add(rotary ? wave_name : phases_name, rotary ? wave_status_name : phases_status_name, &HeadFinding::by_phases);
   add(scores_name, scores_status_name, &HeadFinding::by_scores);
 }
@@ -189,6 +189,10 @@ std::vector<HeadFinding> head_findings(const Result& result, const std::string& 
   add_predicted(findings, result);
   add_planted(findings, result);
   return findings;
+}
+
+std::string phases_group(const Result& result) {
+  return result.find(wave_status_name) != nullptr ? "rotary_wave/" : "phase_delay/";
 }
 
 const std::vector<std::string>& head_finding_fields() {

@@ -60,6 +60,9 @@ struct HeadFinding {
 /// @throws ShapeError if the Fields have other axes than described
 std::vector<HeadFinding> head_findings(const Result& result, const std::string& pairs = "all");
 
+/// Where what predicts by phases lies: "rotary_wave/" of rotary positions, else "phase_delay/".
+std::string phases_group(const Result& result);
+
 /// Names of the Fields that head_findings() looks at, so that no more need be read.
 const std::vector<std::string>& head_finding_fields();
 

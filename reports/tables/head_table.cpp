@@ -156,7 +156,7 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
   }
   columns.add_if("position_atlas/q_value", "by weights",
                  [](const HeadFinding& head) { return predicted_text(head.by_weights); });
-  if (result.find("rotary_wave/status") != nullptr)
+  if (phases_group(result) == "rotary_wave/")
     columns.add("by phases", Align::right, [](const HeadFinding& head) { return predicted_text(head.by_phases); });
   else
     columns.add_if("phase_delay/offset", "by phases",

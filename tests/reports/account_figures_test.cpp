@@ -2,6 +2,7 @@
 
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/figures/account_profile_figure.h"
+#include "../../reports/figures/agreement_dots.h"
 #include "../../reports/figures/head_account_figure.h"
 #include "../../reports/figures/rotary_use_figure.h"
 #include "../../reports/figures/rotary_wave_figure.h"
@@ -53,6 +54,19 @@ TEST_CASE("account: rotary figures name the offset, and every layer and frequenc
   CHECK(rotary_wave_figure().draw(result, options).script().find("t = −1") != std::string::npos);
   const std::string use = rotary_use_figure().draw(result, {}).script();
   CHECK(use.find("share of the layer's use") != std::string::npos);
+}
+
+TEST_CASE("account: what predicts by phases is the rotary wave's where there is one, its interval with it") {
+  const auto interval = [](const Result& result) { return agreement_heads(result, "phases").front(); };
+  CHECK(phases_group(sample::result()) == "phase_delay/");
+  CHECK(interval(sample::result()).lower ==
+        std::get<std::vector<double>>(sample::result().at("phase_delay/lower").values).front());
+  CHECK(phases_group(sample::rotary_result()) == "rotary_wave/");
+  CHECK(interval(sample::rotary_result()).lower == -1.25);
+  CHECK(interval(sample::rotary_result()).upper == -0.5);
+  Result without = sample::rotary_result();
+  std::erase_if(without.fields, [](const Field& field) { return field.name == "rotary_wave/lower"; });
+  CHECK(std::isnan(interval(without).lower));
 }
 
 TEST_CASE(

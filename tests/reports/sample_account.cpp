@@ -81,4 +81,22 @@ void add_account(Result& result, const Size& size) {
   add_rotary(result, size);
 }
 
+Result rotary_result(const Size& size) {
+  Result whole = result(size);
+  const std::vector<Axis> heads{layer_axis(size.layers), head_axis(size.heads)};
+  const std::vector<double> estimates = std::get<std::vector<double>>(whole.at("rotary_wave/estimate").values);
+  std::vector<double> lower, upper;
+  std::vector<std::uint8_t> status;
+  for (const double estimate : estimates) {
+    lower.push_back(estimate - 0.25);
+    upper.push_back(estimate + 0.5);
+    status.push_back(std::isnan(estimate) ? 1 : 0);
+  }
+  whole.fields.push_back(make_field("rotary_wave/predicted_offset", heads, "token", "offset", estimates));
+  whole.fields.push_back(make_field("rotary_wave/lower", heads, "token", "lower", lower));
+  whole.fields.push_back(make_field("rotary_wave/upper", heads, "token", "upper", upper));
+  whole.fields.push_back({"rotary_wave/status", heads, "1", "status", status, {"offset", "chance"}, {}});
+  return whole;
+}
+
 }  // namespace headwave::sample

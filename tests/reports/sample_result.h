@@ -23,6 +23,9 @@ std::vector<std::string> awkward_tokens();
 /// every Field that figures, table and page draw. Made of formulas, no chance: the same numbers every time.
 Result result(const Size& size = {});
 
+/// result() as of a model of rotary positions, in which the wave of the kernel predicts by phases.
+Result rotary_result(const Size& size = {});
+
 /// The offset planted into a head of result(), NaN for a flat one.
 double planted_offset(Index layer, Index head);
 
