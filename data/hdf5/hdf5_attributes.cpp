@@ -106,8 +106,7 @@ std::vector<std::string> hdf5_attribute_texts(hid_t object, const std::string& n
 void write_hdf5_attribute(hid_t object, const std::string& name, const Attribute& value) {
   const Hdf5Handle scalar(H5Screate(H5S_SCALAR), H5Sclose);
   if (const auto* text = std::get_if<std::string>(&value)) {
-    const char* characters = text->c_str();
-    write(object, name, hdf5_text_type().id(), scalar.id(), &characters);
+    write(object, name, hdf5_text_type().id(), scalar.id(), Hdf5Texts({*text}).data());
   } else if (const auto* whole = std::get_if<std::int64_t>(&value)) {
     write(object, name, H5T_NATIVE_INT64, scalar.id(), whole);
   } else if (const auto* real = std::get_if<double>(&value)) {
@@ -119,10 +118,8 @@ void write_hdf5_attribute(hid_t object, const std::string& name, const Attribute
 }
 
 void write_hdf5_attribute_texts(hid_t object, const std::string& name, const std::vector<std::string>& texts) {
-  std::vector<const char*> characters;
-  for (const std::string& text : texts) characters.push_back(text.c_str());
   write(object, name, hdf5_text_type().id(), list_space(texts.size()).id(),
-        texts.empty() ? nullptr : characters.data());
+        texts.empty() ? nullptr : Hdf5Texts(texts).data());
 }
 
 void write_hdf5_attribute_bytes(hid_t object, const std::string& name, const std::vector<std::uint8_t>& values) {

@@ -17,7 +17,7 @@ Attributes hdf5_attributes(hid_t object);
 /// @throws FormatError if the attribute is not text or cannot be read
 std::vector<std::string> hdf5_attribute_texts(hid_t object, const std::string& name);
 
-/// Writes one attribute; numbers as float64 and int64, texts as UTF-8 of variable length.
+/// Writes one attribute; numbers as float64 and int64, texts as Hdf5Texts.
 /// @throws IoError if the library refuses
 void write_hdf5_attribute(hid_t object, const std::string& name, const Attribute& value);
 

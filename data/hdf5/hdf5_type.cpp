@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "../../core/numbers/error.h"
+#include "../files/unicode_text.h"
 
 namespace headwave {
 
@@ -55,6 +56,15 @@ Hdf5Handle hdf5_text_type() {
   if (H5Tset_size(type.id(), H5T_VARIABLE) < 0 || H5Tset_cset(type.id(), H5T_CSET_UTF8) < 0)
     throw IoError(fmt::format("the type of texts cannot be made: {}", hdf5_reason()));
   return type;
+}
+
+Hdf5Texts::Hdf5Texts(const std::vector<std::string>& texts) {
+  texts_.reserve(texts.size());
+  for (const std::string& text : texts) {
+    std::string& valid = texts_.emplace_back(valid_utf8(text));
+    for (std::size_t at = valid.find('\0'); at != valid.npos; at = valid.find('\0', at)) valid.replace(at, 1, "\u2400");
+    characters_.push_back(valid.c_str());
+  }
 }
 
 std::string hdf5_type_text(hid_t type) {

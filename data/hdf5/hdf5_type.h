@@ -21,6 +21,22 @@ bool hdf5_is_number(hid_t type);
 /// @throws IoError if the library refuses
 Hdf5Handle hdf5_text_type();
 
+/// Texts as the library takes them: in UTF-8, as its readers insist, and without zero bytes, where they would end.
+class Hdf5Texts {
+ public:
+  explicit Hdf5Texts(const std::vector<std::string>& texts);
+  Hdf5Texts(const Hdf5Texts&) = delete;
+  Hdf5Texts& operator=(const Hdf5Texts&) = delete;
+  ~Hdf5Texts() = default;
+
+  /// What a call that writes is given.
+  [[nodiscard]] const void* data() const { return characters_.data(); }
+
+ private:
+  std::vector<std::string> texts_;
+  std::vector<const char*> characters_;
+};
+
 /// How many entries a data space has, and along which axes.
 struct Hdf5Extent {
   std::vector<Index> shape;  ///< empty: a single entry, or none

@@ -8,7 +8,6 @@
 
 #include "../../core/numbers/error.h"
 #include "../files/printable.h"
-#include "../files/unicode_text.h"
 #include "../hdf5/hdf5_type.h"
 #include "result_layout.h"
 
@@ -67,31 +66,22 @@ const Value* buffer_of(const std::vector<Value>& values) {
   return values.data();
 }
 
-std::vector<const char*> buffer_of(const std::vector<std::string>& texts) {
-  std::vector<const char*> characters;
-  characters.reserve(texts.size());
-  for (const std::string& text : texts) characters.push_back(text.c_str());
-  return characters;
+Hdf5Texts buffer_of(const std::vector<std::string>& texts) {
+  return Hdf5Texts(texts);
 }
 
 const void* pointer_to(const void* values) {
   return values;
 }
 
-const void* pointer_to(const std::vector<const char*>& characters) {
-  return characters.data();
+const void* pointer_to(const Hdf5Texts& texts) {
+  return texts.data();
 }
 
 }  // namespace
 
 void demand_hdf5(bool done, const std::string& what) {
   if (!done) throw IoError(fmt::format("'{}' cannot be written: {}", printable(what), hdf5_reason()));
-}
-
-std::string hdf5_text(const std::string& text) {
-  std::string valid = valid_utf8(text);
-  for (std::size_t at = valid.find('\0'); at != valid.npos; at = valid.find('\0', at)) valid.replace(at, 1, "\u2400");
-  return valid;
 }
 
 Hdf5Handle new_hdf5_file(const std::filesystem::path& path) {

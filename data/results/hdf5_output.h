@@ -16,9 +16,6 @@ namespace headwave {
 /// @throws IoError that names what could not be written and says why, unless it was done
 void demand_hdf5(bool done, const std::string& what);
 
-/// A text as the library takes it: in UTF-8, as its readers insist, and without zero bytes, where it would end.
-std::string hdf5_text(const std::string& text);
-
 /// A new file of the format of HDF5 1.8, which keeps the order of creation, as netCDF-4 wants it, and no times, which
 /// would make equal files differ.
 /// @throws IoError if it cannot be made
@@ -29,7 +26,7 @@ Hdf5Handle new_hdf5_group(hid_t file, const std::string& name);
 
 /// A new dataset with its values; larger ones in chunks of result_chunks(), packed, with checksums. Doubles are filled
 /// with NaN where nothing was written.
-/// @tparam Value  double, std::int64_t, std::uint8_t, or std::string in valid UTF-8 without zero bytes
+/// @tparam Value  double, std::int64_t, std::uint8_t, or std::string, stored as Hdf5Texts
 /// @param values  row-major
 /// @throws IoError if it cannot be written
 template <class Value>
@@ -46,7 +43,7 @@ enum class RowType { float32, float16, id, flag, text };
 Hdf5Handle new_hdf5_rows(hid_t group, const std::string& name, const std::vector<Index>& entry, RowType type,
                          unsigned packing);
 
-/// Appends an entry: float, also where float16 is stored, std::int32_t, std::uint8_t, or const char*.
+/// Appends an entry: float, also where float16 is stored, std::int32_t, std::uint8_t, or Hdf5Texts.
 /// @param values  row-major
 /// @throws IoError if it cannot be written
 void append_hdf5_row(const Hdf5Handle& dataset, const std::string& name, const void* values);

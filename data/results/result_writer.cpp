@@ -18,68 +18,45 @@ namespace headwave {
 
 namespace {
 
-std::vector<std::string> stored_texts(const std::vector<std::string>& texts) {
-  std::vector<std::string> stored;
-  stored.reserve(texts.size());
-  for (const std::string& text : texts) stored.push_back(hdf5_text(text));
-  return stored;
-}
-
-void write_attribute(hid_t object, const std::string& name, const Attribute& value) {
-  const auto* text = std::get_if<std::string>(&value);
-  write_hdf5_attribute(object, name, text != nullptr ? Attribute(hdf5_text(*text)) : value);
-}
-
-Hdf5Handle new_dataset(hid_t group, const std::string& name, const std::vector<Index>& shape,
-                       const std::vector<std::string>& texts) {
-  return new_hdf5_dataset(group, name, shape, stored_texts(texts));
-}
-
-template <class Value>
-Hdf5Handle new_dataset(hid_t group, const std::string& name, const std::vector<Index>& shape,
-                       const std::vector<Value>& values) {
-  return new_hdf5_dataset(group, name, shape, values);
-}
-
 void write_flags(hid_t dataset, const std::vector<std::string>& meanings) {
   // CF separates meanings by blanks, so a meaning of several words is joined there and stands as it is in flag_labels.
   std::vector<std::string> words = meanings;
   for (std::string& word : words) std::ranges::replace(word, ' ', '_');
-  write_attribute(dataset, "flag_meanings", fmt::format("{}", fmt::join(words, " ")));
-  write_hdf5_attribute_texts(dataset, "flag_labels", stored_texts(meanings));
+  write_hdf5_attribute(dataset, "flag_meanings", fmt::format("{}", fmt::join(words, " ")));
+  write_hdf5_attribute_texts(dataset, "flag_labels", meanings);
   std::vector<std::uint8_t> values(meanings.size());
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint8_t>(i);
   write_hdf5_attribute_bytes(dataset, "flag_values", values);
 }
 
 Hdf5Handle written_axis(hid_t group, const Axis& axis) {
-  Hdf5Handle dataset =
-      std::visit([&](const auto& values) { return new_dataset(group, axis.name, {axis.size()}, values); }, axis.values);
+  Hdf5Handle dataset = std::visit(
+      [&](const auto& values) { return new_hdf5_dataset(group, axis.name, {axis.size()}, values); }, axis.values);
   demand_hdf5(H5DSset_scale(dataset.id(), axis.name.c_str()) >= 0, axis.name);
-  write_attribute(dataset.id(), "long_name", axis.long_name);
-  write_attribute(dataset.id(), "units", axis.unit);
+  write_hdf5_attribute(dataset.id(), "long_name", axis.long_name);
+  write_hdf5_attribute(dataset.id(), "units", axis.unit);
   return dataset;
 }
 
 Hdf5Handle written_field(hid_t group, const Field& field) {
   std::vector<Index> shape;
   for (const Axis& axis : field.axes) shape.push_back(axis.size());
-  Hdf5Handle dataset =
-      std::visit([&](const auto& values) { return new_dataset(group, field.quantity(), shape, values); }, field.values);
-  write_attribute(dataset.id(), "long_name", field.long_name);
-  write_attribute(dataset.id(), "units", field.unit);
+  Hdf5Handle dataset = std::visit(
+      [&](const auto& values) { return new_hdf5_dataset(group, field.quantity(), shape, values); }, field.values);
+  write_hdf5_attribute(dataset.id(), "long_name", field.long_name);
+  write_hdf5_attribute(dataset.id(), "units", field.unit);
   if (std::holds_alternative<std::vector<double>>(field.values))
-    write_attribute(dataset.id(), "_FillValue", std::vector<double>{std::numeric_limits<double>::quiet_NaN()});
+    write_hdf5_attribute(dataset.id(), "_FillValue", std::vector<double>{std::numeric_limits<double>::quiet_NaN()});
   if (!field.flag_meanings.empty()) write_flags(dataset.id(), field.flag_meanings);
-  for (const auto& [name, value] : field.attributes) write_attribute(dataset.id(), name, value);
+  for (const auto& [name, value] : field.attributes) write_hdf5_attribute(dataset.id(), name, value);
   return dataset;
 }
 
 void write_group(hid_t file, const ResultGroup& content) {
   Hdf5Handle group = new_hdf5_group(file, content.name);
   const Field& signal = content.signal();
-  write_attribute(group.id(), "NX_class", "NXdata");
-  write_attribute(group.id(), "signal", signal.quantity());
+  write_hdf5_attribute(group.id(), "NX_class", "NXdata");
+  write_hdf5_attribute(group.id(), "signal", signal.quantity());
   std::vector<std::string> signal_axes;
   for (const Axis& axis : signal.axes) signal_axes.push_back(axis.name);
   if (!signal_axes.empty()) write_hdf5_attribute_texts(group.id(), "axes", signal_axes);
@@ -97,20 +74,20 @@ void write_group(hid_t file, const ResultGroup& content) {
 }
 
 void write_root(hid_t file, const Result& result, const std::vector<ResultGroup>& groups) {
-  write_attribute(file, "title", result.title);
-  write_attribute(file, "Conventions", "CF-1.8");
-  write_attribute(file, "source", "headwave " + attribute_text(result.provenance, "version", "(version unknown)"));
-  write_attribute(file, "history", attribute_text(result.provenance, "command"));
-  write_attribute(
+  write_hdf5_attribute(file, "title", result.title);
+  write_hdf5_attribute(file, "Conventions", "CF-1.8");
+  write_hdf5_attribute(file, "source", "headwave " + attribute_text(result.provenance, "version", "(version unknown)"));
+  write_hdf5_attribute(file, "history", attribute_text(result.provenance, "command"));
+  write_hdf5_attribute(
       file, "references",
       "Yamamoto and Matsuzaki 2023: Absolute Position Embedding Learns Sinusoid-like Waves for Attention Based on "
       "Relative Position, EMNLP 2023");
-  write_attribute(file, "schema_version", std::int64_t{result_schema_version});
+  write_hdf5_attribute(file, "schema_version", std::int64_t{result_schema_version});
   std::vector<std::string> names;
   for (const Field& field : result.fields) names.push_back(field.name);
   write_hdf5_attribute_texts(file, "fields", names);
-  write_attribute(file, "NX_class", "NXroot");
-  if (!groups.empty()) write_attribute(file, "default", groups.front().name);
+  write_hdf5_attribute(file, "NX_class", "NXroot");
+  if (!groups.empty()) write_hdf5_attribute(file, "default", groups.front().name);
 }
 
 /// Everything in the file, and at last that it is complete.
@@ -118,11 +95,11 @@ void fill_file(Hdf5Handle& file, const Result& result, const std::vector<ResultG
   write_root(file.id(), result, groups);
   for (const ResultGroup& group : groups) write_group(file.id(), group);
   Hdf5Handle provenance = new_hdf5_group(file.id(), "provenance");
-  write_attribute(provenance.id(), "NX_class", "NXcollection");
-  for (const auto& [name, value] : result.provenance) write_attribute(provenance.id(), name, value);
+  write_hdf5_attribute(provenance.id(), "NX_class", "NXcollection");
+  for (const auto& [name, value] : result.provenance) write_hdf5_attribute(provenance.id(), name, value);
   finish_hdf5(provenance, "provenance");
   demand_hdf5(H5Fflush(file.id(), H5F_SCOPE_LOCAL) >= 0, "/");
-  write_attribute(file.id(), "complete", std::int64_t{1});
+  write_hdf5_attribute(file.id(), "complete", std::int64_t{1});
   finish_hdf5(file, "/");
 }
 

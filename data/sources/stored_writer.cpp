@@ -12,6 +12,7 @@
 #include "../files/replaced_file.h"
 #include "../hdf5/hdf5_attributes.h"
 #include "../hdf5/hdf5_handle.h"
+#include "../hdf5/hdf5_type.h"
 #include "../results/hdf5_output.h"
 #include "stored_documents.h"
 
@@ -23,14 +24,6 @@ constexpr float largest_half = 65504;
 
 const Matrix32& part_of(const StoredLayer& layer, const std::string& what) {
   return what == "hidden_states" ? layer.states : what == "queries" ? layer.query : layer.key;
-}
-
-void append_texts(const Hdf5Handle& rows, const std::string& path, const std::vector<std::string>& texts) {
-  std::vector<std::string> valid;
-  std::vector<const char*> characters;
-  valid.reserve(texts.size());
-  for (const std::string& text : texts) characters.push_back(valid.emplace_back(hdf5_text(text)).c_str());
-  append_hdf5_row(rows, path, characters.data());
 }
 
 }  // namespace
@@ -53,13 +46,11 @@ struct StoredWriter::File {
 
   void abandon() {
     for (auto& [name, rows] : datasets) rows.abandon();
-    for (auto& [name, group] : groups) group.abandon();
     handle.abandon();
   }
 
   void begin(const Document& document);
-  void begin_rows(hid_t group, const std::string& path, const std::string& name, const std::vector<Index>& entry,
-                  RowType type);
+  void begin_rows(const std::string& path, const std::vector<Index>& entry, RowType type);
   void append(const Document& document);
   void require_like_first(const Document& document) const;
   void require_whole(const Document& document);
@@ -72,28 +63,27 @@ struct StoredWriter::File {
   Index length = 0, documents = 0;
   std::map<std::string, Index> widths;
   Hdf5Handle handle;
-  std::map<std::string, Hdf5Handle> groups;
   std::vector<std::pair<std::string, Hdf5Handle>> datasets;  // by path, in the order in which they are filled
 };
 
-void StoredWriter::File::begin_rows(hid_t group, const std::string& path, const std::string& name,
-                                    const std::vector<Index>& entry, RowType type) {
-  datasets.emplace_back(path, new_hdf5_rows(group, name, entry, type, layout.packing));
+void StoredWriter::File::begin_rows(const std::string& path, const std::vector<Index>& entry, RowType type) {
+  datasets.emplace_back(path, new_hdf5_rows(handle.id(), path, entry, type, layout.packing));
 }
 
 void StoredWriter::File::begin(const Document& document) {
   length = document.length();
   handle = new_hdf5_file(replaced.temporary());
   for (const std::string& part : parts) {
-    hid_t group = groups.emplace(part, new_hdf5_group(handle.id(), part)).first->second.id();
+    Hdf5Handle group = new_hdf5_group(handle.id(), part);
+    finish_hdf5(group, part);
     for (const StoredLayer& layer : document.stored)
-      begin_rows(group, at_layer(part.c_str(), layer.layer), fmt::format("layer_{}", layer.layer),
-                 {length, part_of(layer, part).cols()}, layout.half ? RowType::float16 : RowType::float32);
+      begin_rows(at_layer(part.c_str(), layer.layer), {length, part_of(layer, part).cols()},
+                 layout.half ? RowType::float16 : RowType::float32);
   }
-  if (!document.ids.empty()) begin_rows(handle.id(), "ids", "ids", {length}, RowType::id);
-  if (!document.special.empty()) begin_rows(handle.id(), "special", "special", {length}, RowType::flag);
-  if (!document.tokens.empty()) begin_rows(handle.id(), "tokens", "tokens", {length}, RowType::text);
-  if (!document.name.empty()) begin_rows(handle.id(), "document_name", "document_name", {}, RowType::text);
+  if (!document.ids.empty()) begin_rows("ids", {length}, RowType::id);
+  if (!document.special.empty()) begin_rows("special", {length}, RowType::flag);
+  if (!document.tokens.empty()) begin_rows("tokens", {length}, RowType::text);
+  if (!document.name.empty()) begin_rows("document_name", {}, RowType::text);
 }
 
 void StoredWriter::File::require_like_first(const Document& document) const {
@@ -158,8 +148,8 @@ void StoredWriter::File::append(const Document& document) {
     const auto& [path, rows] = datasets[at];
     if (path == "ids") append_hdf5_row(rows, path, document.ids.data());
     if (path == "special") append_hdf5_row(rows, path, document.special.data());
-    if (path == "tokens") append_texts(rows, path, document.tokens);
-    if (path == "document_name") append_texts(rows, path, {document.name});
+    if (path == "tokens") append_hdf5_row(rows, path, Hdf5Texts(document.tokens).data());
+    if (path == "document_name") append_hdf5_row(rows, path, Hdf5Texts({document.name}).data());
   }
   ++documents;
 }
@@ -187,7 +177,6 @@ void StoredWriter::finish(const Attributes& provenance) {
   try {
     const Hdf5Session session;
     for (auto& [path, rows] : file.datasets) finish_hdf5(rows, path);
-    for (auto& [name, group] : file.groups) finish_hdf5(group, name);
     const hid_t root = file.handle.id();
     write_hdf5_attribute(root, "title", std::string("states of a model, stored by headwave"));
     write_hdf5_attribute(root, "num_heads", static_cast<std::int64_t>(file.block.heads));
@@ -197,10 +186,7 @@ void StoredWriter::finish(const Attributes& provenance) {
     if (file.block.window > 0) write_hdf5_attribute(root, "window", static_cast<std::int64_t>(file.block.window));
     if (file.layout.projections) write_hdf5_attribute(root, "turned", std::int64_t{1});
     Hdf5Handle group = new_hdf5_group(root, "provenance");
-    for (const auto& [name, value] : provenance) {
-      const auto* text = std::get_if<std::string>(&value);
-      write_hdf5_attribute(group.id(), name, text != nullptr ? Attribute(hdf5_text(*text)) : value);
-    }
+    for (const auto& [name, value] : provenance) write_hdf5_attribute(group.id(), name, value);
     finish_hdf5(group, "provenance");
     demand_hdf5(H5Fflush(root, H5F_SCOPE_LOCAL) >= 0, "/");
     write_hdf5_attribute(root, "complete", std::int64_t{1});
