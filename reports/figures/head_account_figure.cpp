@@ -23,30 +23,20 @@ const std::array verdicts{
 };
 
 struct Accounts {
-  std::vector<Index> layers, heads;
-  std::vector<std::size_t> verdict;   // (layers * heads) place in `verdicts`
+  HeadCells cells;                    // by verdict
   std::vector<double> position, all;  // (layers * heads) explained shape, of position and of all terms
 };
 
 Accounts accounts_of(const Result& result) {
-  Accounts accounts;
-  const auto& flags = flags_of(result, verdict_name, {"layer", "head"});
-  const Field& field = result.at(verdict_name);
-  accounts.layers = whole_coordinates(field, "layer");
-  accounts.heads = whole_coordinates(field, "head");
+  Accounts accounts{head_cells(result, verdict_name, {verdicts.begin(), verdicts.end()}), {}, {}};
+  const std::size_t heads = accounts.cells.kind.size();
   const auto& shapes = doubles_of(result, shape_name, {"term", "layer", "head"});
-  if (flags.empty() || shapes.size() != 3 * flags.size())
-    throw ShapeError(fmt::format("{}: expected 3 shares for each of {} heads, at least one, found {}", shape_name,
-                                 flags.size(), shapes.size()));
-  for (std::size_t i = 0; i < flags.size(); ++i) {
-    const std::string meaning = flags[i] < field.flag_meanings.size() ? field.flag_meanings[flags[i]] : "";
-    const auto known =
-        std::find_if(verdicts.begin(), verdicts.end(), [&](const CellKind& v) { return meaning == v.name; });
-    if (known == verdicts.end())
-      throw ShapeError(fmt::format("{}: value {} stands for no verdict that is known here", verdict_name, flags[i]));
-    accounts.verdict.push_back(static_cast<std::size_t>(known - verdicts.begin()));
+  if (shapes.size() != 3 * heads)
+    throw ShapeError(
+        fmt::format("{}: expected 3 shares for each of {} heads, found {}", shape_name, heads, shapes.size()));
+  for (std::size_t i = 0; i < heads; ++i) {
     accounts.position.push_back(shapes[i]);
-    accounts.all.push_back(std::max({shapes[i], shapes[flags.size() + i], shapes[2 * flags.size() + i]}));
+    accounts.all.push_back(std::max({shapes[i], shapes[heads + i], shapes[2 * heads + i]}));
   }
   return accounts;
 }
@@ -56,25 +46,28 @@ std::string percent(double share) {
 }
 
 DataTable numbers_of(const Accounts& accounts) {
+  const HeadCells& cells = accounts.cells;
   DataTable table({"layer", "head", "verdict", "position", "all_terms"});
-  for (std::size_t i = 0; i < accounts.verdict.size(); ++i)
-    table.add_row({accounts.layers[i / accounts.heads.size()], accounts.heads[i % accounts.heads.size()],
-                   verdicts[accounts.verdict[i]].name, accounts.position[i], accounts.all[i]});
+  for (std::size_t i = 0; i < cells.kind.size(); ++i)
+    table.add_row({cells.layers[i / cells.heads.size()], cells.heads[i % cells.heads.size()],
+                   cells.kinds[cells.kind[i]].name, accounts.position[i], accounts.all[i]});
   return table;
 }
 
 DataTable cells_of(const Accounts& accounts, std::size_t verdict) {
+  const HeadCells& cells = accounts.cells;
   DataTable table({"column", "row", "position", "all_terms"});
-  for (std::size_t i = 0; i < accounts.verdict.size(); ++i)
-    if (accounts.verdict[i] == verdict)
-      table.add_row({static_cast<Index>(i % accounts.heads.size()), static_cast<double>(i / accounts.heads.size()),
+  for (std::size_t i = 0; i < cells.kind.size(); ++i)
+    if (cells.kind[i] == verdict)
+      table.add_row({static_cast<Index>(i % cells.heads.size()), static_cast<double>(i / cells.heads.size()),
                      percent(accounts.position[i]), percent(accounts.all[i])});
   return table;
 }
 
 GnuplotFigure draw(const Result& result, const FigureOptions& options) {
-  const Accounts accounts = accounts_of(result);
-  HeadCells cells{accounts.layers, accounts.heads, {verdicts.begin(), verdicts.end()}, accounts.verdict, "why: heads"};
+  Accounts accounts = accounts_of(result);
+  HeadCells& cells = accounts.cells;
+  cells.title = "why: heads";
   cells.legend = 1.75;
   cells.tallest = 0.34;
   cells.largest_text = 6.5;

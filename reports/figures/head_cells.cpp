@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+#include "../drawing/field_values.h"
+#include "../drawing/visible_text.h"
 
 namespace headwave {
 
@@ -36,7 +41,34 @@ Tics numbered(const std::vector<Index>& numbers, double cell, double away) {
   return {.named = every_nth(numbers, static_cast<std::size_t>(std::max(1.0, std::ceil(0.2 / cell)))), .away = away};
 }
 
+/// The place in `kinds` of each value of the Field.
+std::vector<std::size_t> places_of(const Field& field, const std::vector<CellKind>& kinds) {
+  std::vector<std::size_t> places;
+  for (const std::string& meaning : field.flag_meanings) {
+    const auto known = std::ranges::find_if(kinds, [&](const CellKind& kind) { return meaning == kind.name; });
+    if (known == kinds.end())
+      throw ShapeError(fmt::format("{}: no such kind of head is known here: '{}'", field.name,
+                                   shortened(visible_text(meaning), 40)));
+    places.push_back(static_cast<std::size_t>(known - kinds.begin()));
+  }
+  return places;
+}
+
 }  // namespace
+
+HeadCells head_cells(const Result& result, const std::string& name, std::vector<CellKind> kinds) {
+  const auto& flags = flags_of(result, name, {"layer", "head"});
+  const Field& field = result.at(name);
+  HeadCells cells{whole_coordinates(field, "layer"), whole_coordinates(field, "head"), std::move(kinds), {}};
+  const auto places = places_of(field, cells.kinds);
+  if (flags.empty()) throw ShapeError(fmt::format("{}: holds no head to draw", name));
+  for (const std::uint8_t flag : flags) {
+    if (flag >= places.size())
+      throw ShapeError(fmt::format("{}: expected a value below {}, found {}", name, places.size(), flag));
+    cells.kind.push_back(places[flag]);
+  }
+  return cells;
+}
 
 GnuplotFigure head_cells_figure(const HeadCells& cells, const DataTable& numbers, const FigureStyle& style) {
   const PanelGrid grid = grid_of(cells, style);

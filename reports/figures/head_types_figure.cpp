@@ -4,12 +4,12 @@
 #include <array>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "../../core/numbers/error.h"
 #include "../drawing/field_values.h"
-#include "../drawing/visible_text.h"
 #include "cluster_peaks.h"
 #include "head_cells.h"
 
@@ -37,44 +37,20 @@ const std::array kinds{
 };
 
 struct Types {
-  std::vector<Index> layers, heads;
-  std::vector<std::size_t> kind;                                 // (layers * heads) place in `kinds`
+  HeadCells cells;                                               // by kind
   std::array<const std::vector<double>*, kinds.size()> score{};  // (layers, heads); nullptr: none
   const std::vector<double>* offset = nullptr;                   // (layers, heads) tokens; nullptr: not in the result
 };
 
-/// The place in `kinds` of each value of the Field.
-std::vector<std::size_t> places_of(const Field& field) {
-  std::vector<std::size_t> places;
-  for (const std::string& meaning : field.flag_meanings) {
-    const auto known =
-        std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) { return meaning == kind.cell.name; });
-    if (known == kinds.end())
-      throw ShapeError(
-          fmt::format("{}: no such kind of head is known here: '{}'", kind_name, shortened(visible_text(meaning), 40)));
-    places.push_back(static_cast<std::size_t>(known - kinds.begin()));
-  }
-  return places;
-}
-
 Types types_of(const Result& result) {
-  Types types;
-  const auto& flags = flags_of(result, kind_name, {"layer", "head"});
-  const Field& field = result.at(kind_name);
-  types.layers = whole_coordinates(field, "layer");
-  types.heads = whole_coordinates(field, "head");
-  const auto places = places_of(field);
-  if (flags.empty()) throw ShapeError(fmt::format("{}: holds no head to draw", kind_name));
-  for (const std::uint8_t flag : flags) {
-    if (flag >= places.size())
-      throw ShapeError(fmt::format("{}: expected a value below {}, found {}", kind_name, places.size(), flag));
-    types.kind.push_back(places[flag]);
-  }
+  std::vector<CellKind> cells;
+  for (const Kind& kind : kinds) cells.push_back(kind.cell);
+  Types types{head_cells(result, kind_name, std::move(cells)), {}, nullptr};
   const auto numbers = [&](const char* name) {
     const auto& values = doubles_of(result, name, {"layer", "head"});
-    if (values.size() != flags.size())
-      throw ShapeError(
-          fmt::format("{}: expected {} heads as in {}, found {}", name, flags.size(), kind_name, values.size()));
+    if (values.size() != types.cells.kind.size())
+      throw ShapeError(fmt::format("{}: expected {} heads as in {}, found {}", name, types.cells.kind.size(), kind_name,
+                                   values.size()));
     return &values;
   };
   for (std::size_t kind = 0; kind < kinds.size(); ++kind)
@@ -84,32 +60,33 @@ Types types_of(const Result& result) {
 }
 
 double score_of(const Types& types, std::size_t i) {
-  const std::vector<double>* scores = types.score[types.kind[i]];
+  const std::vector<double>* scores = types.score[types.cells.kind[i]];
   return scores != nullptr ? (*scores)[i] : std::nan("");
 }
 
 /// NaN but for positional heads.
 double offset_of(const Types& types, std::size_t i) {
-  const bool positional = kinds[types.kind[i]].cell.name == std::string_view("positional") && types.offset != nullptr;
+  const bool positional =
+      kinds[types.cells.kind[i]].cell.name == std::string_view("positional") && types.offset != nullptr;
   return positional ? (*types.offset)[i] : std::nan("");
 }
 
 DataTable numbers_of(const Types& types) {
   DataTable table({"layer", "head", "kind", "score", "offset"});
-  for (std::size_t i = 0; i < types.kind.size(); ++i)
-    table.add_row({types.layers[i / types.heads.size()], types.heads[i % types.heads.size()],
-                   kinds[types.kind[i]].cell.name, score_of(types, i), offset_of(types, i)});
+  for (std::size_t i = 0; i < types.cells.kind.size(); ++i)
+    table.add_row({types.cells.layers[i / types.cells.heads.size()], types.cells.heads[i % types.cells.heads.size()],
+                   kinds[types.cells.kind[i]].cell.name, score_of(types, i), offset_of(types, i)});
   return table;
 }
 
 /// Cells of one kind, and what stands in them: one line in the middle or two.
 DataTable cells_of(const Types& types, std::size_t kind, bool wide) {
   DataTable table({"column", "row", "score_row", "score", "offset"});
-  for (std::size_t i = 0; i < types.kind.size(); ++i) {
-    if (types.kind[i] != kind) continue;
+  for (std::size_t i = 0; i < types.cells.kind.size(); ++i) {
+    if (types.cells.kind[i] != kind) continue;
     const double score = score_of(types, i), offset = offset_of(types, i);
-    const auto row = static_cast<double>(i / types.heads.size());
-    table.add_row({static_cast<Index>(i % types.heads.size()), row, std::isfinite(offset) ? row - 0.2 : row,
+    const auto row = static_cast<double>(i / types.cells.heads.size());
+    table.add_row({static_cast<Index>(i % types.cells.heads.size()), row, std::isfinite(offset) ? row - 0.2 : row,
                    std::isfinite(score) ? fmt::format("{:.2f}", score) : "",
                    std::isfinite(offset) ? (wide ? "t = " : "") + signed_offset(offset) : ""});
   }
@@ -117,9 +94,9 @@ DataTable cells_of(const Types& types, std::size_t kind, bool wide) {
 }
 
 GnuplotFigure draw(const Result& result, const FigureOptions& options) {
-  const Types types = types_of(result);
-  HeadCells cells{types.layers, types.heads, {}, types.kind, "kind: heads"};
-  for (const Kind& kind : kinds) cells.kinds.push_back(kind.cell);
+  Types types = types_of(result);
+  HeadCells& cells = types.cells;
+  cells.title = "kind: heads";
   cells.texts = {"1:3:4", "1:($2+0.22):5"};
   cells.table = [&](std::size_t kind, bool wide) { return cells_of(types, kind, wide); };
   return head_cells_figure(cells, numbers_of(types), options.style);
