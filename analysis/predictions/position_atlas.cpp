@@ -143,10 +143,8 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
   for (Index row = 0; row < rows; ++row) {
     const PredictedStatus status = atlas.status[static_cast<std::size_t>(row)] = status_of(atlas, row);
     if (status == PredictedStatus::offset) atlas.offset[row] = atlas.estimate[row];
-    if (null_other_r2.cols() == 0 || !null_other_r2.row(row).allFinite()) continue;
-    const Vector draws = null_other_r2.row(row).transpose();
-    atlas.other_null_quantile[row] = quantile({draws.begin(), draws.end()}, 1 - options.null.level);
   }
+  atlas.other_null_quantile = row_quantiles(null_other_r2, 1 - options.null.level);
   return atlas;
 }
 

@@ -15,8 +15,6 @@ class ChangedModel {
  public:
   explicit ChangedModel(const Model& before);
 
-  [[nodiscard]] Model& model() { return model_; }
-
   /// The stack in which a kind of attention happens; of a model that is no encoder-decoder its only one.
   [[nodiscard]] Stack& stack_of(AttentionKind kind);
   /// That attention's projections in one layer.

@@ -41,6 +41,13 @@ void require_words(const Stack& stack, const WordChances& words, Index length) {
     throw NumericError(fmt::format("EmbeddingMeans: chances sum to {}; expected a number above 0", sum));
 }
 
+/// What a norm does after it has divided; nothing where it is empty.
+void scale_and_shift(Matrix& rows, const Norm& norm) {
+  if (norm.empty()) return;
+  rows.array().rowwise() *= norm.scale.cast<double>().transpose().array();
+  if (!norm.shift.empty()) rows.rowwise() += norm.shift.cast<double>().transpose();
+}
+
 }  // namespace
 
 EmbeddingMeans::EmbeddingMeans(const Stack& stack, WordChances words, Index length, int threads)
@@ -96,9 +103,7 @@ Matrix EmbeddingMeans::by_one_norm(const Norm& norm) const {
     }
     result.middleRows(s * slab, rows) = with_words + Matrix(alone.asDiagonal() * p.cast<double>());
   });
-  if (norm.empty()) return result;
-  result.array().rowwise() *= norm.scale.cast<double>().transpose().array();
-  if (!norm.shift.empty()) result.rowwise() += norm.shift.cast<double>().transpose();
+  scale_and_shift(result, norm);
   return result;
 }
 
@@ -164,9 +169,7 @@ Norm EmbeddingMeans::own_norm(Index layer) const {
 Matrix EmbeddingMeans::positions(Index layer) {
   const Norm own = own_norm(layer);
   Matrix result = means(own).positions;
-  if (own.empty()) return result;
-  result.array().rowwise() *= own.scale.cast<double>().transpose().array();
-  if (!own.shift.empty()) result.rowwise() += own.shift.cast<double>().transpose();
+  scale_and_shift(result, own);
   return result;
 }
 

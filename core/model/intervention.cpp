@@ -169,7 +169,7 @@ Model re_aimed(const Model& model, const std::vector<HeadName>& heads, Index u) 
     if (u == 0 || std::abs(u) >= positions.rows())
       throw ShapeError(fmt::format("re_aimed: by {} tokens with {} positions; expected a shift within them, not 0", u,
                                    positions.rows()));
-    Linear& key = changed.model().stack.blocks[static_cast<std::size_t>(head.layer)].self.key;
+    Linear& key = changed.attention_of(AttentionKind::self, head.layer).key;
     const Index first = head.head / (block.heads / block.kv_heads) * block.d_head;
     Matrix32 weight = key.weight;
     Matrix columns;
