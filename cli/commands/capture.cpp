@@ -28,30 +28,29 @@ struct CaptureCommand {
   bool force = false;
 };
 
-/// "0,3:5": single layers and ranges, both ends with them.
+/// "0,3:5": single layers and ranges, both ends with them; none of an empty text.
 std::vector<Index> layers_of(const std::string& text) {
   constexpr Index most = 4096;
   std::vector<Index> layers;
-  std::string_view rest = text;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  const auto demand = [&](bool right) {
+    if (!right) throw CLI::ValidationError("--layers", "expected layers such as 0,3 or 0:5, got '" + text + "'");
+  };
   const auto number = [&] {
     Index value = -1;
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
-    if (error != std::errc() || value < 0 || value > most)
-      throw CLI::ValidationError("--layers", "expected layers such as 0,3 or 0:5, got '" + text + "'");
-    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+    const auto [rest, error] = std::from_chars(at, end, value);
+    demand(error == std::errc() && value >= 0 && value <= most);
+    at = rest;
     return value;
   };
-  const auto takes = [&](char mark) {
-    if (!rest.starts_with(mark)) return false;
-    rest.remove_prefix(1);
-    return true;
-  };
-  while (!text.empty()) {
-    const Index first = number(), last = takes(':') ? number() : first;
+  while (at != end) {
+    const Index first = number();
+    Index last = first;
+    if (at != end && *at == ':') last = (++at, number());
+    demand(last >= first && (at == end || (*at == ',' && at + 1 != end)));
     for (Index layer = first; layer <= last; ++layer) layers.push_back(layer);
-    if (rest.empty() && last >= first) break;
-    if (last < first || !takes(','))
-      throw CLI::ValidationError("--layers", "expected layers such as 0,3 or 0:5, got '" + text + "'");
+    if (at != end) ++at;
   }
   return layers;
 }
