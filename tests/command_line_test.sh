@@ -488,6 +488,22 @@ for command in demo plant run spectrum figures inspect atlas re-aim reproduce qu
   done <"$work/lines"
 done
 
+# A run goes on with its own unfinished one alone; a finished one is left as it is.
+resumed="-q run --model $work/bert --ids $work/line.txt --out $work/u $quick"
+expect 0 "" $resumed --resume
+expect 0 "is finished" ${resumed#-q } --resume
+expect 1 "is already there" $resumed --resume --seed 2
+printf 'something else' >"$work/u/results.unfinished"
+rm "$work/u/results.h5"
+expect 1 "go on with it with --resume, or begin anew with --force" $resumed
+expect 1 "is not what an unfinished run left" $resumed --resume
+expect 0 "" $resumed --force
+[ ! -e "$work/u/results.unfinished" ] || { echo "FAILED: an unfinished run stays"; failed=1; }
+
+# One command at a time writes to a folder.
+(flock -x 9; expect 1 "another headwave is writing here" $resumed --force; exit $failed) 9>"$work/u/.headwave.lock" || failed=1
+expect 0 "" $resumed --force
+
 # A result is whole or absent: nothing but results.h5 and the figures lies in the folder.
 leftovers=$(find "$work/r" -name '*.tmp*' -o -name '.*' -type f)
 [ -z "$leftovers" ] || { echo "FAILED: left behind: $leftovers"; failed=1; }

@@ -24,7 +24,7 @@ std::vector<std::string> labels_of(const TokenSequence& tokens, const Document& 
   return labels;
 }
 
-class AttentionMapAnalysis : public DocumentAnalysis<AttentionMaps> {
+class AttentionMapAnalysis : public DocumentAnalysis<AttentionMaps, AttentionMaps> {
  public:
   using DocumentAnalysis::DocumentAnalysis;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
@@ -33,11 +33,10 @@ class AttentionMapAnalysis : public DocumentAnalysis<AttentionMaps> {
         std::make_unique<AttentionMapProbe>(heads_of(site().grid), options().map_tokens, document, site().kind),
         &AttentionMapProbe::maps);
   }
-  [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override { return describe(maps_); }
+  [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override { return describe(sum_); }
 
  private:
-  void merge(AttentionMaps&& found) override { maps_ = std::move(found); }
-  AttentionMaps maps_;
+  void merge(AttentionMaps&& found) override { sum_ = std::move(found); }
 };
 
 AnalysisCost attention_map_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,

@@ -18,10 +18,10 @@ std::span<const Index> part_of(const std::vector<Index>& list, Index first, Inde
   return {from, std::max(from, std::lower_bound(list.begin(), list.end(), end))};
 }
 
-class HeadTypeAnalysis : public DocumentAnalysis<DocumentHeadTypes> {
+class HeadTypeAnalysis : public DocumentAnalysis<DocumentHeadTypes, HeadTypeSum> {
  public:
   explicit HeadTypeAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input), sum_(input.site.grid, input.site.kind) {}
+      : DocumentAnalysis(input, HeadTypeSum(input.site.grid, input.site.kind)) {}
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index /*i*/) const override {
     return look_of(std::make_unique<HeadTypeProbe>(site().grid, document, site().kind), &HeadTypeProbe::types);
   }
@@ -29,7 +29,6 @@ class HeadTypeAnalysis : public DocumentAnalysis<DocumentHeadTypes> {
 
  private:
   void merge(DocumentHeadTypes&& found) override { sum_.add(found); }
-  HeadTypeSum sum_;
 };
 
 AnalysisCost head_types_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& /*options*/) {

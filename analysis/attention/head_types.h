@@ -98,6 +98,11 @@ class HeadTypeSum {
   /// @throws ShapeError if the document was looked at with another grid or reach
   void add(const DocumentHeadTypes& document);
   [[nodiscard]] HeadTypes types() const;
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.first_.documents, self.first_.sink_position, self.scores_, self.argmax_share_,
+                    self.position_disagreement_);
+  }
 
  private:
   HeadTypes first_;  ///< what does not change, and the first document's sinks

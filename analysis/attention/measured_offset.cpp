@@ -12,10 +12,10 @@ namespace headwave {
 
 namespace {
 
-class MeasuredOffsetAnalysis : public DocumentAnalysis<DocumentTraces> {
+class MeasuredOffsetAnalysis : public DocumentAnalysis<DocumentTraces, OffsetTraceSum> {
  public:
   explicit MeasuredOffsetAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input), sum_(input.site.grid, input.documents, input.longest, input.options.reach) {}
+      : DocumentAnalysis(input, OffsetTraceSum(input.site.grid, input.documents, input.longest, input.options.reach)) {}
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index /*i*/) const override {
     return look_of(std::make_unique<OffsetTraceProbe>(site().grid, document, options().reach, site().kind),
@@ -30,7 +30,6 @@ class MeasuredOffsetAnalysis : public DocumentAnalysis<DocumentTraces> {
 
  private:
   void merge(DocumentTraces&& found) override { sum_.add(found); }
-  OffsetTraceSum sum_;
 };
 
 AnalysisCost measured_offset_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,

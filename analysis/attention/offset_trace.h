@@ -60,6 +60,13 @@ class OffsetTraceSum {
   void add(const DocumentTraces& document);
   /// @throws NumericError if a trace is not finite: the model computed NaN or infinity
   [[nodiscard]] OffsetTraces traces() const;
+  template <class Self>
+  static auto members(Self& self) {
+    auto& sum = self.sum_;
+    return std::tie(sum.documents, sum.trace, sum.weight, sum.count, sum.null_weight, sum.null_deviation,
+                    sum.null_skewness, sum.by_document, sum.lengths, self.documents_with_pairs_,
+                    self.documents_with_null_);
+  }
 
  private:
   OffsetTraces sum_;

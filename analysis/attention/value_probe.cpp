@@ -47,10 +47,10 @@ Matrix gram_of_head(const Linear& output, Index head, Index width) {
   return rows * rows.transpose();
 }
 
-class ValueUseAnalysis : public DocumentAnalysis<DocumentValueUse> {
+class ValueUseAnalysis : public DocumentAnalysis<DocumentValueUse, ValueUseSum> {
  public:
   explicit ValueUseAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input), sum_(input.site.grid, input.site.kind, input.options.reach) {}
+      : DocumentAnalysis(input, ValueUseSum(input.site.grid, input.site.kind, input.options.reach)) {}
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index /*i*/) const override {
     return look_of(std::make_unique<ValueProbe>(site().grid, document, site().kind, options().reach), &ValueProbe::use);
   }
@@ -58,7 +58,6 @@ class ValueUseAnalysis : public DocumentAnalysis<DocumentValueUse> {
 
  private:
   void merge(DocumentValueUse&& found) override { sum_.add(found); }
-  ValueUseSum sum_;
 };
 
 AnalysisCost value_use_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {

@@ -73,6 +73,10 @@ class ValueUseSum {
   /// @throws ShapeError if the document was looked at with another grid or reach
   void add(const DocumentValueUse& document);
   [[nodiscard]] ValueUse use() const;
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.first_.documents, self.first_.length, self.layers_, self.weights_, self.scores_);
+  }
 
  private:
   ValueUse first_;       ///< what is known before the means

@@ -89,6 +89,11 @@ class Analysis {
   /// Adds what a document gave, in the order of documents: that order decides the last digits.
   virtual void add(Finding& /*finding*/) {}
 
+  /// What add() made of the documents until now, so that another process goes on with the next as this one would have.
+  virtual void write_sum(ByteWriter& /*bytes*/) const {}
+  /// @throws FormatError if the bytes are none
+  virtual void read_sum(ByteReader& /*bytes*/) {}
+
   /// What was found, once all documents are in. Results that others read are kept in `finished`.
   [[nodiscard]] virtual std::vector<Field> finish(Finished& finished) = 0;
 
@@ -102,18 +107,22 @@ class Analysis {
   AnalysisInput input_;
 };
 
-/// An analysis of what documents give, a `Found` each.
-template <class Found>
+/// An analysis of what documents give, a `Found` each, of which it keeps a `Sum`.
+template <class Found, class Sum>
 class DocumentAnalysis : public Analysis {
  public:
-  using Analysis::Analysis;
+  explicit DocumentAnalysis(const AnalysisInput& input, Sum empty = Sum()) : Analysis(input), sum_(std::move(empty)) {}
   [[nodiscard]] std::unique_ptr<Finding> read(ByteReader& bytes) const final {
     return std::make_unique<FindingOf<Found>>(bytes.read<Found>());
   }
   void add(Finding& finding) final { merge(std::move(static_cast<FindingOf<Found>&>(finding).value)); }
 
+  void write_sum(ByteWriter& bytes) const final { bytes.write(sum_); }
+  void read_sum(ByteReader& bytes) final { bytes.read(sum_); }
+
  protected:
   virtual void merge(Found&& found) = 0;
+  Sum sum_;
 };
 
 /// The look of an analysis whose Probe, or WaveListener, gives what it found by a member function.

@@ -28,7 +28,7 @@ class MomentsProbe : public Probe {
   std::vector<DocumentMoments> found_;
 };
 
-class StateMomentsAnalysis : public DocumentAnalysis<std::vector<DocumentMoments>> {
+class StateMomentsAnalysis : public DocumentAnalysis<std::vector<DocumentMoments>, std::vector<StateMoments>> {
  public:
   using DocumentAnalysis::DocumentAnalysis;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
@@ -36,19 +36,17 @@ class StateMomentsAnalysis : public DocumentAnalysis<std::vector<DocumentMoments
     return look_of(std::make_unique<MomentsProbe>(site()), &MomentsProbe::taken);
   }
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
-    finished.keep(JobMoments{std::move(moments_)});
+    finished.keep(JobMoments{std::move(sum_)});
     return {};
   }
 
  private:
   void merge(std::vector<DocumentMoments>&& found) override {
     for (std::size_t layer = 0; layer < found.size(); ++layer) {
-      if (moments_.size() <= layer)
-        moments_.emplace_back(found[layer].states_by_position.rows(), found[layer].mean.size());
-      moments_[layer].add(found[layer]);
+      if (sum_.size() <= layer) sum_.emplace_back(found[layer].states_by_position.rows(), found[layer].mean.size());
+      sum_[layer].add(found[layer]);
     }
   }
-  std::vector<StateMoments> moments_;  // by layer of the grid
 };
 
 AnalysisCost state_moments_cost(const AnalysisSizes& sizes, const DocumentSizes& document,

@@ -42,6 +42,7 @@ class StateMoments {
   /// @param d_model  >= 1
   /// @throws ShapeError if one of them is less
   StateMoments(Index length, Index d_model);
+  StateMoments() = default;  ///< of nothing, to be read from bytes
 
   /// Adds the next document; the order of documents is that of the sums, so it decides the last digits.
   /// @throws ShapeError if it has another length or width
@@ -55,6 +56,10 @@ class StateMoments {
   [[nodiscard]] const Matrix& second_sum() const { return second_sum_; }      ///< (d_model, d_model), symmetric
   [[nodiscard]] MatrixView document_means() const {                           ///< (D, d_model)
     return {document_means_.data(), documents_, d_model()};
+  }
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.documents_, self.position_sum_, self.second_sum_, self.document_means_);
   }
 
  private:

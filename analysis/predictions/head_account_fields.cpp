@@ -12,7 +12,17 @@ namespace {
 constexpr Index account_groups = 8;  ///< of documents: each is kept apart, for the intervals
 
 /// Groups take documents in turn, so that each is like the whole.
-class HeadAccountAnalysis : public DocumentAnalysis<AccountSums> {
+/// Documents by turns in groups that can be left out.
+struct AccountGroups {
+  std::vector<AccountSums> groups;
+  Index documents = 0;
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.groups, self.documents);
+  }
+};
+
+class HeadAccountAnalysis : public DocumentAnalysis<AccountSums, AccountGroups> {
  public:
   explicit HeadAccountAnalysis(const AnalysisInput& input) : DocumentAnalysis(input) {
     const BlockSpec& block = input.stack().block;
@@ -25,7 +35,7 @@ class HeadAccountAnalysis : public DocumentAnalysis<AccountSums> {
     site_.score_scale = block.score_scale;
     const PositionTerm* term = input.stack().position_term.get();
     if (term != nullptr && term->additive()) site_.added = term;
-    groups_.resize(static_cast<std::size_t>(std::min(account_groups, input.site.documents)));
+    sum_.groups.resize(static_cast<std::size_t>(std::min(account_groups, input.site.documents)));
   }
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
@@ -39,15 +49,15 @@ class HeadAccountAnalysis : public DocumentAnalysis<AccountSums> {
     how.draws = options().draws;
     how.seed = options().seed;
     how.threads = input().threads;
-    return describe(finished.keep(head_account(groups_, site_, how)));
+    return describe(finished.keep(head_account(sum_.groups, site_, how)));
   }
 
  private:
-  void merge(AccountSums&& found) override { groups_[static_cast<std::size_t>(next_++) % groups_.size()] += found; }
+  void merge(AccountSums&& found) override {
+    sum_.groups[static_cast<std::size_t>(sum_.documents++) % sum_.groups.size()] += found;
+  }
 
   AccountSite site_;
-  std::vector<AccountSums> groups_;
-  Index next_ = 0;
 };
 
 std::unique_ptr<Analysis> make_head_account(const AnalysisInput& input) {

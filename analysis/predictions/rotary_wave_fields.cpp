@@ -10,7 +10,7 @@ namespace headwave {
 
 namespace {
 
-class RotaryWaveAnalysis : public DocumentAnalysis<DocumentRotary> {
+class RotaryWaveAnalysis : public DocumentAnalysis<DocumentRotary, std::vector<DocumentRotary>> {
  public:
   using DocumentAnalysis::DocumentAnalysis;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
@@ -36,12 +36,11 @@ class RotaryWaveAnalysis : public DocumentAnalysis<DocumentRotary> {
     how.resamples = options().resamples;
     how.seed = options().seed;
     how.threads = input().threads;
-    return describe(finished.keep(rotary_wave(documents_, site().grid, *stack().rotary(), how)));
+    return describe(finished.keep(rotary_wave(sum_, site().grid, *stack().rotary(), how)));
   }
 
  private:
-  void merge(DocumentRotary&& found) override { documents_.push_back(std::move(found)); }
-  std::vector<DocumentRotary> documents_;
+  void merge(DocumentRotary&& found) override { sum_.push_back(std::move(found)); }
 };
 
 std::unique_ptr<Analysis> make_rotary_wave(const AnalysisInput& input) {

@@ -16,6 +16,10 @@ class DefinedMean {
   [[nodiscard]] Matrix value() const { return sum_.cwiseQuotient(count_); }
   [[nodiscard]] Index rows() const { return sum_.rows(); }
   [[nodiscard]] Index cols() const { return sum_.cols(); }
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.sum_, self.count_);
+  }
 
  private:
   Matrix sum_, count_;

@@ -37,12 +37,11 @@ double key_only_share(const HeadWaves& waves, const Matrix& centred_keys) {
   return whole > 0 ? own / whole : 0.0;
 }
 
-class CrossCovarianceAnalysis : public DocumentAnalysis<DocumentCovariances> {
+class CrossCovarianceAnalysis : public DocumentAnalysis<DocumentCovariances, CrossCovarianceSum> {
  public:
   explicit CrossCovarianceAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input),
-        sum_(input.site.grid, input.stack().block.d_head, input.options.reach, input.site.length,
-             input.stack().block.score_scale) {}
+      : DocumentAnalysis(input, CrossCovarianceSum(input.site.grid, input.stack().block.d_head, input.options.reach,
+                                                   input.site.length, input.stack().block.score_scale)) {}
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
     const Index number = site().number_of(i);
@@ -57,7 +56,6 @@ class CrossCovarianceAnalysis : public DocumentAnalysis<DocumentCovariances> {
 
  private:
   void merge(DocumentCovariances&& found) override { sum_.add(std::move(found)); }
-  CrossCovarianceSum sum_;
 };
 
 AnalysisCost cross_covariance_cost(const AnalysisSizes& sizes, const DocumentSizes& document,

@@ -86,6 +86,12 @@ class CrossCovarianceSum {
   CrossCovarianceSum(HeadGrid grid, Index components, Index reach, Index length, double score_scale);
   void add(DocumentCovariances&& document);
   [[nodiscard]] CrossCovariances covariances() const;
+  template <class Self>
+  static auto members(Self& self) {
+    auto& sum = self.sum_;
+    return std::tie(sum.documents, sum.covariance, sum.correlation, sum.unbiased, sum.weighted, sum.weighted_centred,
+                    sum.key_only_share, sum.residual, sum.weighted_by_document);
+  }
 
  private:
   CrossCovariances sum_;

@@ -36,6 +36,10 @@ struct CrossSpectra {
   std::vector<MatrixC> null;           ///< one per draw, (floor(T/2) + 1, rows), summed over documents
   Index null_documents = 0;            ///< the first so many, over which the null is summed; 0: all
   [[nodiscard]] MatrixC mean() const;  ///< (floor(T/2) + 1, rows)
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.by_document, self.null, self.null_documents);
+  }
 };
 
 struct DelaySpectrumOptions {

@@ -14,11 +14,11 @@ namespace headwave {
 
 namespace {
 
-class PeriodicColumnsAnalysis : public DocumentAnalysis<DocumentPeriodicColumns> {
+class PeriodicColumnsAnalysis : public DocumentAnalysis<DocumentPeriodicColumns, PeriodicColumns> {
  public:
   explicit PeriodicColumnsAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input),
-        sum_(periodic_columns(input.site.grid, input.stack().block.d_head, periodic_threshold(input.site.length))) {}
+      : DocumentAnalysis(input, periodic_columns(input.site.grid, input.stack().block.d_head,
+                                                 periodic_threshold(input.site.length))) {}
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
     if (site().number_of(i) < 0) return nullptr;
@@ -31,7 +31,6 @@ class PeriodicColumnsAnalysis : public DocumentAnalysis<DocumentPeriodicColumns>
 
  private:
   void merge(DocumentPeriodicColumns&& found) override { add_document(sum_, found); }
-  PeriodicColumns sum_;
 };
 
 AnalysisCost periodic_columns_cost(const AnalysisSizes& sizes, const DocumentSizes& document,

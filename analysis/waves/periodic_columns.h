@@ -73,6 +73,10 @@ struct PeriodicColumns {
   double threshold = 0;
   PeriodicOptions options;
   DocumentPeriodicColumns mean;  ///< a sum until mean_of()
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.documents, self.mean);
+  }
 };
 
 /// Empty, for add_document().

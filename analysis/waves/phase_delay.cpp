@@ -8,12 +8,21 @@ namespace headwave {
 
 namespace {
 
-class PhaseDelayAnalysis : public DocumentAnalysis<DocumentPhases> {
+struct PhaseSums {
+  PhaseSpectra spectra;
+  CrossSpectra cross;
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.spectra, self.cross);
+  }
+};
+
+class PhaseDelayAnalysis : public DocumentAnalysis<DocumentPhases, PhaseSums> {
  public:
-  explicit PhaseDelayAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input), spectra_(phase_spectra(input.site.grid, input.site.length, phases_.bins)) {
-    cross_.grid = input.site.grid;
-    cross_.length = input.site.length;
+  explicit PhaseDelayAnalysis(const AnalysisInput& input) : DocumentAnalysis(input) {
+    sum_.spectra = phase_spectra(input.site.grid, input.site.length, phases_.bins);
+    sum_.cross.grid = input.site.grid;
+    sum_.cross.length = input.site.length;
   }
 
   void prepare(Finished& finished) override {
@@ -33,24 +42,22 @@ class PhaseDelayAnalysis : public DocumentAnalysis<DocumentPhases> {
   }
 
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
-    std::vector<Field> fields = describe(spectra_);
-    const DelaySpectrum delay = job_delay(cross_, "phase_delay", "the rotation's phases on the queries", input());
+    std::vector<Field> fields = describe(sum_.spectra);
+    const DelaySpectrum delay = job_delay(sum_.cross, "phase_delay", "the rotation's phases on the queries", input());
     append(fields, describe(finished.keep(PhaseDelay{delay}).spectrum));
     return before_position_term(std::move(fields), stack());
   }
 
  private:
   void merge(DocumentPhases&& found) override {
-    add_document(cross_, std::move(found.cross));
-    spectra_.query += found.query;
-    spectra_.key += found.key;
-    ++spectra_.documents;
+    add_document(sum_.cross, std::move(found.cross));
+    sum_.spectra.query += found.query;
+    sum_.spectra.key += found.key;
+    ++sum_.spectra.documents;
   }
 
   PhaseDelayOptions phases_;
   RandomRotations rotations_;
-  PhaseSpectra spectra_;
-  CrossSpectra cross_;
 };
 
 AnalysisCost phase_rotation_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {

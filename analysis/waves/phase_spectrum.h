@@ -13,6 +13,10 @@ struct PhaseSpectra {
   Index length = 0, bins = 0, documents = 0;
   Matrix query;  ///< (rows, (floor(T/2) + 1) * bins)  amplitude, frequencies outermost
   Matrix key;    ///< the same of the keys
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.documents, self.query, self.key);
+  }
 };
 
 /// Adds one head of one document to spectra of that document, a histogram of frequency and phase:

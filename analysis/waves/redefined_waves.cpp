@@ -12,7 +12,7 @@ namespace {
 
 constexpr Index shown_waves = 4;  // of each head
 
-class RedefinedAnalysis : public DocumentAnalysis<RedefinedWaves> {
+class RedefinedAnalysis : public DocumentAnalysis<RedefinedWaves, RedefinedWaves> {
  public:
   using DocumentAnalysis::DocumentAnalysis;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
@@ -21,12 +21,11 @@ class RedefinedAnalysis : public DocumentAnalysis<RedefinedWaves> {
                    &RedefinedWavesListener::taken);
   }
   [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
-    return before_position_term(describe(waves_, site().grid), stack());
+    return before_position_term(describe(sum_, site().grid), stack());
   }
 
  private:
-  void merge(RedefinedWaves&& found) override { waves_ = std::move(found); }
-  RedefinedWaves waves_;
+  void merge(RedefinedWaves&& found) override { sum_ = std::move(found); }
 };
 
 AnalysisCost redefined_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,

@@ -18,7 +18,7 @@ void add_to(std::vector<MatrixC>& sums, std::vector<MatrixC>&& parts) {
   for (std::size_t i = 0; i < parts.size(); ++i) sums[i] += parts[i];
 }
 
-class ScoreDelayAnalysis : public DocumentAnalysis<DocumentCross> {
+class ScoreDelayAnalysis : public DocumentAnalysis<DocumentCross, CrossSpectra> {
  public:
   explicit ScoreDelayAnalysis(const AnalysisInput& input) : DocumentAnalysis(input) {
     sum_.grid = input.site.grid;
@@ -47,7 +47,6 @@ class ScoreDelayAnalysis : public DocumentAnalysis<DocumentCross> {
   void merge(DocumentCross&& found) override { add_document(sum_, std::move(found)); }
 
   Matrix frames_;
-  CrossSpectra sum_;
 };
 
 AnalysisCost delay_spectrum_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {

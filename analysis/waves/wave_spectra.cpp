@@ -20,10 +20,10 @@ auto matrices(Spectra& spectra) {
                      &spectra.query_shuffled, &spectra.key_shuffled, &spectra.state_shuffled};
 }
 
-class WaveSpectraAnalysis : public DocumentAnalysis<DocumentWaveSpectra> {
+class WaveSpectraAnalysis : public DocumentAnalysis<DocumentWaveSpectra, WaveSpectra> {
  public:
   explicit WaveSpectraAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input), sum_(wave_spectra(input.site.grid, input.site.length, count_of(input.stack()))) {}
+      : DocumentAnalysis(input, wave_spectra(input.site.grid, input.site.length, count_of(input.stack()))) {}
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
     const Index number = site().number_of(i);
@@ -43,7 +43,6 @@ class WaveSpectraAnalysis : public DocumentAnalysis<DocumentWaveSpectra> {
     return std::min({stack.d_model(), block.heads * block.d_head, block.kv_heads * block.d_head});
   }
   void merge(DocumentWaveSpectra&& found) override { add_document(sum_, found); }
-  WaveSpectra sum_;
 };
 
 AnalysisCost wave_spectra_cost(const AnalysisSizes& sizes, const DocumentSizes& document,

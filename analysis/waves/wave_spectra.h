@@ -58,6 +58,10 @@ struct WaveSpectra {
   HeadGrid grid;
   Index length = 0, documents = 0, count = 0;  ///< count: n of (1)
   DocumentWaveSpectra mean;                    ///< a sum until mean_of()
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.documents, self.mean);
+  }
 };
 
 /// Empty spectra, for add_document().

@@ -56,7 +56,9 @@ std::vector<Index> layers_of(const std::string& text) {
 }
 
 int capture(CaptureCommand& options, const SourceOptions& given) {
-  const OutputFolder folder(options.file.parent_path(), {{options.file.filename()}, {}}, options.force);
+  const OutputFolder folder(options.file.parent_path(),
+                            {{options.file.filename()}, {}, "." + options.file.filename().string() + ".lock"},
+                            options.force);
   JobInput input = input_of(options.input, given, options.seed);
   const std::int64_t bytes = capture_bytes(input.model, *input.source, options.capture);
   if (options.capture.packing == 0) folder.require_space(bytes);

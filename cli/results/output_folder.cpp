@@ -19,6 +19,8 @@ OutputFolder::OutputFolder(const fs::path& folder, const OutputFiles& files, boo
       force_(force) {
   require_free();
   made_.make(folder_);
+  lock_.emplace(folder_ / files.lock);
+  require_free();  // what another command wrote until now
   // Folders inside are made when they are needed; those that are there may not be ours to write to.
   for (const auto& names : {files.results, files.others})
     for (const fs::path& file : names)

@@ -2,26 +2,30 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
+#include "../../data/files/file_lock.h"
 #include "../../data/files/made_folders.h"
 
 namespace headwave::cli {
 
 /// What a command will write, by names within its folder.
 struct OutputFiles {
-  std::vector<std::filesystem::path> results;  ///< not to be replaced unasked
-  std::vector<std::filesystem::path> others;   ///< that stand beside results
+  std::vector<std::filesystem::path> results;     ///< not to be replaced unasked
+  std::vector<std::filesystem::path> others;      ///< that stand beside results
+  std::filesystem::path lock = ".headwave.lock";  ///< of which one process at a time has one
 };
 
 /// A folder that a command will write to. Opened before anything is computed: what would be lost after hours is found
-/// out at once. Folders made for it go again if nothing came to lie in them; what an earlier run left in it goes only
-/// once the new files are there.
+/// out at once. While it lives no other command writes there. Folders made for it go again if nothing came to lie in them;
+/// what an earlier run left in it goes only once the new files are there.
 class OutputFolder {
  public:
   /// Makes the folder and really tries to write into it.
   /// @param force  whether results may be replaced
-  /// @throws IoError if a result is there and may not be replaced, or a file could not be written
+  /// @throws IoError if a result is there and may not be replaced, another command is writing there, or a file could not
+  ///         be written
   OutputFolder(const std::filesystem::path& folder, const OutputFiles& files, bool force);
 
   [[nodiscard]] const std::filesystem::path& path() const { return folder_; }
@@ -50,6 +54,7 @@ class OutputFolder {
   std::vector<std::filesystem::path> results_;
   bool force_;
   MadeFolders made_;
+  std::optional<LockFile> lock_;
 };
 
 }  // namespace headwave::cli

@@ -59,13 +59,17 @@ std::string instruction_set() {
 
 }  // namespace
 
-void add_program(Attributes& provenance, double seconds) {
+void add_build(Attributes& provenance) {
   provenance["version"] = std::string(HEADWAVE_VERSION);
   provenance["commit"] = std::string(build_commit());
   provenance["compiler"] = compiler();
   provenance["libraries"] = libraries();
-  provenance["processor"] = processor();
   provenance["instruction_set"] = instruction_set();
+}
+
+void add_program(Attributes& provenance, double seconds) {
+  add_build(provenance);
+  provenance["processor"] = processor();
   provenance["command"] = command_line();
   provenance["started"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(program_start()));
   provenance["wall_time_s"] = seconds;

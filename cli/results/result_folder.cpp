@@ -126,9 +126,7 @@ void write_figures(OutputFolder& folder, const std::vector<KindResult>& results,
   }
 }
 
-void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options,
-                  double seconds) {
-  write_results(folder, results, seconds);
+void show_results(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options) {
   end_progress();
   for (const auto& [kind, result] : results) {
     if (results.size() > 1) fmt::print("{} attention\n", name_of(kind));
@@ -136,6 +134,12 @@ void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const 
   }
   require_printed();
   write_figures(folder, results, options);
+}
+
+void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options,
+                  double seconds) {
+  write_results(folder, results, seconds);
+  show_results(folder, results, options);
 }
 
 void write_folder(OutputFolder& folder, Result result, const FolderOptions& options, double seconds,

@@ -52,7 +52,10 @@ void write_results(OutputFolder& folder, std::vector<KindResult>& results, doubl
 /// Draws figures/ and summary.html beside the results, unless --no-figures was given, and says what was written.
 void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options);
 
-/// Writes the results, prints the tables of heads, and draws the figures.
+/// Prints the tables of heads and draws the figures of results that are written.
+void show_results(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options);
+
+/// Both.
 void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options, double seconds);
 
 /// The same of one result, without a table of heads: `print` prints what takes its place.

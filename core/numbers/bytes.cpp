@@ -6,6 +6,17 @@
 
 namespace headwave {
 
+void ByteWriter::put(const void* first, std::size_t size) {
+  constexpr std::size_t piece = std::size_t{1} << 20U;
+  bytes_.append(static_cast<const char*>(first), size);
+  if (sink_ && bytes_.size() >= piece) flush();
+}
+
+void ByteWriter::flush() {
+  if (sink_) sink_(bytes_);
+  bytes_.clear();
+}
+
 void ByteReader::require(std::uint64_t size) const {
   if (size > rest_.size())
     throw FormatError(

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,10 +30,19 @@ concept HasMembers = requires(T& value) {
 /// files that last.
 class ByteWriter {
  public:
+  /// What takes bytes away, so that they need not all be in memory.
+  using Sink = std::function<void(std::string_view)>;
+
+  ByteWriter() = default;
+  /// Hands bytes on in pieces; the last with flush().
+  explicit ByteWriter(Sink sink) : sink_(std::move(sink)) {}
+
+  /// Those that are not handed on yet.
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
   [[nodiscard]] std::string taken() { return std::move(bytes_); }
+  void flush();
 
-  void put(const void* first, std::size_t size) { bytes_.append(static_cast<const char*>(first), size); }
+  void put(const void* first, std::size_t size);
 
   template <class T>
   void write(const T& value) {
@@ -69,6 +79,7 @@ class ByteWriter {
   }
 
  private:
+  Sink sink_;
   std::string bytes_;
 };
 

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <fstream>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -15,31 +14,21 @@
 
 namespace headwave {
 
-namespace {
+Sha256::Sha256() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) {
+  good_ = context_ && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1;
+}
 
-class Sha256 {
- public:
-  Sha256() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) {
-    good_ = context_ && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1;
-  }
-  void add(std::string_view bytes) {
-    good_ = good_ && EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1;
-  }
-  /// @param name  what messages call the bytes
-  [[nodiscard]] std::string hexadecimal(const std::string& name) const {
-    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-    unsigned length = 0;
-    if (!good_ || EVP_DigestFinal_ex(context_.get(), digest.data(), &length) != 1)
-      throw IoError(fmt::format("{}: the SHA-256 could not be computed by libcrypto", name));
-    return fmt::format("{:02x}", fmt::join(std::span(digest).first(length), ""));
-  }
+void Sha256::add(std::string_view bytes) {
+  good_ = good_ && EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1;
+}
 
- private:
-  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
-  bool good_ = false;
-};
-
-}  // namespace
+std::string Sha256::hexadecimal() {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned length = 0;
+  if (!good_ || EVP_DigestFinal_ex(context_.get(), digest.data(), &length) != 1)
+    throw IoError("a SHA-256 could not be computed by libcrypto");
+  return fmt::format("{:02x}", fmt::join(std::span(digest).first(length), ""));
+}
 
 std::string sha256_of_file(const std::filesystem::path& path) {
   const std::string name = shown_path(path);
@@ -54,13 +43,13 @@ std::string sha256_of_file(const std::filesystem::path& path) {
     sha256.add({piece.data(), static_cast<std::size_t>(file.gcount())});
   }
   if (file.bad()) throw IoError(fmt::format("{}: cannot be read to the end", name));
-  return sha256.hexadecimal(name);
+  return sha256.hexadecimal();
 }
 
 std::string sha256_of_text(std::string_view bytes) {
   Sha256 sha256;
   sha256.add(bytes);
-  return sha256.hexadecimal("a text");
+  return sha256.hexadecimal();
 }
 
 std::string sha256_list(const std::vector<std::filesystem::path>& files) {

@@ -23,6 +23,21 @@ FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
   return *this;
 }
 
+bool FileDescriptor::write(std::string_view bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t taken = ::write(number_, bytes.data(), bytes.size());
+    if (taken < 0 && errno == EINTR) continue;
+    if (taken < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(taken));
+  }
+  return true;
+}
+
+// Some file systems cannot sync a folder and say EINVAL: they order renames themselves.
+bool FileDescriptor::sync() const {
+  return ::fsync(number_) == 0 || errno == EINVAL;
+}
+
 bool FileDescriptor::close() {
   return number_ < 0 || ::close(std::exchange(number_, -1)) == 0;
 }

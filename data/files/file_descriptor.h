@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 namespace headwave {
 
@@ -19,6 +20,10 @@ class FileDescriptor {
 
   [[nodiscard]] bool is_open() const { return number_ >= 0; }
   [[nodiscard]] int get() const { return number_; }
+  /// Writes all of it where the file stands. @returns whether the system took it; errno says why not
+  [[nodiscard]] bool write(std::string_view bytes) const;
+  /// Sees to it that what was written is on the disk. @returns whether it is; errno says why not
+  [[nodiscard]] bool sync() const;
   /// Closes now; nothing where it is not open. @returns whether the system could, which may tell of a failed write
   bool close();
 

@@ -8,25 +8,24 @@
 #include <unistd.h>
 
 #include "../../core/numbers/error.h"
+#include "file_lock.h"
 #include "printable.h"
 
 namespace headwave {
 
 namespace {
 
-// Some file systems cannot sync a folder and say EINVAL: they order renames themselves.
-bool synced(const FileDescriptor& file) {
-  return ::fsync(file.get()) == 0 || errno == EINVAL;
-}
+/// What stands between a file's name and numbers that make the temporary one its own.
+constexpr const char* partial_mark = ".partial-";
 
-bool written(const FileDescriptor& file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t taken = ::write(file.get(), bytes.data(), bytes.size());
-    if (taken < 0 && errno == EINTR) continue;
-    if (taken < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(taken));
+/// Removes what processes that died while they wrote the file left beside it.
+void remove_left_overs(const std::filesystem::path& folder, const std::string& name) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const std::filesystem::path file = entry->path();
+    if (!file.filename().string().starts_with(name + partial_mark)) continue;
+    if (const FileDescriptor unused = taken_if_unused(file); unused.is_open()) ::unlink(file.c_str());
   }
-  return true;
 }
 
 }  // namespace
@@ -38,13 +37,15 @@ ReplacedFile::ReplacedFile(const std::filesystem::path& path) : path_(path) {
   folder_ = FileDescriptor(folder, O_RDONLY | O_DIRECTORY);
   if (!folder_.is_open())
     fail_by_errno(path, "cannot be written: its folder cannot be opened, to be synced to the disk");
+  remove_left_overs(folder, path.filename().string());
   static std::atomic<unsigned> counter{0};
   for (int attempt = 0; attempt < 100; ++attempt) {
     temporary_ = path;
-    temporary_ += fmt::format(".partial-{}-{}", ::getpid(), counter++);
+    temporary_ += fmt::format("{}{}-{}", partial_mark, ::getpid(), counter++);
     file_ = FileDescriptor(temporary_, O_WRONLY | O_CREAT | O_EXCL);
-    if (file_.is_open()) return;
-    if (errno != EEXIST) break;  // left over from a process of the same number that was killed
+    // Another process may have taken it for a left-over before it was locked.
+    if (file_.is_open() && locked(file_) && std::filesystem::exists(temporary_)) return;
+    if (!file_.is_open() && errno != EEXIST) break;  // there may be one of a process of the same number elsewhere
   }
   fail_by_errno(path, "cannot be written");
 }
@@ -55,16 +56,15 @@ ReplacedFile::~ReplacedFile() {
 }
 
 void ReplacedFile::write(std::string_view bytes) {
-  if (!written(file_, bytes)) fail_by_errno(path_, "cannot be written");
+  if (!file_.write(bytes)) fail_by_errno(path_, "cannot be written");
 }
 
 void ReplacedFile::commit() {
-  if (!synced(file_)) fail_by_errno(path_, "cannot be synced to the disk");
+  if (!file_.sync()) fail_by_errno(path_, "cannot be synced to the disk");
   if (!file_.close()) fail_by_errno(path_, "cannot be written");
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_by_errno(path_, "cannot be given its name");
   temporary_.clear();
-  if (!synced(folder_))
-    fail_by_errno(path_, "cannot be sure to keep its name: its folder cannot be synced to the disk");
+  if (!folder_.sync()) fail_by_errno(path_, "cannot be sure to keep its name: its folder cannot be synced to the disk");
 }
 
 void write_text(const std::filesystem::path& path, std::string_view text) {
@@ -75,7 +75,7 @@ void write_text(const std::filesystem::path& path, std::string_view text) {
 
 void write_scratch_text(const std::filesystem::path& path, std::string_view text) {
   FileDescriptor file(path, O_WRONLY | O_CREAT | O_TRUNC);
-  if (!file.is_open() || !written(file, text) || !file.close()) fail_by_errno(path, "cannot be written");
+  if (!file.is_open() || !file.write(text) || !file.close()) fail_by_errno(path, "cannot be written");
 }
 
 void make_folder(const std::filesystem::path& folder) {

@@ -10,7 +10,7 @@ namespace headwave {
 
 /// A file that appears whole or not at all: written under a temporary name in the same folder, synced to the disk,
 /// renamed. Unless commit() was reached the temporary file is removed, and what stood at the path before still stands
-/// there.
+/// there. Temporary files of processes that died are removed by the next that writes the same file.
 class ReplacedFile {
  public:
   /// Creates the temporary file, empty.

@@ -88,6 +88,8 @@ Hdf5Handle new_hdf5_file(const std::filesystem::path& path) {
   const Hdf5Handle creation = creation_properties(H5P_FILE_CREATE, true);
   const Hdf5Handle access = new_properties(H5P_FILE_ACCESS);
   demand_hdf5(H5Pset_libver_bounds(access.id(), H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0, "/");
+  // Whoever made the file holds its lock already, and not through the library.
+  demand_hdf5(H5Pset_file_locking(access.id(), false, true) >= 0, "/");
   Hdf5Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), access.id()), H5Fclose);
   demand_hdf5(file.valid(), "/");
   return file;

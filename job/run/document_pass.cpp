@@ -11,6 +11,7 @@
 #include "../../core/numbers/threads.h"
 #include "sites.h"
 #include "stage_report.h"
+#include "unfinished_run.h"
 
 namespace headwave {
 
@@ -97,16 +98,33 @@ DocumentFindings DocumentPass::read(std::string_view bytes) const {
   return findings;
 }
 
-void DocumentPass::run(StageReport& report) {
+void DocumentPass::write_sums(ByteWriter& bytes) const {
+  for (const auto& site : analyses_)
+    for (const auto& analysis : site)
+      if (analysis) analysis->write_sum(bytes);
+}
+
+void DocumentPass::read_sums(ByteReader bytes) {
+  for (const auto& site : analyses_)
+    for (const auto& analysis : site)
+      if (analysis) analysis->read_sum(bytes);
+  if (!bytes.at_end()) throw FormatError("bytes of sums: there are more than one job's");
+}
+
+void DocumentPass::run(StageReport& report, UnfinishedRun* kept) {
   report.begin("preparation");
   prepare();
   report.begin("attention", source_.count());
-  Index done = 0;
-  parallel_in_order(source_.count(), threads_, [&](Index i) -> std::function<void()> {
-    auto findings = std::make_shared<DocumentFindings>(look(i));
+  const Index before = kept != nullptr ? kept->documents() : 0;
+  if (before > 0) read_sums(kept->sums());
+  report.reached(before);
+  Index done = before;
+  parallel_in_order(source_.count() - before, threads_, [&](Index i) -> std::function<void()> {
+    auto findings = std::make_shared<DocumentFindings>(look(before + i));
     return [&, findings] {
       add(std::move(*findings));
       report.reached(++done);
+      if (kept != nullptr && kept->is_due()) kept->keep(done, [this](ByteWriter& bytes) { write_sums(bytes); });
     };
   });
 }

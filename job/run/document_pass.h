@@ -13,6 +13,7 @@ namespace headwave {
 /// What one document gave: by kind of attention, then by analysis; null: nothing.
 using DocumentFindings = std::vector<std::vector<std::unique_ptr<Finding>>>;
 
+class UnfinishedRun;
 class StageReport;
 
 /// Takes every document of a source through a model once, the analyses of a job looking on. What a document gives is
@@ -50,10 +51,17 @@ class DocumentPass {
   /// @throws FormatError if the bytes are not those of a document of the same job
   [[nodiscard]] DocumentFindings read(std::string_view bytes) const;
 
+  /// What all documents that were added come to, for a pass of the same job that goes on with the next.
+  void write_sums(ByteWriter& bytes) const;
+  /// After prepare(), before the first add().
+  /// @throws FormatError if the bytes are not those of the same job
+  void read_sums(ByteReader bytes);
+
   /// All of it: prepares, looks at every document, and adds them up.
   /// @param report  is told of the stages "preparation" and "attention"
-  /// @throws Error as prepare() and look(): of several documents that fail, as the first of them
-  void run(StageReport& report);
+  /// @param kept    where to go on, and what keeps the sums now and then; may be null
+  /// @throws Error as prepare(), look() and UnfinishedRun: of several documents that fail, as the first of them
+  void run(StageReport& report, UnfinishedRun* kept = nullptr);
 
   /// What the analyses of a kind of attention make of it, each a stage.
   /// @throws Error as the analyses do

@@ -38,13 +38,13 @@ void add_model(Attributes& provenance, const Model& model, const Document& docum
 }  // namespace
 
 std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source, const JobOptions& options,
-                                        const ProgressCallback& progress) {
+                                        const ProgressCallback& progress, UnfinishedRun* kept) {
   if (source.count() < 1) throw ShapeError("run_job: the source has no documents; expected at least one");
   require_in_range(options);
   const int threads = thread_count(options.threads);
   DocumentPass pass(model, source, options, threads);
   StageReport report(job_stages(model, pass, options, threads), progress);
-  pass.run(report);
+  pass.run(report, kept);
 
   std::vector<KindResult> results;
   for (std::size_t s = 0; s < pass.sites().size(); ++s) {

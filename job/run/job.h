@@ -11,6 +11,8 @@
 
 namespace headwave {
 
+class UnfinishedRun;
+
 /// Where a job stands.
 struct JobProgress {
   std::string stage;  ///< "preparation", "attention", "head_cluster"
@@ -36,11 +38,13 @@ struct KindResult {
 /// most common length; how many they are is in the provenance.
 ///
 /// @param progress  called from one thread at a time, not always the same; may be empty
+/// @param kept      what an earlier run of the same job came to, with which this one goes on, and where it keeps its own;
+///                  may be null
 /// @returns a result for each kind of attention in the model: one, or self, causal and cross of an encoder-decoder
 /// @throws ShapeError if there are no documents, or as require_in_range() and chosen_analyses(); Error as the source, the
-///         model pass and the analyses do
+///         model pass, the analyses and UnfinishedRun do
 std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source, const JobOptions& options = {},
-                                        const ProgressCallback& progress = {});
+                                        const ProgressCallback& progress = {}, UnfinishedRun* kept = nullptr);
 
 /// The same for a model with one kind of attention.
 /// @throws ShapeError also if it is an encoder-decoder

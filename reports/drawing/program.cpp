@@ -4,16 +4,19 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <mutex>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../core/numbers/error.h"
+#include "../../data/files/file_lock.h"
 
 extern char** environ;
 
@@ -83,6 +86,23 @@ std::string beginning_of(const std::filesystem::path& path) {
   return text;
 }
 
+constexpr const char* scratch_name = "headwave-drawing-";
+
+/// Removes folders of processes that died while they drew.
+void remove_left_overs(const std::filesystem::path& base) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(base, error), end; !error && entry != end; entry.increment(error)) {
+    struct stat status {};
+    const std::filesystem::path& folder = entry->path();
+    if (!folder.filename().string().starts_with(scratch_name) || ::lstat(folder.c_str(), &status) != 0 ||
+        !S_ISDIR(status.st_mode) || status.st_uid != ::geteuid())
+      continue;
+    std::error_code ignored;
+    if (const FileDescriptor unused = taken_if_unused(folder); unused.is_open())
+      std::filesystem::remove_all(folder, ignored);
+  }
+}
+
 }  // namespace
 
 ProgramEnd run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder) {
@@ -110,10 +130,16 @@ ProgramEnd run_program(const std::vector<std::string>& arguments, const std::fil
 ScratchFolder::ScratchFolder() {
   std::error_code no_place;
   const auto base = std::filesystem::temp_directory_path(no_place);
-  std::string pattern = (base / "headwave-XXXXXX").string();
-  if (no_place || mkdtemp(pattern.data()) == nullptr)
-    throw IoError("cannot make a temporary folder: set TMPDIR to a folder that can be written");
-  path_ = pattern;
+  static std::once_flag once;
+  if (!no_place) std::call_once(once, remove_left_overs, base);
+  do {
+    std::string pattern = (base / (scratch_name + std::string("XXXXXX"))).string();
+    if (no_place || mkdtemp(pattern.data()) == nullptr)
+      throw IoError("cannot make a temporary folder: set TMPDIR to a folder that can be written");
+    path_ = pattern;
+    lock_ = FileDescriptor(path_, O_RDONLY | O_DIRECTORY);
+    // Another process may have taken it for a left-over before it was locked.
+  } while (lock_.is_open() && !(locked(lock_) && std::filesystem::exists(path_)));
 }
 
 ScratchFolder::~ScratchFolder() {

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "../../data/files/file_descriptor.h"
+
 namespace headwave {
 
 /// How a program that was started as a child process ended.
@@ -20,7 +22,8 @@ struct ProgramEnd {
 /// @throws IoError if it is there but cannot be started, or what it says cannot be read
 ProgramEnd run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder);
 
-/// A folder of our own among the system's temporary files, removed with all it holds when the object goes.
+/// A folder of our own among the system's temporary files, removed with all it holds when the object goes; those of
+/// processes that died are removed when the next is made.
 class ScratchFolder {
  public:
   /// @throws IoError if none can be made
@@ -32,6 +35,7 @@ class ScratchFolder {
 
  private:
   std::filesystem::path path_;
+  FileDescriptor lock_;  // says that it is in use
 };
 
 }  // namespace headwave

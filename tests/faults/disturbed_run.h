@@ -8,7 +8,7 @@
 struct Disturbance {
   std::string call;                  ///< "pwrite"; empty: none
   int at = 0;                        ///< the n-th, from 1
-  std::string error = "EIO";         ///< or "ENOSPC"
+  std::string error = "EIO";         ///< or "ENOSPC", or "KILL": it dies there
   bool always = false;               ///< every later one too
   std::string program = "headwave";  ///< or "gnuplot", which it starts
 

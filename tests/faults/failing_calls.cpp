@@ -1,7 +1,7 @@
 // Loaded before the C library (LD_PRELOAD), makes one call of a program fail, as a full or broken disk would:
-//   HEADWAVE_FAIL_CALL     write, pwrite, fsync, rename, open or mmap, each with its variants
+//   HEADWAVE_FAIL_CALL     write, pwrite, read, ftruncate, fsync, rename, open or mmap, each with its variants
 //   HEADWAVE_FAIL_AT       the n-th such call of the process, from 1
-//   HEADWAVE_FAIL_WITH     EIO or ENOSPC
+//   HEADWAVE_FAIL_WITH     EIO or ENOSPC, or KILL: the process dies in place of the call
 //   HEADWAVE_FAIL_ALWAYS   1: every later one too
 //   HEADWAVE_FAIL_WITHIN   a folder: calls about files elsewhere do not count, but relative names do; empty: all count
 //   HEADWAVE_FAIL_PROGRAM  the program this is about; its child processes are left alone
@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -36,6 +37,7 @@ struct Plan {
   std::string call, within, log;
   long at = 0;
   int error = EIO;
+  bool kills = false;
   bool always = false;
 };
 
@@ -53,6 +55,7 @@ const Plan& plan() {
     plan.log = setting("HEADWAVE_FAIL_LOG");
     plan.at = std::atol(setting("HEADWAVE_FAIL_AT").c_str());
     plan.error = setting("HEADWAVE_FAIL_WITH") == "ENOSPC" ? ENOSPC : EIO;
+    plan.kills = setting("HEADWAVE_FAIL_WITH") == "KILL";
     plan.always = setting("HEADWAVE_FAIL_ALWAYS") == "1";
     return plan;
   }();
@@ -84,6 +87,7 @@ bool fails(std::string_view call, PathOf path) {
   const long now = ++calls;
   if (now < plan().at || (now > plan().at && !plan().always)) return false;
   log_failure(about);
+  if (plan().kills) ::kill(::getpid(), SIGKILL);
   errno = plan().error;
   return true;
 }
@@ -185,6 +189,29 @@ ssize_t pwritev64(int file, const iovec* parts, int count, off64_t at) {
   return fails_at_file("pwrite", file)
              ? -1
              : next<ssize_t(int, const iovec*, int, off64_t)>("pwritev64")(file, parts, count, at);
+}
+
+ssize_t read(int file, void* bytes, std::size_t size) {
+  return fails_at_file("read", file) ? -1 : next<ssize_t(int, void*, std::size_t)>("read")(file, bytes, size);
+}
+
+ssize_t pread(int file, void* bytes, std::size_t size, off_t at) {
+  return fails_at_file("read", file) ? -1
+                                     : next<ssize_t(int, void*, std::size_t, off_t)>("pread")(file, bytes, size, at);
+}
+
+ssize_t pread64(int file, void* bytes, std::size_t size, off64_t at) {
+  return fails_at_file("read", file)
+             ? -1
+             : next<ssize_t(int, void*, std::size_t, off64_t)>("pread64")(file, bytes, size, at);
+}
+
+int ftruncate(int file, off_t size) noexcept {
+  return fails_at_file("ftruncate", file) ? -1 : next<int(int, off_t)>("ftruncate")(file, size);
+}
+
+int ftruncate64(int file, off64_t size) noexcept {
+  return fails_at_file("ftruncate", file) ? -1 : next<int(int, off64_t)>("ftruncate64")(file, size);
 }
 
 int fsync(int file) {

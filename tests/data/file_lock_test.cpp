@@ -1,0 +1,46 @@
+#include "../../data/files/file_lock.h"
+
+#include <fstream>
+
+#include <fcntl.h>
+
+#include "../../core/numbers/error.h"
+#include "../../data/files/replaced_file.h"
+#include "../catch.h"
+
+using namespace headwave;
+
+TEST_CASE("lock file: one at a time holds it, others are told who does, and it goes with its holder") {
+  const TemporaryFolder folder;
+  {
+    const LockFile held(folder / "lock");
+    CHECK_THROWS_WITH(LockFile(folder / "lock"), ContainsSubstring("another headwave is writing here (process ") &&
+                                                     ContainsSubstring("choose another --out"));
+    CHECK_NOTHROW(LockFile(folder / "other"));
+  }
+  CHECK(std::filesystem::is_empty(folder.path()));
+  std::ofstream(folder / "lock") << "process 1 on nowhere";  // whoever died holding it holds it no more
+  CHECK_NOTHROW(LockFile(folder / "lock"));
+  CHECK(std::filesystem::is_empty(folder.path()));
+  CHECK_THROWS_AS(LockFile(folder / "none/lock"), IoError);
+  std::filesystem::create_symlink("elsewhere", folder / "lock");
+  CHECK_THROWS_AS(LockFile(folder / "lock"), IoError);
+  CHECK_FALSE(std::filesystem::exists(folder / "elsewhere"));
+}
+
+TEST_CASE("replaced file: what a dead process left is removed, what a living one writes is not") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "a.txt.partial-1-0") << "half";
+  std::ofstream(folder / "b.txt.partial-1-0") << "of another file";
+  ReplacedFile living(folder / "a.txt");
+  living.write("whole");
+  CHECK_FALSE(std::filesystem::exists(folder / "a.txt.partial-1-0"));
+  write_text(folder / "a.txt", "second");
+  CHECK(std::filesystem::exists(living.temporary()));
+  CHECK(std::filesystem::exists(folder / "b.txt.partial-1-0"));
+  living.commit();
+  std::ifstream file(folder / "a.txt");
+  std::string text;
+  file >> text;
+  CHECK(text == "whole");
+}
