@@ -10,6 +10,7 @@
 #include <fcntl.h>
 
 #include "../data/files/printable.h"
+#include "../data/hdf5/hdf5_file.h"
 #include "commands/commands.h"
 #include "options/help.h"
 #include "options/usage_message.h"
@@ -79,6 +80,9 @@ int main(int argc, char** argv) {
   CLI::App program("headwave shows why attention heads look where they look.", "headwave");
   program.set_version_flag("--version", std::string("headwave ") + HEADWAVE_VERSION);
   program.add_flag("-q,--quiet", quiet(), "say nothing but results and errors");
+  program.add_flag_callback(
+      "--trusted", headwave::trust_hdf5_files,
+      "read HDF5 files in this process, not in one with limits on memory and time: for large files that are known");
   program.require_subcommand(1);
   program.fallthrough();
   program.footer(
@@ -101,6 +105,7 @@ int main(int argc, char** argv) {
   add_loss(program, chosen);
   add_predict(program, chosen);
   add_inspect(program, chosen);
+  add_validate(program, chosen);
   add_analyses(program, chosen);
   add_help(program, chosen);
 

@@ -488,6 +488,13 @@ for command in demo plant run spectrum figures inspect atlas re-aim reproduce qu
   done <"$work/lines"
 done
 
+# What was written is what was meant, or is told.
+expect 0 "whole; schema 2" validate "$work/r"
+expect 0 "whole; schema 1" validate "$2/tests/golden/result_v1.h5"
+expect 3 "not finished" validate "$work/r" "$2/tests/golden/result_unfinished.h5"
+expect 3 "cannot be opened" validate "$work/none.h5"
+expect 0 "whole; schema 2" validate --trusted "$work/r"
+
 # A run goes on with its own unfinished one alone; a finished one is left as it is.
 resumed="-q run --model $work/bert --ids $work/line.txt --out $work/u $quick"
 expect 0 "" $resumed --resume

@@ -9,6 +9,8 @@ namespace headwave {
 class FileDescriptor {
  public:
   FileDescriptor() = default;
+  /// Takes one that is open.
+  explicit FileDescriptor(int number) : number_(number) {}
   /// Opens it; programs started from here do not inherit it. Where that fails is_open() is false and errno says why.
   /// @param flags  open(2)'s; a file that is made gets the permissions that the umask leaves
   FileDescriptor(const std::filesystem::path& path, int flags);

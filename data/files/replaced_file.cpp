@@ -59,6 +59,11 @@ void ReplacedFile::write(std::string_view bytes) {
   if (!file_.write(bytes)) fail_by_errno(path_, "cannot be written");
 }
 
+void ReplacedFile::forget() const {
+  if (!file_.sync()) fail_by_errno(path_, "cannot be synced to the disk");
+  (void)::posix_fadvise(file_.get(), 0, 0, POSIX_FADV_DONTNEED);  // a file system in memory keeps it, and may
+}
+
 void ReplacedFile::commit() {
   if (!file_.sync()) fail_by_errno(path_, "cannot be synced to the disk");
   if (!file_.close()) fail_by_errno(path_, "cannot be written");

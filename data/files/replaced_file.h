@@ -30,6 +30,10 @@ class ReplacedFile {
   /// @throws IoError if the disk refuses
   void write(std::string_view bytes);
 
+  /// Syncs the temporary file and has the system drop it from memory: whoever reads it next reads the disk.
+  /// @throws IoError if the disk refuses
+  void forget() const;
+
   /// Syncs the temporary file, gives it its name, and syncs the folder.
   /// @throws IoError if the disk refuses
   void commit();

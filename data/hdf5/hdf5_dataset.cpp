@@ -50,6 +50,7 @@ std::size_t stored_entry(hid_t dataset, hid_t type) {
 }  // namespace
 
 Hdf5Handle hdf5_object(hid_t file, const std::string& path) {
+  note_hdf5_place(path);
   const Hdf5Handle access(H5Pcreate(H5P_LINK_ACCESS), H5Pclose);
   H5Pset_elink_cb(access.id(), refuse_other_file, nullptr);
   Hdf5Handle object(H5Oopen(file, path.c_str(), access.id()), H5Oclose);
@@ -60,8 +61,10 @@ Hdf5Handle hdf5_object(hid_t file, const std::string& path) {
 Hdf5Dataset::Hdf5Dataset(Hdf5Handle object) : dataset_(std::move(object)) {
   if (H5Iget_type(dataset_.id()) != H5I_DATASET) throw FormatError("expected a dataset, found a group or a type");
   type_ = Hdf5Handle(H5Dget_type(dataset_.id()), H5Tclose);
-  space_ = Hdf5Handle(H5Dget_space(dataset_.id()), H5Sclose);
   layout_ = Hdf5Handle(H5Dget_create_plist(dataset_.id()), H5Pclose);
+  // To tell its extent the library would open what a virtual dataset is made of, be it a pipe.
+  if (H5Pget_layout(layout_.id()) == H5D_VIRTUAL) return;
+  space_ = Hdf5Handle(H5Dget_space(dataset_.id()), H5Sclose);
   if (!type_.valid() || !space_.valid() || !layout_.valid()) throw FormatError(hdf5_reason());
   // A damaged type may claim to be of any size.
   if (hdf5_is_number(type_.id()) && H5Tget_size(type_.id()) > 16)
@@ -70,6 +73,7 @@ Hdf5Dataset::Hdf5Dataset(Hdf5Handle object) : dataset_(std::move(object)) {
 }
 
 std::string Hdf5Dataset::storage_text() const {
+  if (H5Pget_layout(layout_.id()) == H5D_VIRTUAL) return "virtual, made of other datasets";
   if (!extent_.scalar && extent_.shape.empty()) return "no entries";
   if (H5Pget_external_count(layout_.id()) > 0) return "in other files";
   switch (H5Pget_layout(layout_.id())) {
@@ -77,8 +81,6 @@ std::string Hdf5Dataset::storage_text() const {
       return "compact";
     case H5D_CONTIGUOUS:
       return "contiguous";
-    case H5D_VIRTUAL:
-      return "virtual, made of other datasets";
     case H5D_CHUNKED:
       break;
     default:
@@ -89,11 +91,15 @@ std::string Hdf5Dataset::storage_text() const {
   return text;
 }
 
+void Hdf5Dataset::require_inside() const {
+  if (H5Pget_layout(layout_.id()) == H5D_VIRTUAL || H5Pget_external_count(layout_.id()) > 0)
+    throw FormatError("its numbers lie in other files, which are not followed: copy them into one file");
+}
+
 void Hdf5Dataset::check_readable(std::uintmax_t file_bytes, std::size_t memory_entry, Index first_row,
                                  Index rows) const {
+  require_inside();
   const H5D_layout_t kind = H5Pget_layout(layout_.id());
-  if (kind == H5D_VIRTUAL || H5Pget_external_count(layout_.id()) > 0)
-    throw FormatError("its numbers lie in other files, which are not followed: copy them into one file");
   const std::size_t entry = std::max(H5Tget_size(type_.id()), memory_entry);
   if (entries(rows) > most_bytes / entry)
     throw FormatError(fmt::format("{} entries are more than the 16 GiB that are read at once", entries(rows)));

@@ -29,25 +29,26 @@ class Hdf5Dataset {
   /// Layout and filters in words: "chunks (1, 64), shuffle, gzip 2".
   [[nodiscard]] std::string storage_text() const;
 
+  /// Refuses data that lies in other files, which are not followed.
+  /// @throws FormatError
+  void require_inside() const;
+
   /// Refuses what must not be read: data outside the file, more data than the file's bytes can stand for, damaged
   /// chunks.
   /// @param memory_entry  bytes of one entry in memory
-  /// @param rows          as in numbers()
+  /// @param rows          as in read()
   /// @throws FormatError
   void check_readable(std::uintmax_t file_bytes, std::size_t memory_entry, Index first_row = 0, Index rows = -1) const;
 
+  /// How many entries there are, or where `rows` >= 0 in so many rows of the first axis.
+  [[nodiscard]] std::size_t entries(Index rows) const;
+
   /// All entries, or where `rows` >= 0 those rows of the first axis, converted by the library.
+  /// @param values  room for entries(rows)
   /// @throws FormatError if the library cannot
-  template <class Number>
-  std::vector<Number> numbers(hid_t memory_type, Index first_row = 0, Index rows = -1) const {
-    std::vector<Number> values(entries(rows));
-    if (!values.empty()) read(memory_type, first_row, rows, values.data());
-    return values;
-  }
+  void read(hid_t memory_type, Index first_row, Index rows, void* values) const;
 
  private:
-  [[nodiscard]] std::size_t entries(Index rows) const;
-  void read(hid_t memory_type, Index first_row, Index rows, void* values) const;
   Hdf5Handle dataset_;
   Hdf5Handle type_;
   Hdf5Handle space_;

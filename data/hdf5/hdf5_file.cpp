@@ -1,160 +1,140 @@
 #include "hdf5_file.h"
 
-#include <algorithm>
+#include <atomic>
+#include <utility>
 
 #include <fmt/format.h>
-#include <hdf5_hl.h>
 
 #include "../../core/numbers/error.h"
 #include "../files/mapped_file.h"
 #include "../files/printable.h"
-#include "hdf5_attributes.h"
-#include "hdf5_dataset.h"
-#include "hdf5_tree.h"
+#include "hdf5_answers.h"
+#include "hdf5_fence.h"
+#include "hdf5_node_bytes.h"
 
 namespace headwave {
 
 namespace {
 
-// Runs one piece of work on a file with the library quiet, and lets its messages say which file and which object.
+std::atomic<bool> all_trusted{false};
+
+class ReaderHere : public Hdf5Reader {
+ public:
+  ReaderHere(const std::filesystem::path& path, std::uintmax_t bytes, Hdf5Trust trust) : answers_(path, bytes, trust) {}
+  std::string ask(const Hdf5Request& request, const Hdf5Room& room) override { return answers_.answer(request, room); }
+
+ private:
+  Hdf5Answers answers_;
+};
+
+std::unique_ptr<Hdf5Reader> reader_of(const std::filesystem::path& path, std::uintmax_t bytes, Hdf5Trust trust) {
+  if (trust == Hdf5Trust::foreign && !all_trusted) return fenced_hdf5_reader(path, bytes);
+  return std::make_unique<ReaderHere>(path, bytes, trust);
+}
+
+/// Lets the messages of some work say what they are about.
 template <class Work>
-auto named(const std::string& file, const std::string& object, Work work) {
-  const Hdf5Session session;
+auto named(const std::string& name, Work work) {
   try {
     return work();
   } catch (const FormatError& problem) {
-    throw FormatError(fmt::format("{}: {}: {}", file, printable(object), problem.what()));
+    throw FormatError(fmt::format("{}: {}", name, problem.what()));
   } catch (const ShapeError& problem) {
-    throw ShapeError(fmt::format("{}: {}: {}", file, printable(object), problem.what()));
+    throw ShapeError(fmt::format("{}: {}", name, problem.what()));
+  } catch (const IoError& problem) {
+    throw IoError(fmt::format("{}: {}", name, problem.what()));
   }
 }
 
-void demand_numbers(const Hdf5Dataset& dataset) {
-  if (!hdf5_is_number(dataset.type()))
-    throw FormatError(fmt::format("expected numbers, found {}", hdf5_type_text(dataset.type())));
-}
-
-std::string last_name(hid_t object) {
-  std::string path(1024, '\0');
-  const ssize_t length = H5Iget_name(object, path.data(), path.size());
-  if (length <= 0 || static_cast<std::size_t>(length) >= path.size()) return "";
-  path.resize(static_cast<std::size_t>(length));
-  return path.substr(path.rfind('/') + 1);
+std::string ask_named(const std::string& file, Hdf5Reader& reader, const Hdf5Request& request, const Hdf5Room& room) {
+  return named(fmt::format("{}: {}", file, printable(request.object)), [&] { return reader.ask(request, room); });
 }
 
 }  // namespace
 
-Hdf5File::Hdf5File(const std::filesystem::path& path) : path_(path), name_(shown_path(path)) {
-  // The mapping says what cannot be opened and why better than the library does.
-  bytes_ = MappedFile(path).size();
-  const Hdf5Session session;
-  file_ = std::make_unique<Hdf5Handle>(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-  if (!file_->valid()) throw FormatError(fmt::format("{}: cannot be read as an HDF5 file: {}", name_, hdf5_reason()));
+void trust_hdf5_files() {
+  all_trusted = true;
 }
 
-Hdf5File::~Hdf5File() {
-  const Hdf5Session session;
-  file_.reset();
+Hdf5File::Hdf5File(const std::filesystem::path& path, Hdf5Trust trust) : path_(path), name_(shown_path(path)) {
+  // The mapping says what cannot be opened and why better than the library does.
+  const std::uintmax_t bytes = MappedFile(path).size();
+  reader_ = named(name_, [&] { return reader_of(path, bytes, trust); });
+}
+
+Hdf5File::~Hdf5File() = default;
+
+template <class Answer>
+Answer Hdf5File::ask(const Hdf5Request& request) const {
+  const std::string bytes = ask_named(name_, *reader_, request, {});
+  return ByteReader(bytes).read<Answer>();
+}
+
+template <class Number>
+std::vector<Number> Hdf5File::numbers(const Hdf5Request& request) const {
+  std::vector<Number> values;
+  ask_named(name_, *reader_, request, [&](std::size_t bytes) {
+    values.resize(bytes / sizeof(Number));
+    return values.data();
+  });
+  return values;
+}
+
+std::vector<Hdf5Node> Hdf5File::nodes(const Hdf5Request& request) const {
+  const std::string bytes = ask_named(name_, *reader_, request, {});
+  ByteReader reader(bytes);
+  return read_hdf5_nodes(reader);
 }
 
 std::vector<Hdf5Node> Hdf5File::tree() const {
-  return named(name_, "/", [&] { return hdf5_tree(file_->id()); });
+  return nodes({Hdf5Question::tree});
 }
 
 std::vector<std::string> Hdf5File::names(const std::string& group) const {
-  return named(name_, group, [&] { return hdf5_names(hdf5_object(file_->id(), group).id()); });
+  return ask<std::vector<std::string>>({Hdf5Question::names, group});
 }
 
 bool Hdf5File::has(const std::string& object) const {
-  const Hdf5Session session;
-  try {
-    return hdf5_object(file_->id(), object).valid();
-  } catch (const FormatError&) {
-    return false;
-  }
+  return ask<std::uint8_t>({Hdf5Question::has, object}) != 0;
 }
 
 Hdf5Node Hdf5File::node(const std::string& object) const {
-  return named(name_, object, [&] { return hdf5_node(hdf5_object(file_->id(), object), object); });
+  return std::move(nodes({Hdf5Question::node, object}).at(0));
 }
 
 Attributes Hdf5File::attributes(const std::string& object) const {
-  return named(name_, object, [&] { return hdf5_attributes(hdf5_object(file_->id(), object).id()); });
+  return std::move(nodes({Hdf5Question::attributes, object}).at(0).attributes);
 }
 
 std::vector<std::string> Hdf5File::attribute_texts(const std::string& object, const std::string& attribute) const {
-  return named(name_, object, [&] { return hdf5_attribute_texts(hdf5_object(file_->id(), object).id(), attribute); });
+  return ask<std::vector<std::string>>({Hdf5Question::attribute_texts, object, attribute});
 }
 
 std::vector<std::string> Hdf5File::scales(const std::string& dataset) const {
-  return named(name_, dataset, [&] {
-    const Hdf5Dataset data(file_->id(), dataset);
-    std::vector<std::string> names(data.extent().shape.size());
-    const auto keep_first = [](hid_t, unsigned, hid_t scale, void* name) -> herr_t {
-      *static_cast<std::string*>(name) = last_name(scale);
-      return 1;
-    };
-    for (std::size_t axis = 0; axis < names.size(); ++axis)
-      H5DSiterate_scales(data.id(), static_cast<unsigned>(axis), nullptr, keep_first, &names[axis]);
-    return names;
-  });
+  return ask<std::vector<std::string>>({Hdf5Question::scales, dataset});
 }
 
 std::vector<double> Hdf5File::doubles(const std::string& dataset) const {
-  return named(name_, dataset, [&] {
-    const Hdf5Dataset data(file_->id(), dataset);
-    demand_numbers(data);
-    data.check_readable(bytes_, sizeof(double));
-    return data.numbers<double>(H5T_NATIVE_DOUBLE);
-  });
+  return numbers<double>({Hdf5Question::doubles, dataset});
 }
 
 std::vector<float> Hdf5File::floats(const std::string& dataset) const {
-  return named(name_, dataset, [&] {
-    const Hdf5Dataset data(file_->id(), dataset);
-    demand_numbers(data);
-    data.check_readable(bytes_, sizeof(float));
-    return data.numbers<float>(H5T_NATIVE_FLOAT);
-  });
+  return numbers<float>({Hdf5Question::floats, dataset});
 }
 
 std::vector<float> Hdf5File::floats(const std::string& dataset, Index first_row, Index rows) const {
-  return named(name_, dataset, [&] {
-    const Hdf5Dataset data(file_->id(), dataset);
-    demand_numbers(data);
-    const Index all = data.extent().shape.empty() ? 0 : data.extent().shape[0];
-    if (first_row < 0 || rows < 0 || first_row > all || rows > all - first_row)
-      throw ShapeError(fmt::format("asked for {} rows from row {}, it has {}", rows, first_row, all));
-    data.check_readable(bytes_, sizeof(float), first_row, rows);
-    return data.numbers<float>(H5T_NATIVE_FLOAT, first_row, rows);
-  });
+  // A negative number of rows is none that a file has, not all of them.
+  if (rows < 0)
+    throw ShapeError(fmt::format("{}: {}: asked for {} rows from row {}", name_, printable(dataset), rows, first_row));
+  return numbers<float>({Hdf5Question::floats, dataset, {}, first_row, rows});
 }
 
 std::vector<std::int64_t> Hdf5File::integers(const std::string& dataset) const {
-  return named(name_, dataset, [&] {
-    const Hdf5Dataset data(file_->id(), dataset);
-    if (!hdf5_is_number(data.type()) || H5Tget_class(data.type()) == H5T_FLOAT)
-      throw FormatError(fmt::format("expected integers, found {}", hdf5_type_text(data.type())));
-    data.check_readable(bytes_, sizeof(std::int64_t));
-    const bool could_overflow = H5Tget_size(data.type()) >= 8 && H5Tget_sign(data.type()) == H5T_SGN_NONE;
-    // Unsigned numbers beyond int64 would be clipped in silence; read as they are, they come out negative here.
-    auto values = data.numbers<std::int64_t>(could_overflow ? H5T_NATIVE_UINT64 : H5T_NATIVE_INT64);
-    if (could_overflow && std::ranges::any_of(values, [](std::int64_t value) { return value < 0; }))
-      throw FormatError("an unsigned integer does not fit in 64 bits with a sign");
-    return values;
-  });
+  return numbers<std::int64_t>({Hdf5Question::integers, dataset});
 }
 
 std::vector<std::string> Hdf5File::strings(const std::string& dataset) const {
-  return named(name_, dataset, [&] {
-    const Hdf5Dataset data(file_->id(), dataset);
-    if (H5Tget_class(data.type()) != H5T_STRING)
-      throw FormatError(fmt::format("expected text, found {}", hdf5_type_text(data.type())));
-    data.check_readable(bytes_, sizeof(std::string));
-    return hdf5_strings(data.type(), data.space(), std::size_t{1} << 30U, [&](hid_t memory, void* buffer) {
-      return H5Dread(data.id(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer) >= 0;
-    });
-  });
+  return ask<std::vector<std::string>>({Hdf5Question::strings, dataset});
 }
 
 }  // namespace headwave

@@ -10,7 +10,8 @@
 
 namespace headwave {
 
-class Hdf5Handle;
+class Hdf5Reader;
+struct Hdf5Request;
 
 /// One thing in an HDF5 file.
 struct Hdf5Node {
@@ -22,15 +23,27 @@ struct Hdf5Node {
   Attributes attributes;
 };
 
+/// Whose an HDF5 file is.
+enum class Hdf5Trust {
+  foreign,  ///< anybody's: read by a child process, unless trust_hdf5_files() was called
+  own       ///< this process just wrote it, and holds its lock: read here
+};
+
+/// From now on files are read in this process: a little faster, and a damaged one may bring it down.
+void trust_hdf5_files();
+
 /// An HDF5 file, open for reading.
 ///
-/// Damaged files are met with an error instead of a huge allocation: a dataset is read only if it has at most 16 GiB
-/// and the file holds enough bytes for it, also where they are compressed. Links into other files, data kept in other
-/// files and virtual datasets are listed and never followed. May be read from several threads at once; they take turns.
+/// The library does not survive every damaged file: it crashes, hangs, or asks for all memory. So a child process with
+/// limits on both reads it, and what the child does not survive is an error like any other. A dataset is read only if
+/// it has at most 16 GiB and the file holds enough bytes for it, also where they are compressed. Links into other files,
+/// data kept in other files and virtual datasets are listed and never followed. May be read from several threads at
+/// once; they take turns.
 class Hdf5File {
  public:
-  /// @throws IoError if the file cannot be read; FormatError if it is not an HDF5 file or is cut short
-  explicit Hdf5File(const std::filesystem::path& path);
+  /// @throws IoError if the file cannot be read, or no process made to read it; FormatError if it is not an HDF5 file or
+  ///         is cut short
+  explicit Hdf5File(const std::filesystem::path& path, Hdf5Trust trust = Hdf5Trust::foreign);
   Hdf5File(const Hdf5File&) = delete;
   Hdf5File& operator=(const Hdf5File&) = delete;
   ~Hdf5File();
@@ -72,10 +85,15 @@ class Hdf5File {
   [[nodiscard]] std::vector<std::string> strings(const std::string& dataset) const;
 
  private:
+  template <class Answer>
+  [[nodiscard]] Answer ask(const Hdf5Request& request) const;
+  template <class Number>
+  [[nodiscard]] std::vector<Number> numbers(const Hdf5Request& request) const;
+  [[nodiscard]] std::vector<Hdf5Node> nodes(const Hdf5Request& request) const;
+
   std::filesystem::path path_;
   std::string name_;  // the path as messages show it
-  std::uintmax_t bytes_ = 0;
-  std::unique_ptr<Hdf5Handle> file_;
+  std::unique_ptr<Hdf5Reader> reader_;
 };
 
 }  // namespace headwave

@@ -1,6 +1,7 @@
 #include "hdf5_handle.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "../files/printable.h"
 
@@ -16,9 +17,26 @@ std::recursive_mutex& library_mutex() {
   return mutex;
 }
 
+char* noted_place = nullptr;  // of a process that is alone
+std::size_t noted_size = 0;
+
 }  // namespace
 
-Hdf5Session::Hdf5Session() : lock_(library_mutex()) {
+void use_hdf5_alone(char* place, std::size_t size) {
+  noted_place = place;
+  noted_size = size;
+}
+
+void note_hdf5_place(const std::string& path) {
+  if (noted_place == nullptr) return;
+  const std::size_t length = std::min(path.size(), noted_size - 1);
+  std::memcpy(noted_place, path.data(), length);
+  noted_place[length] = '\0';
+}
+
+// The mutex that a child of fork() has was locked by another thread's number.
+Hdf5Session::Hdf5Session()
+    : lock_(noted_place == nullptr ? std::unique_lock(library_mutex()) : std::unique_lock<std::recursive_mutex>()) {
   H5Eget_auto2(H5E_DEFAULT, &print_, &print_to_);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }

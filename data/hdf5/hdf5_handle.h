@@ -49,10 +49,17 @@ class Hdf5Session {
   ~Hdf5Session();
 
  private:
-  std::lock_guard<std::recursive_mutex> lock_;
+  std::unique_lock<std::recursive_mutex> lock_;
   H5E_auto2_t print_ = nullptr;
   void* print_to_ = nullptr;
 };
+
+/// For a process that uses the library alone from now on, as one that was just made by fork(): no session locks any more,
+/// and `place`, of `size` bytes, is told which object the library is asked about.
+void use_hdf5_alone(char* place, std::size_t size);
+
+/// Notes the object that the library is asked about next, for whoever wants to know over which one it died.
+void note_hdf5_place(const std::string& path);
 
 /// Why the library's last call failed, in its own words, on one line. To be asked before any other call.
 std::string hdf5_reason();

@@ -83,6 +83,7 @@ class Walk {
   void visit(hid_t group, const std::string& name, const std::string& path, int depth) {
     const std::size_t before = nodes_.size();
     std::string problem;
+    note_hdf5_place(path);
     try {
       const std::string target = link_target(group, name);
       if (!target.empty()) return nodes_.push_back({path, "link", {}, "", target, {}});

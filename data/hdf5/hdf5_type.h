@@ -29,6 +29,8 @@ class Hdf5Texts {
   Hdf5Texts& operator=(const Hdf5Texts&) = delete;
   ~Hdf5Texts() = default;
 
+  /// As they will be read again.
+  [[nodiscard]] const std::vector<std::string>& texts() const { return texts_; }
   /// What a call that writes is given.
   [[nodiscard]] const void* data() const { return characters_.data(); }
 

@@ -12,22 +12,24 @@ class Hdf5File;
 class ReplacedFile;
 
 /// The layout that write_result writes and the newest that read_result reads; stored as the root attribute
-/// schema_version.
-inline constexpr int result_schema_version = 1;
+/// schema_version. It is raised where a file would be read wrongly by a program that knows the one before, not for
+/// groups, arrays and attributes that such a program may ignore; older files are always read.
+inline constexpr int result_schema_version = 2;
+inline constexpr int first_schema_with_digests = 2;
 
 /// Writes a result as one HDF5 file that is also valid netCDF-4: h5py, netCDF4, h5netcdf and xarray open it unchanged,
 /// one group at a time.
 ///
 ///     /                          title, Conventions, source, history, references, schema_version, fields, complete
 ///     /offset_trace              one group per analysis; NX_class, signal, axes: what a viewer should draw
-///     /offset_trace/mean_weight  a Field: long_name, units, its attributes; uint8 also flag_values, flag_meanings
+///     /offset_trace/mean_weight  a Field: long_name, units, sha256, its attributes; uint8 also flag_values, flag_meanings
 ///     /offset_trace/layer        an axis, shared by the group's Fields: a dimension scale with coordinate values
 ///     /provenance                the provenance, as attributes
 ///
 /// Doubles are float64 with NaN as _FillValue, texts UTF-8 of variable length (ill-formed sequences become U+FFFD, a
 /// zero byte U+2400). Arrays over 4 kB lie in chunks of at most 1 MB along their last axes, shuffled, gzipped and with
 /// checksums. The same Fields give the same bytes. The file appears whole or not at all, and `complete` = 1 is written
-/// last.
+/// last. Before it appears it is read again from the disk, and every array compared with what was meant by its digest.
 ///
 /// Of an axis that several Fields of a group share, the first Field's long_name is kept.
 ///
@@ -35,7 +37,7 @@ inline constexpr int result_schema_version = 1;
 /// conventions 1.8, section 3.5; NeXus NXdata.
 /// @throws ShapeError if a Field is not named "group/quantity", two have one name, values and axes disagree in size,
 ///         one group has the same axis with other values or units, a quantity has the name of an axis, or an
-///         attribute's name is taken; IoError if the file cannot be written
+///         attribute's name is taken; IoError if the file cannot be written or is not read back as it was meant
 void write_result(const Result& result, const std::filesystem::path& path);
 
 /// The same of results that belong together: each is whole before the caller commits the first.

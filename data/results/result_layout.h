@@ -11,9 +11,9 @@
 namespace headwave {
 
 /// Names that the result file gives to attributes of a Field's dataset; a Field's own attributes may not use them.
-inline constexpr std::array<std::string_view, 11> result_own_attributes = {
-    "long_name", "units",          "_FillValue",     "flag_values",   "flag_meanings",      "flag_labels",
-    "CLASS",     "DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates"};
+inline constexpr std::array<std::string_view, 12> result_own_attributes = {
+    "long_name", "units", "_FillValue",     "flag_values",    "flag_meanings", "flag_labels",
+    "sha256",    "CLASS", "DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates"};
 
 /// One analysis in the file: its Fields, in order, and every axis that any of them has.
 struct ResultGroup {

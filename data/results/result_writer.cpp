@@ -9,10 +9,13 @@
 #include "../files/printable.h"
 #include "../files/replaced_file.h"
 #include "../hdf5/hdf5_attributes.h"
+#include "../hdf5/hdf5_file.h"
 #include "../hdf5/hdf5_handle.h"
 #include "hdf5_output.h"
+#include "result_check.h"
 #include "result_file.h"
 #include "result_layout.h"
+#include "value_digest.h"
 
 namespace headwave {
 
@@ -35,6 +38,7 @@ Hdf5Handle written_axis(hid_t group, const Axis& axis) {
   demand_hdf5(H5DSset_scale(dataset.id(), axis.name.c_str()) >= 0, axis.name);
   write_hdf5_attribute(dataset.id(), "long_name", axis.long_name);
   write_hdf5_attribute(dataset.id(), "units", axis.unit);
+  write_hdf5_attribute(dataset.id(), "sha256", value_digest(axis));
   return dataset;
 }
 
@@ -45,6 +49,7 @@ Hdf5Handle written_field(hid_t group, const Field& field) {
       [&](const auto& values) { return new_hdf5_dataset(group, field.quantity(), shape, values); }, field.values);
   write_hdf5_attribute(dataset.id(), "long_name", field.long_name);
   write_hdf5_attribute(dataset.id(), "units", field.unit);
+  write_hdf5_attribute(dataset.id(), "sha256", value_digest(field));
   if (std::holds_alternative<std::vector<double>>(field.values))
     write_hdf5_attribute(dataset.id(), "_FillValue", std::vector<double>{std::numeric_limits<double>::quiet_NaN()});
   if (!field.flag_meanings.empty()) write_flags(dataset.id(), field.flag_meanings);
@@ -115,6 +120,24 @@ void write_file(const Result& result, const std::vector<ResultGroup>& groups, co
   }
 }
 
+/// What no error told: a disk may take what it does not keep.
+void require_kept(const Result& result, const ReplacedFile& file) {
+  file.forget();
+  const auto demand = [&](bool right, const std::string& problem) {
+    if (!right)
+      throw IoError(
+          fmt::format("{}: what the disk gave back is not what was written: {}", shown_path(file.path()), problem));
+  };
+  try {
+    const Hdf5File written(file.temporary(), Hdf5Trust::own);
+    const ResultCheck check = check_result(written);
+    demand(check.problems.empty(), check.problems.empty() ? "" : check.problems.front());
+    demand(written.attribute_texts("/", "fields").size() == result.fields.size(), "arrays are missing");
+  } catch (const FormatError& problem) {
+    demand(false, problem.what());
+  }
+}
+
 }  // namespace
 
 void write_result(const Result& result, const ReplacedFile& file) {
@@ -125,6 +148,7 @@ void write_result(const Result& result, const ReplacedFile& file) {
   } catch (const IoError& problem) {
     throw IoError(fmt::format("{}: {}", shown_path(file.path()), problem.what()));
   }
+  require_kept(result, file);
 }
 
 void write_result(const Result& result, const std::filesystem::path& path) {

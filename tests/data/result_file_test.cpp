@@ -10,12 +10,18 @@
 #include "../../core/numbers/error.h"
 #include "../../data/files/digest.h"
 #include "../../data/hdf5/hdf5_file.h"
+#include "../../data/results/result_check.h"
 #include "../../data/results/result_layout.h"
 #include "../catch.h"
 
 using namespace headwave;
 
 namespace {
+
+std::string file_bytes(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
@@ -165,7 +171,7 @@ TEST_CASE("result file: layout, attributes and order as the format says") {
   const Attributes root = file.attributes("/");
   CHECK(std::get<std::string>(root.at("source")) == "headwave 0.1.0");
   CHECK(std::get<std::string>(root.at("history")) == "headwave traces --model m");
-  CHECK(std::get<std::int64_t>(root.at("schema_version")) == 1);
+  CHECK(std::get<std::int64_t>(root.at("schema_version")) == 2);
   CHECK(std::get<std::int64_t>(root.at("complete")) == 1);
   const Attributes group = file.attributes("/offset_trace");
   CHECK(std::get<std::string>(group.at("signal")) == "mean_weight");
@@ -288,4 +294,38 @@ TEST_CASE("result file: damage anywhere is an error or harmless, never a crash")
   CHECK(unharmed > 0);
   std::ofstream(folder / "d.h5", std::ios::binary) << whole.substr(0, whole.size() / 2);
   CHECK_THROWS_AS(read_result(folder / "d.h5"), FormatError);
+}
+
+TEST_CASE("result file: every array has its digest, and one that was changed is told") {
+  const TemporaryFolder folder;
+  const Result result = large_result();
+  write_result(result, folder / "r.h5");
+  const ResultCheck whole = check_result(Hdf5File(folder / "r.h5"));
+  CHECK(whole.schema_version == 2);
+  CHECK(whole.problems.empty());
+  CHECK(whole.digests == whole.arrays);
+  CHECK(whole.arrays > static_cast<Index>(result.fields.size()));
+  // As any program does it: to the letter of another value, over the bytes of a small array that lies as it is.
+  std::string bytes = file_bytes(folder / "r.h5");
+  const std::vector<double>& values = result.at("offset_trace/mean_weight").doubles();
+  const std::size_t at = bytes.find(std::string(reinterpret_cast<const char*>(values.data()), 4 * sizeof(double)));
+  REQUIRE(at != bytes.npos);
+  bytes[at] = static_cast<char>(bytes[at] ^ 1);
+  std::ofstream(folder / "r.h5", std::ios::binary) << bytes;
+  const ResultCheck changed = check_result(Hdf5File(folder / "r.h5"));
+  REQUIRE(changed.problems.size() == 1);
+  CHECK(changed.problems.front() == "'/offset_trace/mean_weight' is not what was written: its digest differs");
+}
+
+TEST_CASE("result file: one of version 1 is still read, and has no digests") {
+  const auto file = repository_file("tests/golden/result_v1.h5");
+  const Result result = read_result(file);
+  CHECK(result.fields.size() > 20);
+  CHECK(result.at("measured_offset/offset").axes.size() == 3);
+  CHECK(attribute_text(result.provenance, "source") == "repeated random tokens");
+  const ResultCheck check = check_result(Hdf5File(file));
+  CHECK(check.schema_version == 1);
+  CHECK(check.arrays > 20);
+  CHECK(check.digests == 0);
+  CHECK(check.problems.empty());
 }

@@ -1,0 +1,57 @@
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+#include "../../data/hdf5/hdf5_file.h"
+#include "../../data/results/result_check.h"
+#include "../options/help.h"
+#include "../terminal/terminal.h"
+#include "commands.h"
+
+namespace headwave::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A line for each file, and one for everything that is wrong in it.
+/// @returns whether it is as it was written
+bool is_valid(const fs::path& path) {
+  const fs::path file = fs::is_directory(path) ? path / "results.h5" : path;
+  try {
+    const ResultCheck check = check_result(Hdf5File(file));
+    for (const std::string& problem : check.problems) fmt::print("{}: {}\n", file.string(), problem);
+    if (!check.problems.empty()) return false;
+    fmt::print("{}: whole; schema {}, {} arrays, {}\n", file.string(), check.schema_version, check.arrays,
+               check.digests > 0 ? "all as their digests say" : "which had no digests yet");
+    return true;
+  } catch (const Error& problem) {
+    fmt::print("{}\n", problem.what());
+    return false;
+  }
+}
+
+int validate(const std::vector<fs::path>& paths) {
+  int code = done;
+  for (const fs::path& path : paths)
+    if (!is_valid(path)) code = different;
+  return code;
+}
+
+}  // namespace
+
+void add_validate(CLI::App& program, Command& chosen) {
+  auto paths = std::make_shared<std::vector<fs::path>>();
+  CLI::App* command = program.add_subcommand(
+      "validate", "whether results are whole and every array is what was written; exits with 3 where one is not");
+  command->add_option("path", *paths, "results.h5 of earlier runs, or their folders")->required()->type_name("PATH");
+  add_examples(*command, {{"validate result", "every array of a result against its digest"},
+                          {"validate result/results.h5 -q && echo whole", "for scripts: the exit code says it"}});
+  command->final_callback([=, &chosen] { chosen = [=] { return validate(*paths); }; });
+}
+
+}  // namespace headwave::cli

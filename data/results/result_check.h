@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "../../core/numbers/matrix.h"
+
+namespace headwave {
+
+class Hdf5File;
+
+/// What a result file was found to be.
+struct ResultCheck {
+  Index schema_version = 0;
+  Index arrays = 0;                   ///< that were read, axes with them
+  Index digests = 0;                  ///< of these with a digest; none before version 2
+  std::vector<std::string> problems;  ///< what is not as it was written, one sentence each; empty: nothing
+};
+
+/// Reads every array of a result file and compares it with the digest beside it.
+/// @throws FormatError if it is no result, unfinished, newer than this headwave, or so damaged that an array cannot be
+///         read
+ResultCheck check_result(const Hdf5File& file);
+
+}  // namespace headwave

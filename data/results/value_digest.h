@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "../../core/fields/field.h"
+
+namespace headwave {
+
+/// SHA-256 of the values that a result file holds of a Field, which it keeps beside them as the attribute sha256:
+/// numbers as their bytes in the file, row-major; of each text its bytes as stored and a zero byte.
+std::string value_digest(const Field& field);
+
+/// The same of an axis' coordinate values.
+std::string value_digest(const Axis& axis);
+
+}  // namespace headwave

@@ -1,0 +1,98 @@
+#include <csignal>
+#include <fstream>
+#include <thread>
+#include <vector>
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../core/numbers/error.h"
+#include "../../data/hdf5/hdf5_file.h"
+#include "../../data/results/result_file.h"
+#include "../catch.h"
+
+using namespace headwave;
+
+namespace {
+
+std::vector<pid_t> children() {
+  std::vector<pid_t> found;
+  std::ifstream list("/proc/self/task/" + std::to_string(::getpid()) + "/children");
+  for (pid_t child = 0; list >> child;) found.push_back(child);
+  return found;
+}
+
+Result result_of(Index entries) {
+  Result result;
+  result.fields.push_back(make_field("a/x", {counting_axis("i", "1", "i", 1, entries)}, "1", "x",
+                                     std::vector<double>(static_cast<std::size_t>(entries), 0.5)));
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("hdf5 fence: a child reads what this process would, and goes with its file") {
+  const auto path = repository_file("tests/golden/hdf5_sample.h5");
+  const std::size_t before = children().size();
+  {
+    const Hdf5File apart(path), here(path, Hdf5Trust::own);
+    CHECK(children().size() == before + 1);
+    const auto theirs = apart.tree(), ours = here.tree();
+    REQUIRE(theirs.size() == ours.size());
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      INFO(ours[i].path);
+      CHECK(theirs[i].path == ours[i].path);
+      CHECK(theirs[i].kind == ours[i].kind);
+      CHECK(theirs[i].shape == ours[i].shape);
+      CHECK(theirs[i].dtype == ours[i].dtype);
+      CHECK(theirs[i].storage == ours[i].storage);
+      CHECK(theirs[i].attributes.size() == ours[i].attributes.size());
+      if (ours[i].dtype == "float64" && ours[i].storage.find("lzf") == std::string::npos)
+        CHECK(apart.doubles(ours[i].path).size() == here.doubles(ours[i].path).size());
+      if (ours[i].dtype == "string") CHECK(apart.strings(ours[i].path) == here.strings(ours[i].path));
+    }
+  }
+  CHECK(children().size() == before);
+}
+
+TEST_CASE("hdf5 fence: threads read one file, each what it asked for") {
+  const TemporaryFolder folder;
+  write_result(result_of(100'000), folder / "r.h5");
+  const Hdf5File file(folder / "r.h5");
+  std::vector<std::thread> threads;
+  std::vector<int> right(4, 0);
+  for (std::size_t t = 0; t < right.size(); ++t)
+    threads.emplace_back([&, t] {
+      for (Index row = 0; row < 50; ++row) {
+        const Index first = 1000 * row + 10 * static_cast<Index>(t);
+        right[t] += file.floats("/a/x", first, 7) == std::vector<float>(7, 0.5F) ? 1 : 0;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(right == std::vector<int>(4, 50));
+}
+
+TEST_CASE("hdf5 fence: a child that dies, or does not answer, is an error that says over which object") {
+  const TemporaryFolder folder;
+  write_result(result_of(10), folder / "r.h5");
+  const auto before = children();
+  const Hdf5File file(folder / "r.h5");
+  const auto after = children();
+  REQUIRE(after.size() == before.size() + 1);
+  CHECK(file.doubles("/a/x").size() == 10);
+  ::kill(after.back(), SIGSEGV);
+  CHECK_THROWS_WITH(file.doubles("/a/i"),
+                    ContainsSubstring("r.h5: /a/i: the HDF5 library crashed reading '/a/x' (Seg"));
+  CHECK_THROWS_WITH(file.tree(), ContainsSubstring("did not survive an earlier question"));
+  CHECK(children().size() == before.size());
+}
+
+TEST_CASE("hdf5 fence: a pipe that a file points to hangs nobody") {
+  const TemporaryFolder folder;
+  std::filesystem::copy_file(repository_file("tests/golden/hdf5_hostile.h5"), folder / "hostile.h5");
+  for (const char* name : {"other.h5", "other.bin"}) REQUIRE(::mkfifo((folder / name).c_str(), 0600) == 0);
+  const Hdf5File file(folder / "hostile.h5");
+  CHECK_FALSE(file.tree().empty());
+  CHECK_THROWS_WITH(file.floats("virtual"), ContainsSubstring("other files"));
+}
