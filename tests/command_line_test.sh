@@ -102,18 +102,33 @@ stored=$2/tests/golden/stored/causal.h5
 expect 2 "--length: does not apply to --states" run --states "$stored" --length 5 --out "$work/r"
 expect 2 "does not apply to --states" run --states "$stored" --no-special-tokens --out "$work/r"
 expect 2 "does not apply with --model" run --states "$stored" --model "$golden" --head-count 2 --out "$work/r"
-expect 2 "applies to a single .npy file" run --states "$stored" --layer 1 --out "$work/r"
+expect 1 "--layer applies where nothing says which layer" -q run --states "$stored" --layer 1 --out "$work/r"
 expect 2 "--layer" run --states "$stored" --layer -1 --out "$work/r"
 expect 2 "at least 0" run --states "$stored" --seed -1 --out "$work/r"
 printf '[[7, 8, 9, 10], [11, 12]]\n' >"$work/ids.json"
 expect 2 "applies to --states only" run --model "$golden" --ids "$work/ids.json" --head-count 2 --out "$work/r"
-expect 2 "applies to --states FILE.npy only" run --model "$golden" --ids "$work/ids.json" --layer 1 --out "$work/r"
+expect 2 "applies to --states only" run --model "$golden" --ids "$work/ids.json" --layer 1 --out "$work/r"
 expect 2 "does not apply to --ids" run --model "$golden" --ids "$work/ids.json" --no-special-tokens --out "$work/r"
 expect 2 "documents of their own lengths" run --model "$golden" --ids "$work/ids.json" --documents 2 --length 4 --out "$work/r"
 expect 2 "does not apply to --states" run --states "$stored" --intervene words-only --out "$work/r"
 expect 2 "mean-keys=HEADS, with --model, change queries and keys" run --states "$stored" --intervene re-aim=L0H0:+1 --out "$work/r"
 [ -e "$work/r/results.h5" ] && { echo "FAILED: an error left a result behind"; failed=1; }
 
+# States of others: named, mapped, normalised, or refused.
+others=$2/tests/golden/families/gpt2
+raw="--states $others/expected.safetensors --model $others --dataset {document}.hidden_states --axes layer,token,width"
+# shellcheck disable=SC2086
+expect 1 "say --apply-norm" -q run $raw --only measured_offset --no-figures --out "$work/raw"
+# shellcheck disable=SC2086
+expect 0 "" -q run $raw --apply-norm --only measured_offset --no-figures --out "$work/raw"
+expect 1 "there are 'full.hidden_states', 'short.hidden_states'" -q run --states "$others/expected.safetensors" --model "$others" --dataset full.hiden_states --out "$work/r"
+printf 'queries = "q"\nkeys = "k"\nheads = 2\ncausal = true\n' >"$work/states.toml"
+expect 0 "" -q run --states "$2/tests/golden/stored/formats/types.h5" --states-map "$work/states.toml" --only measured_offset --no-figures --out "$work/mapped"
+expect 2 "--axes" run --states x --axes token --dataset y --out "$work/r"
+expect 2 "--axes requires --dataset" run --states x --axes token,width --out "$work/r"
+expect 2 "excludes" run --states x --dataset y --states-map z --out "$work/r"
+expect 2 "give it with --model DIR" run --states x --apply-norm --out "$work/r"
+expect 2 "--dataset: applies to --states only" run --model "$golden" --ids "$work/ids.json" --dataset x --out "$work/r"
 # States are stored, run on, and a file that is there is not lost.
 printf '[[7, 8, 9, 10], [11, 12, 3, 4]]\n' >"$work/even.json"
 expect 2 "expected layers such as 0,3 or 0:5" capture --model "$golden" --ids "$work/even.json" --layers 3:1 --out "$work/s.h5"
@@ -192,7 +207,7 @@ expect 1 "--heads: there is no L9H9" -q re-aim --model "$families/gpt2" --ids "$
 expect 1 "--length 100000, but the model has 24 positions" atlas --model "$families/gpt2" --length 100000 --out "$work/m"
 expect 1 "--paper-rotation: there is no L9H9" atlas --model "$families/gpt2" --paper-rotation L9H9 --out "$work/m"
 
-expect 2 "applies to a single .npy file" run --states "$2/tests/golden/stored/causal.h5" --layer 1 --out "$work/m"
+expect 1 "--layer applies where nothing says which layer" -q run --states "$2/tests/golden/stored/causal.h5" --layer 1 --out "$work/m"
 printf 'PAR1PAR1' >"$work/states.parquet"
 expect 1 "states.parquet: this is a Parquet table" run --states "$work/states.parquet" --model "$families/gpt2" --out "$work/m"
 mkdir "$work/pickled" && cp "$families/gpt2/config.json" "$work/pickled/" && printf 'x' >"$work/pickled/pytorch_model.bin"

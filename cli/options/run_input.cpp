@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "../../data/files/file_content.h"
 #include "../../data/files/input_text.h"
 #include "../../data/files/text_encoding.h"
 #include "../terminal/progress.h"
@@ -16,13 +15,6 @@
 namespace headwave::cli {
 
 namespace {
-
-/// By its content, as it will be read; a file that is not there is refused when it is opened.
-bool single_npy(const std::filesystem::path& states) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(states, ignored)) return states.extension() == ".npy";
-  return content_of_file(states) == FileContent::npy;
-}
 
 /// A command may open its input twice, to compare two runs over it.
 void say_once(const std::string& remark) {
@@ -69,7 +61,7 @@ std::string unknown_encoding(const std::string& name) {
 CLI::Option* add_states(CLI::App& command, InputOptions& options) {
   return command
       .add_option("--states", options.states,
-                  "stored hidden states or queries and keys: HDF5, .npy, or a folder of .npy")
+                  "stored hidden states or queries and keys: HDF5, .npy, .npz, safetensors, or a folder of them")
       ->type_name("FILE");
 }
 
@@ -143,20 +135,10 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
                      ->type_name("N");
   added.no_special_tokens = command.add_flag("!--no-special-tokens", options.packing.special_tokens,
                                              "put no [CLS] and [SEP] (or their kin) around documents");
-  if (without.states.empty()) {
-    added.head_count =
-        command
-            .add_option("--head-count", options.stored.heads, "stored states: heads, where neither file nor model says")
-            ->check(whole_number(1, 100000))
-            ->type_name("N");
-    added.layer =
-        command.add_option("--layer", options.stored.layer, "stored states in one .npy file: the layer they enter")
-            ->check(whole_number(0, 1023))
-            ->type_name("N");
-  } else {
-    added.head_count = refused_option(command, "--head-count", "applies to stored states; " + without.states);
-    added.layer = refused_option(command, "--layer", "applies to stored states; " + without.states);
-  }
+  if (without.states.empty())
+    added.stored = add_stored_options(command, options.stored);
+  else
+    added.stored = refuse_stored_options(command, without.states);
   added.shuffles = add_interventions(command, options, without);
   return added;
 }
@@ -177,8 +159,8 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
   if (given.model->empty()) refuse(given.map, "says what the tensors of --model are; give that too");
   if (given.states->empty()) {
     if (given.model->empty()) throw CLI::ValidationError("--text, --ids and --random-tokens need --model DIR");
-    refuse(given.head_count, "applies to --states only; the model says how many heads there are");
-    refuse(given.layer, "applies to --states FILE.npy only");
+    refuse(given.stored.head_count, "applies to --states only; the model says how many heads there are");
+    for (const CLI::Option* option : given.stored.where()) refuse(option, "applies to --states only");
     if (!given.ids->empty()) refuse(given.no_special_tokens, "does not apply to --ids: nothing is put around them");
     if (!given.random->empty())
       refuse(given.length, "does not apply to --random-tokens, which says how many there are");
@@ -193,8 +175,8 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
   refuse(given.length, "does not apply to --states: documents are as they were stored");
   refuse(given.no_special_tokens, "does not apply to --states: documents are as they were stored");
   if (!given.model->empty())
-    refuse(given.head_count, "does not apply with --model, which says how many heads there are");
-  if (!single_npy(options.states)) refuse(given.layer, "applies to a single .npy file; here the names say the layers");
+    refuse(given.stored.head_count, "does not apply with --model, which says how many heads there are");
+  if (given.model->empty()) refuse(given.stored.apply_norm, "takes the norm from the model; give it with --model DIR");
 }
 
 JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64_t seed) {
@@ -207,9 +189,9 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
                           {options.packing.documents.value_or(usual_documents), options.random_tokens, 2, -1, seed},
                           options.packing.special_tokens);
     if (!given.ids->empty()) return ids_input(place, options.ids, options.packing);
-    options.stored.documents = options.packing.documents.value_or(0);
-    return given.model->empty() ? states_input(options.states, options.stored)
-                                : states_input(options.states, place, options.stored);
+    options.stored.states.documents = options.packing.documents.value_or(0);
+    return given.model->empty() ? states_input(options.states, stored_of(options.stored))
+                                : states_input(options.states, place, stored_of(options.stored));
   };
   JobInput input = open();
   for (Index i = 0; !given.ids->empty() && i < input.source->count() && options.packing.length; ++i)

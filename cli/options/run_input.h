@@ -7,6 +7,7 @@
 #include "../../job/inputs/intervention_text.h"
 #include "../../job/inputs/job_input.h"
 #include "cli11.h"
+#include "stored_options.h"
 
 namespace headwave::cli {
 
@@ -14,7 +15,7 @@ namespace headwave::cli {
 struct InputOptions {
   std::filesystem::path model, map, text, ids, states;
   PackingOptions packing;
-  StoredStatesOptions stored;
+  StoredOptions stored;
   Index random_tokens = 0;  ///< period of repeated random tokens; 0: none
   std::vector<std::string> interventions;
   InterventionOptions intervening;
@@ -23,7 +24,8 @@ struct InputOptions {
 /// The options whose meaning depends on where documents come from.
 struct SourceOptions {
   CLI::Option *model, *map, *text, *encoding, *ids, *states, *random, *documents, *length, *no_special_tokens,
-      *head_count, *layer, *shuffles;
+      *shuffles;
+  StoredOptionsGiven stored;
 };
 
 /// Why a command has not all of these options; empty: it has.

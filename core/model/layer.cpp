@@ -20,10 +20,18 @@ Matrix32 linear(MatrixView32 x, const Linear& weights) {
   return y;
 }
 
+namespace {
+
+void require_width(const Norm& norm, Index width) {
+  if (norm.scale.size() != width || (!norm.shift.empty() && norm.shift.size() != width))
+    throw ShapeError(fmt::format("normalise: states have width {}, the norm has {}", width, norm.scale.size()));
+}
+
+}  // namespace
+
 void normalise(Matrix32& x, const Norm& norm) {
   if (norm.empty()) return;
-  if (norm.scale.size() != x.cols() || (!norm.shift.empty() && norm.shift.size() != x.cols()))
-    throw ShapeError(fmt::format("normalise: states have width {}, the norm has {}", x.cols(), norm.scale.size()));
+  require_width(norm, x.cols());
   const auto eps = static_cast<double>(norm.eps);
   for (Index i = 0; i < x.rows(); ++i) {
     const auto row = x.row(i).cast<double>();
@@ -32,6 +40,23 @@ void normalise(Matrix32& x, const Norm& norm) {
     x.row(i) = ((row.array() - mean) * inverse).cast<float>() * norm.scale.transpose().array();
     if (!norm.shift.empty()) x.row(i) += norm.shift.transpose();
   }
+}
+
+double share_from_norm(MatrixView32 x, const Norm& norm) {
+  constexpr double tolerance = 0.1;
+  if (norm.empty() || x.rows() == 0) return 1;
+  require_width(norm, x.cols());
+  if ((norm.scale.array() == 0).any()) return 1;
+  const Eigen::ArrayXd scale = norm.scale.cast<double>().array();
+  const Eigen::ArrayXd shift =
+      norm.shift.empty() ? Eigen::ArrayXd::Zero(x.cols()).eval() : norm.shift.cast<double>().array().eval();
+  Index fitting = 0;
+  for (Index i = 0; i < x.rows(); ++i) {
+    const Eigen::ArrayXd z = (x.row(i).transpose().cast<double>().array() - shift) / scale;
+    const double mean = norm.kind == NormKind::layer ? z.mean() : 0.0;
+    if (std::abs(mean) <= tolerance && std::abs((z - mean).square().mean() - 1) <= tolerance) ++fitting;
+  }
+  return static_cast<double>(fitting) / static_cast<double>(x.rows());
 }
 
 void activate(Matrix32& x, Activation activation) {

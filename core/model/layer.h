@@ -16,6 +16,18 @@ Matrix32 linear(MatrixView32 x, const Linear& weights);
 /// @throws ShapeError if the widths differ
 void normalise(Matrix32& x, const Norm& norm);
 
+/// The share of rows that a norm may have made: of the row before scale and shift, z = (x - shift) / scale,
+///
+///     layer: |mean z| <= 0.1 and |variance z - 1| <= 0.1;  rms: |mean square z - 1| <= 0.1          (1)
+///
+/// What the norm made has mean 0 and variance v / (v + eps), whatever it was made of; rounding to float16 or bfloat16
+/// stays within (1). Raw residual states have whatever variance their layer has. Channels whose scale is 0 say nothing:
+/// where there is one, and where there is no norm, every row may come from it.
+/// @param x  (T, d)
+/// @returns 0 to 1
+/// @throws ShapeError if the widths differ
+double share_from_norm(MatrixView32 x, const Norm& norm);
+
 /// Applies an activation to every entry in place. gelu is the exact x Phi(x); gelu_tanh its tanh approximation; silu is
 /// x / (1 + e^-x).
 /// Source: Hendrycks and Gimpel 2016.

@@ -1,8 +1,9 @@
 #include "npy.h"
 
-#include <algorithm>
 #include <charconv>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <span>
 
@@ -10,8 +11,8 @@
 
 #include "../../core/numbers/error.h"
 #include "../files/file_content.h"
-#include "../files/mapped_file.h"
 #include "../files/printable.h"
+#include "../files/unicode_text.h"
 #include "npy_header.h"
 #include "stored_numbers.h"
 
@@ -21,6 +22,8 @@ namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::size_t most_dimensions = 64;
+constexpr std::size_t longest_npy_header = std::size_t{1} << 20U, around_npy_header = 64;
+constexpr std::size_t most_npy_text = std::size_t{1} << 30U;
 
 struct Element {
   std::string dtype;
@@ -75,9 +78,8 @@ bool holds_objects(const NpyInfo& info) {
          info.descr.find("\"O") != info.descr.npos;
 }
 
-// Everything but the numbers: magic, version, length of the header, the header, and the file's size against the shape.
-NpyInfo info_of(const MappedFile& file, const std::string& name) {
-  const std::string_view text = file.text();
+// Everything but the numbers: magic, version, length of the header, the header.
+NpyInfo info_of(std::string_view text, std::size_t bytes, const std::string& name) {
   if (const FileContent content = content_of(text); content == FileContent::npz || content == FileContent::zip)
     throw FormatError(
         fmt::format("{}: this is {}: unzip it and give one of the .npy files inside", name, words_of(content)));
@@ -93,9 +95,9 @@ NpyInfo info_of(const MappedFile& file, const std::string& name) {
   if (text.size() < start) throw FormatError(fmt::format("{}: the npy header is cut short", name));
   std::size_t length = 0;
   for (std::size_t i = 0; i < length_bytes; ++i) length |= byte(8 + i) << (8 * i);
-  if (length > text.size() - start || length > (std::size_t{1} << 20U))
+  if (length > text.size() - start || length > longest_npy_header)
     throw FormatError(
-        fmt::format("{}: an npy header of {} bytes does not fit in the file of {} bytes", name, length, text.size()));
+        fmt::format("{}: an npy header of {} bytes does not fit in the file of {} bytes", name, length, bytes));
   NpyInfo info = npy_header(text.substr(start, length), name);
   info.data = start + length;
   return info;
@@ -116,7 +118,7 @@ void check_size(const NpyInfo& info, const std::optional<std::size_t>& entry_byt
                     name, bytes, info.dtype, file_bytes - info.data));
 }
 
-Element checked_element(NpyInfo& info, const MappedFile& file, const std::string& name) {
+void complete_info(NpyInfo& info, std::size_t bytes, const std::string& name) {
   if (holds_objects(info))
     throw FormatError(
         fmt::format("{}: holds Python objects, a pickle that would run code when loaded: save it with a number type "
@@ -126,96 +128,71 @@ Element checked_element(NpyInfo& info, const MappedFile& file, const std::string
   if (!element) throw FormatError(fmt::format("{}: '{}' is not a NumPy type", name, printable(info.descr, 40)));
   info.dtype = element->dtype;
   info.big_endian = info.descr.starts_with('>');
-  check_size(info, element->bytes, file.size(), name);
-  return *element;
+  info.number = element->number;
+  check_size(info, element->bytes, bytes, name);
 }
 
-// Entries of a Fortran-order array, last index fastest. Walks the output in order and steps through the input.
-template <class Number>
-std::vector<Number> row_major(const std::vector<Number>& values, const std::vector<Index>& shape) {
-  std::vector<Number> sorted;
-  sorted.reserve(values.size());
-  std::vector<Index> place(shape.size(), 0);
-  std::vector<Index> stride(shape.size(), 1);
-  for (std::size_t axis = 1; axis < shape.size(); ++axis) stride[axis] = stride[axis - 1] * shape[axis - 1];
-  Index from = 0;
-  while (sorted.size() < values.size()) {
-    sorted.push_back(values[static_cast<std::size_t>(from)]);
-    for (std::size_t axis = shape.size(); axis-- > 0;) {
-      from += stride[axis];
-      if (++place[axis] < shape[axis]) break;
-      from -= stride[axis] * shape[axis];
-      place[axis] = 0;
-    }
+/// A text of UCS-4 letters, or of bytes, that is padded with zeros.
+std::string letters_of(std::span<const std::byte> entry, bool wide, bool big_endian) {
+  std::string text;
+  for (std::size_t at = 0; at + (wide ? 4 : 1) <= entry.size(); at += wide ? 4 : 1) {
+    char32_t letter = std::to_integer<char32_t>(entry[at]);
+    for (std::size_t b = 1; wide && b < 4; ++b)
+      letter = big_endian ? letter << 8U | std::to_integer<char32_t>(entry[at + b])
+                          : letter | std::to_integer<char32_t>(entry[at + b]) << (8 * b);
+    const bool is_letter = letter <= 0x10FFFF && (letter < 0xD800 || letter > 0xDFFF);
+    if (wide)
+      append_utf8(text, is_letter ? letter : U'\xFFFD');
+    else
+      text += static_cast<char>(letter);
   }
-  return sorted;
-}
-
-struct Rows {
-  Index first = 0;
-  Index count = -1;  // -1: all
-};
-
-// The bytes of some rows. What the row size is follows from the number of bytes, which check_size() has compared.
-std::span<const std::byte> bytes_of_rows(std::span<const std::byte> bytes, const NpyInfo& info, const Rows& rows) {
-  if (rows.count < 0) return bytes;
-  const auto row = bytes.size() / static_cast<std::size_t>(std::max<Index>(info.shape[0], 1));
-  return bytes.subspan(row * static_cast<std::size_t>(rows.first), row * static_cast<std::size_t>(rows.count));
-}
-
-template <class Number, class Convert>
-NpyArray<Number> array_of(const std::filesystem::path& path, const char* wanted, Convert convert,
-                          const Rows& rows = {}) {
-  const MappedFile file(path);
-  const std::string name = shown_path(path);
-  NpyInfo info = info_of(file, name);
-  const Element element = checked_element(info, file, name);
-  if (!element.number) throw FormatError(fmt::format("{}: holds {} values, expected {}", name, info.dtype, wanted));
-  const Index all = info.shape.empty() ? 0 : info.shape[0];
-  if (rows.count >= 0 && (rows.first < 0 || rows.first > all || rows.count > all - rows.first))
-    throw ShapeError(fmt::format("{}: asked for {} rows from row {}, it has {}", name, rows.count, rows.first, all));
-  const ByteOrder order = info.big_endian ? ByteOrder::big : ByteOrder::little;
-  const std::span<const std::byte> bytes = file.bytes().subspan(info.data);
-  try {
-    NpyArray<Number> array{info.shape, {}};
-    if (rows.count >= 0) array.shape[0] = rows.count;
-    if (!info.fortran_order || info.shape.size() < 2) {
-      array.values = convert(bytes_of_rows(bytes, info, rows), *element.number, order);
-      return array;
-    }
-    array.values = row_major(convert(bytes, *element.number, order), info.shape);
-    if (rows.count >= 0) {
-      const auto row = static_cast<std::ptrdiff_t>(array.values.size()) / std::max<Index>(all, 1);
-      array.values.erase(array.values.begin() + row * (rows.first + rows.count), array.values.end());
-      array.values.erase(array.values.begin(), array.values.begin() + row * rows.first);
-    }
-    return array;
-  } catch (const NumericError& problem) {
-    throw FormatError(fmt::format("{}: holds {} values: {}", name, info.dtype, problem.what()));
-  }
+  return valid_utf8(text.substr(0, text.find_last_not_of('\0') + 1));
 }
 
 }  // namespace
 
-NpyInfo npy_info(const std::filesystem::path& path) {
-  const MappedFile file(path);
-  const std::string name = shown_path(path);
-  NpyInfo info = info_of(file, name);
-  checked_element(info, file, name);
+NpyInfo npy_info(const ReadableBytes& bytes, const std::string& name) {
+  NpyInfo info = info_of(bytes.text(0, longest_npy_header + around_npy_header), bytes.size(), name);
+  complete_info(info, bytes.size(), name);
   return info;
 }
 
-NpyArray<float> npy_floats(const std::filesystem::path& path) {
-  return array_of<float>(path, "real numbers", floats_of);
+NpyInfo npy_info(const std::filesystem::path& path) {
+  return npy_info(FileBytes(path), shown_path(path));
 }
 
-NpyArray<float> npy_floats(const std::filesystem::path& path, Index first_row, Index rows) {
-  if (rows < 0) throw ShapeError(fmt::format("{}: asked for {} rows", shown_path(path), rows));
-  return array_of<float>(path, "real numbers", floats_of, Rows{first_row, rows});
+PlacedNumbers placed_numbers(const NpyInfo& info, const std::string& name) {
+  if (!info.number)
+    throw FormatError(fmt::format(
+        "{}: holds {} values, expected real numbers{}", name, info.dtype,
+        info.descr.ends_with("V2") ? "; bfloat16 has no place in this format: save x.astype('float32')" : ""));
+  return {info.shape, *info.number, info.big_endian ? ByteOrder::big : ByteOrder::little, info.fortran_order,
+          info.data};
 }
 
-NpyArray<std::int64_t> npy_integers(const std::filesystem::path& path) {
-  return array_of<std::int64_t>(path, "integers", integers_of);
+std::vector<float> npy_floats(const std::filesystem::path& path) {
+  const FileBytes bytes(path);
+  const std::string name = shown_path(path);
+  const NpyInfo info = npy_info(bytes, name);
+  return floats_of_block(bytes, placed_numbers(info, name), whole_block(info.shape));
+}
+
+std::vector<std::string> npy_texts(const ReadableBytes& bytes, const NpyInfo& info, const std::string& name) {
+  const std::size_t size = bytes.size() - info.data;
+  const auto entries = static_cast<std::size_t>(
+      std::accumulate(info.shape.begin(), info.shape.end(), Index{1}, std::multiplies<Index>()));
+  if (info.dtype != "string" || info.fortran_order)
+    throw FormatError(fmt::format("{}: holds {}{} values, expected text in C order", name, info.dtype,
+                                  info.fortran_order ? " in Fortran order," : ""));
+  if (size > most_npy_text || entries > most_npy_text)
+    throw FormatError(fmt::format("{}: {} texts of {} bytes are more than is read", name, entries, size));
+  std::vector<std::byte> raw(size);
+  bytes.read(info.data, raw);
+  const std::size_t entry = entries == 0 ? 0 : size / entries;
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < entries; ++i)
+    texts.push_back(letters_of(std::span(raw).subspan(i * entry, entry), info.descr[1] == 'U', info.big_endian));
+  return texts;
 }
 
 }  // namespace headwave

@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "../../core/numbers/matrix.h"
+#include "array_block.h"
 
 namespace headwave {
 
@@ -17,14 +18,8 @@ struct NpyInfo {
   std::string dtype;           ///< in words: "float32", "int64", "bool", "complex64", "string", "structured", ...
   bool fortran_order = false;  ///< the first index runs fastest
   bool big_endian = false;
-  std::size_t data = 0;  ///< first byte of the numbers
-};
-
-/// An array's numbers, row-major whatever their order in the file.
-template <class Number>
-struct NpyArray {
-  std::vector<Index> shape;
-  std::vector<Number> values;
+  std::size_t data = 0;              ///< first byte of the numbers
+  std::optional<NumberType> number;  ///< where they are real numbers
 };
 
 /// The header of a .npy file, versions 1.0, 2.0 and 3.0, checked against the file's size.
@@ -38,19 +33,21 @@ struct NpyArray {
 ///         .npz archive, or holds Python objects (a pickle, which would run code when loaded)
 NpyInfo npy_info(const std::filesystem::path& path);
 
-/// The numbers of a .npy file as floats: float16, float32, float64, integers of 8 to 64 bits or booleans, either byte
-/// order.
-/// @throws IoError, FormatError as npy_info, and FormatError if the array holds anything but real numbers
-NpyArray<float> npy_floats(const std::filesystem::path& path);
+/// The same of an array that lies in other bytes, as in a .npz archive.
+/// @param name  what messages call it
+NpyInfo npy_info(const ReadableBytes& bytes, const std::string& name);
 
-/// Rows first_row .. first_row + rows - 1 of the first axis, as floats. Only those are read, unless the order is
-/// Fortran's.
-/// @returns an array of shape (rows, ...)
-/// @throws IoError, FormatError as above; ShapeError if there are no such rows
-NpyArray<float> npy_floats(const std::filesystem::path& path, Index first_row, Index rows);
+/// Where the numbers lie: float16, float32, float64, integers of 8 to 64 bits or booleans, either byte order.
+/// @param info  of that array
+/// @throws FormatError if the array holds anything but real numbers
+PlacedNumbers placed_numbers(const NpyInfo& info, const std::string& name);
 
-/// The integers or booleans of a .npy file, exactly.
-/// @throws IoError, FormatError as npy_info, and FormatError if the array holds anything but integers that fit in int64
-NpyArray<std::int64_t> npy_integers(const std::filesystem::path& path);
+/// The numbers of a .npy file as floats, row-major whatever their order in the file.
+/// @throws IoError, FormatError as npy_info and placed_numbers
+std::vector<float> npy_floats(const std::filesystem::path& path);
+
+/// The texts of an array of them; its numbers are not texts.
+/// @throws FormatError if the array holds anything else, or more than a GB
+std::vector<std::string> npy_texts(const ReadableBytes& bytes, const NpyInfo& info, const std::string& name);
 
 }  // namespace headwave

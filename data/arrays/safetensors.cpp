@@ -56,11 +56,7 @@ bool is_plain_name(const std::string& name) {
 }
 
 std::optional<NumberType> real_type(const std::string& dtype) {
-  if (dtype == "F32") return NumberType::f32;
-  if (dtype == "F16") return NumberType::f16;
-  if (dtype == "BF16") return NumberType::bf16;
-  if (dtype == "F64") return NumberType::f64;
-  return std::nullopt;
+  return dtype.starts_with('F') || dtype == "BF16" ? number_type(dtype) : std::nullopt;
 }
 
 }  // namespace

@@ -97,61 +97,72 @@ std::string shape_text(std::span<const Index> shape) {
   return fmt::format("({})", fmt::join(shape, ", "));
 }
 
-SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : file_(path) {
-  read_header();
+std::optional<NumberType> number_type(const std::string& dtype) {
+  static const std::map<std::string, NumberType> types = {
+      {"F16", NumberType::f16},     {"BF16", NumberType::bf16}, {"F32", NumberType::f32}, {"F64", NumberType::f64},
+      {"I8", NumberType::i8},       {"I16", NumberType::i16},   {"I32", NumberType::i32}, {"I64", NumberType::i64},
+      {"U8", NumberType::u8},       {"U16", NumberType::u16},   {"U32", NumberType::u32}, {"U64", NumberType::u64},
+      {"BOOL", NumberType::boolean}};
+  const auto found = types.find(dtype);
+  return found == types.end() ? std::nullopt : std::optional(found->second);
 }
 
-void SafetensorsFile::read_header() {
-  const std::string name = shown_path(path());
+SafetensorsHeader safetensors_header(const FileBytes& file) {
+  const std::string name = shown_path(file.path());
   std::uint64_t length = 0;
-  if (file_.size() < sizeof length)
-    throw FormatError(fmt::format("{}: {} bytes are too few for a safetensors file", name, file_.size()));
-  std::memcpy(&length, file_.bytes().data(), sizeof length);
-  if (length > longest_header || length > file_.size() - sizeof length)
+  if (file.size() < sizeof length)
+    throw FormatError(fmt::format("{}: {} bytes are too few for a safetensors file", name, file.size()));
+  file.read(0, std::as_writable_bytes(std::span(&length, 1)));
+  if (length > longest_header || length > file.size() - sizeof length)
     throw FormatError(
         fmt::format("{}: a safetensors header of {} bytes does not fit in the file of {} bytes: the file is cut "
                     "short, or not safetensors",
-                    name, length, file_.size()));
-  data_ = sizeof length + static_cast<std::size_t>(length);
-  const std::string_view text = file_.text().substr(sizeof length, static_cast<std::size_t>(length));
+                    name, length, file.size()));
+  SafetensorsHeader read{sizeof length + static_cast<std::size_t>(length), {}, {}};
+  const std::string text = file.text(sizeof length, static_cast<std::size_t>(length));
   if (!text.starts_with('{'))
     throw FormatError(fmt::format("{}: expected a safetensors header, which begins with '{{'", name));
   const json header = json_of_text(text, name);
-  const std::size_t data_bytes = file_.size() - data_;
+  const std::size_t data_bytes = file.size() - read.data;
   for (const auto& [key, entry] : header.items()) {
     if (key != "__metadata__") {
-      tensors_.push_back(tensor_info(entry, Entry{name, key}, data_bytes));
+      read.tensors.push_back(tensor_info(entry, Entry{name, key}, data_bytes));
       continue;
     }
     if (!entry.is_object()) throw FormatError(fmt::format("{}: __metadata__ must be an object of texts", name));
     for (const auto& [label, text_value] : entry.items()) {
       if (!text_value.is_string())
         throw FormatError(fmt::format("{}: __metadata__ '{}' must be text", name, printable(label)));
-      metadata_.emplace(label, text_value.get<std::string>());
+      read.metadata.emplace(label, text_value.get<std::string>());
     }
   }
 
-  std::ranges::sort(tensors_, {}, [](const TensorInfo& t) { return std::tie(t.begin, t.end, t.name); });
+  std::ranges::sort(read.tensors, {}, [](const TensorInfo& t) { return std::tie(t.begin, t.end, t.name); });
   std::size_t filled = 0;
-  for (const TensorInfo& tensor : tensors_) {
+  for (const TensorInfo& tensor : read.tensors) {
     if (tensor.begin != filled)
       Entry{name, tensor.name}.refuse(
           fmt::format("its bytes begin at {}, {} {}", tensor.begin,
                       tensor.begin < filled ? "inside the tensor that ends at" : "leaving a gap after", filled));
     filled = tensor.end;
-    places_.emplace(tensor.name, places_.size());
   }
   if (filled != data_bytes)
     throw FormatError(fmt::format("{}: the tensors fill {} bytes, the file has {}", name, filled, data_bytes));
+  return read;
+}
+
+SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
+    : file_(path), header_(safetensors_header(FileBytes(path))) {
+  for (const TensorInfo& tensor : header_.tensors) places_.emplace(tensor.name, places_.size());
 }
 
 const TensorInfo* SafetensorsFile::find(const std::string& name) const {
   const auto found = places_.find(name);
-  return found == places_.end() ? nullptr : &tensors_[found->second];
+  return found == places_.end() ? nullptr : &header_.tensors[found->second];
 }
 
 std::span<const std::byte> SafetensorsFile::bytes(const TensorInfo& tensor) const {
-  return file_.bytes().subspan(data_ + tensor.begin, tensor.end - tensor.begin);
+  return file_.bytes().subspan(header_.data + tensor.begin, tensor.end - tensor.begin);
 }
 
 }  // namespace headwave

@@ -3,11 +3,13 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "../../core/numbers/matrix.h"
+#include "../files/file_bytes.h"
 #include "../files/mapped_file.h"
 #include "stored_numbers.h"
 
@@ -27,33 +29,42 @@ struct TensorInfo {
 /// "(3, 4)", as messages and listings write shapes.
 std::string shape_text(std::span<const Index> shape);
 
-/// A safetensors file, mapped into memory: opening it reads the header only.
-///
+/// How a type of safetensors ("F32", "BF16", "I64", "BOOL", ...) stores one number; nothing of those that are not read.
+std::optional<NumberType> number_type(const std::string& dtype);
+
+/// What stands before the numbers of a safetensors file.
+struct SafetensorsHeader {
+  std::size_t data = 0;             ///< first byte after it
+  std::vector<TensorInfo> tensors;  ///< in the order of their bytes
+  std::map<std::string, std::string> metadata;
+};
+
 /// Everything the format promises is checked: the header's length against the file and 100 MB, its JSON (see
 /// json_file.h), known types, shape x type = bytes without overflow, and byte ranges that fill the data without overlap
 /// or gap.
 ///
 /// Source: the safetensors format description, https://github.com/huggingface/safetensors.
+/// @throws IoError if the file cannot be read; FormatError naming the file and the tensor if anything above fails
+SafetensorsHeader safetensors_header(const FileBytes& file);
+
+/// A safetensors file, mapped into memory: opening it reads the header only.
 class SafetensorsFile {
  public:
-  /// @throws IoError if the file cannot be read; FormatError naming the file and the tensor if anything above fails
+  /// @throws IoError, FormatError as safetensors_header()
   explicit SafetensorsFile(const std::filesystem::path& path);
 
   [[nodiscard]] const std::filesystem::path& path() const { return file_.path(); }
-  [[nodiscard]] const std::vector<TensorInfo>& tensors() const { return tensors_; }  ///< in the order of their bytes
-  [[nodiscard]] const std::map<std::string, std::string>& metadata() const { return metadata_; }
+  [[nodiscard]] const std::vector<TensorInfo>& tensors() const { return header_.tensors; }
+  [[nodiscard]] const std::map<std::string, std::string>& metadata() const { return header_.metadata; }
   /// The tensor of that name, or nullptr.
   [[nodiscard]] const TensorInfo* find(const std::string& name) const;
   /// A tensor's bytes in the mapping; good while this object lives. They may lie at any address, odd ones too.
   [[nodiscard]] std::span<const std::byte> bytes(const TensorInfo& tensor) const;
 
  private:
-  void read_header();
   MappedFile file_;
-  std::size_t data_ = 0;  // first byte after the header
-  std::vector<TensorInfo> tensors_;
-  std::map<std::string, std::string> metadata_;
-  std::map<std::string, std::size_t> places_;  // of names in tensors_
+  SafetensorsHeader header_;
+  std::map<std::string, std::size_t> places_;  // of names among the tensors
 };
 
 /// A float32 array to be stored.

@@ -113,13 +113,17 @@ std::size_t size_of(NumberType type) {
 }
 
 std::vector<float> floats_of(std::span<const std::byte> bytes, NumberType type, ByteOrder order) {
-  std::vector<float> values;
-  values.reserve(bytes.size() / size_of(type));
-  visit_numbers(bytes, type, order, [&values](auto number) {
+  std::vector<float> values(bytes.size() / size_of(type));
+  if (type == NumberType::f32 && order == ByteOrder::little && bytes.size() % sizeof(float) == 0) {
+    if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  }
+  std::size_t at = 0;
+  visit_numbers(bytes, type, order, [&](auto number) {
     if constexpr (std::is_same_v<decltype(number), double>)
-      values.push_back(rounded(number));
+      values[at++] = rounded(number);
     else
-      values.push_back(static_cast<float>(number));
+      values[at++] = static_cast<float>(number);
   });
   return values;
 }

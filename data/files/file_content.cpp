@@ -2,10 +2,11 @@
 
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "mapped_file.h"
+#include "file_bytes.h"
 
 namespace headwave {
 
@@ -19,11 +20,11 @@ bool is_hdf5(std::string_view bytes) {
   return false;
 }
 
-bool is_safetensors(std::string_view bytes) {
+bool is_safetensors(std::string_view bytes, std::size_t size) {
   std::uint64_t length = 0;
   if (bytes.size() <= sizeof length) return false;
   std::memcpy(&length, bytes.data(), sizeof length);
-  return bytes[sizeof length] == '{' && length <= bytes.size() - sizeof length;
+  return bytes[sizeof length] == '{' && length <= size - sizeof length;
 }
 
 /// The name of the first member of a zip archive.
@@ -43,13 +44,15 @@ FileContent zip_content(std::string_view bytes) {
 }
 
 // Protocols 2 to 5 begin with their number; STOP is a full stop. (Protocols 0 and 1 begin with anything.)
-bool is_pickle(std::string_view bytes) {
-  return bytes.size() > 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5 && bytes.back() == '.';
+bool is_pickle(std::string_view bytes, char last) {
+  return bytes.size() > 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5 && last == '.';
 }
 
-}  // namespace
+/// Enough for every mark, and for a user's block before HDF5's.
+constexpr std::size_t looked_at = std::size_t{4} << 20U;
 
-FileContent content_of(std::string_view bytes) {
+/// Of the first bytes of a file of a size, and its last one.
+FileContent content_of_ends(std::string_view bytes, std::size_t size, char last) {
   using enum FileContent;
   static const std::vector<std::pair<std::string_view, FileContent>> marks = {
       {"\x93NUMPY", npy},
@@ -65,16 +68,26 @@ FileContent content_of(std::string_view bytes) {
       {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", pytorch}};
   if (bytes.empty()) return empty;
   if (is_hdf5(bytes)) return hdf5;
-  if (is_safetensors(bytes)) return safetensors;
+  if (is_safetensors(bytes, size)) return safetensors;
   if (bytes.starts_with("PK\x03\x04")) return zip_content(bytes);
   for (const auto& [mark, content] : marks)
     if (bytes.starts_with(mark)) return content;
-  return is_pickle(bytes) ? pickle : other;
+  return is_pickle(bytes, last) ? pickle : other;
+}
+
+}  // namespace
+
+FileContent content_of(std::string_view bytes) {
+  return content_of_ends(bytes, bytes.size(), bytes.empty() ? '\0' : bytes.back());
 }
 
 FileContent content_of_file(const std::filesystem::path& path) {
   std::error_code ignored;
-  return std::filesystem::is_directory(path, ignored) ? FileContent::other : content_of(MappedFile(path).text());
+  if (std::filesystem::is_directory(path, ignored)) return FileContent::other;
+  const FileBytes file(path);
+  const std::string first = file.text(0, looked_at);
+  const std::string last = file.text(file.size() - (first.empty() ? 0 : 1), 1);
+  return content_of_ends(first, file.size(), last.empty() ? '\0' : last.front());
 }
 
 std::string_view words_of(FileContent content) {

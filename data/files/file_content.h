@@ -26,7 +26,7 @@ enum class FileContent {
 /// Known by magic numbers; of a zip archive by its first members, of a safetensors file by the length of its header.
 FileContent content_of(std::string_view bytes);
 
-/// The same of a file; `other` of a folder.
+/// The same of a file, of which the first 4 MB are looked at; `other` of a folder.
 /// @throws IoError if the file cannot be read
 FileContent content_of_file(const std::filesystem::path& path);
 

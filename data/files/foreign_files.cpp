@@ -52,13 +52,14 @@ std::string unmarked_states(const fs::path& path, std::string_view bytes) {
   if (is_text(bytes))
     return with_python(
         path,
-        "this is text; stored states are read from HDF5 and .npy files. A table of numbers, a line for "
+        "this is text; stored states are read from HDF5, .npy, .npz and safetensors files. A table of numbers, a line "
+        "for "
         "each token, is turned into one",
         fmt::format("import numpy as np; np.save('states.npy', np.loadtxt({{}}, dtype='float32'{}))", separator(bytes)),
         then);
   return with_python(path,
-                     "neither HDF5 nor .npy, which stored states are read from. Bare float32 numbers are turned into "
-                     "one, with their three sizes in the place of D, T and W",
+                     "neither HDF5, .npy, .npz nor safetensors, which stored states are read from. Bare float32 "
+                     "numbers are turned into .npy, with their three sizes in the place of D, T and W",
                      "import numpy as np; np.save('states.npy', np.fromfile({}, 'float32').reshape(D, T, W))", then);
 }
 
@@ -144,25 +145,12 @@ std::string unmarked_weights(const fs::path& path) {
 
 std::string foreign_states(const fs::path& path) {
   using enum FileContent;
-  constexpr std::string_view reads = "stored states are read from HDF5 and .npy files. Turn it into one";
+  constexpr std::string_view reads =
+      "stored states are read from HDF5, .npy, .npz and safetensors files. Turn it into one";
   constexpr std::string_view then = ", then give states.npy";
-  constexpr std::string_view then_folder =
-      ", then give the folder states, with the arrays named hidden_states_layer_L and the like";
   const MappedFile file(path);
   const FileContent content = content_of(file.text());
   switch (content) {
-    case npz:
-      return with_python(path,
-                         what_it_is(content, "stored states are read from HDF5 and .npy files. Turn it into those"),
-                         "import os, numpy as np; os.mkdir('states'); [np.save('states/' + k, v) for k, v in "
-                         "np.load({}).items()]",
-                         then_folder);
-    case safetensors:
-      return with_python(path,
-                         what_it_is(content, "stored states are read from HDF5 and .npy files. Turn it into those"),
-                         "import os, numpy as np; from safetensors.numpy import load_file; os.mkdir('states'); "
-                         "[np.save('states/' + k, v) for k, v in load_file({}).items()]",
-                         then_folder);
     case pytorch:
       return with_python(path, what_it_is(content, reads),
                          "import numpy as np, torch; np.save('states.npy', torch.load({}, map_location='cpu', "
@@ -185,7 +173,8 @@ std::string foreign_states(const fs::path& path) {
     case other:
       return unmarked_states(path, file.text());
     default:
-      return fmt::format("{}: this is {}, expected stored states as HDF5 or .npy", shown_path(path), words_of(content));
+      return fmt::format("{}: this is {}, expected stored states as HDF5, .npy, .npz or safetensors", shown_path(path),
+                         words_of(content));
   }
 }
 
@@ -221,7 +210,6 @@ std::string foreign_file(const fs::path& path) {
     case FileContent::pytorch:
     case FileContent::gguf:
       return foreign_weights(path);
-    case FileContent::npz:
     case FileContent::pickle:
     case FileContent::parquet:
     case FileContent::gzip:
@@ -229,7 +217,7 @@ std::string foreign_file(const fs::path& path) {
       return foreign_states(path);
     default:
       return fmt::format(
-          "{}: neither HDF5 nor safetensors nor .npy by its first bytes; headwave inspect shows these, "
+          "{}: neither HDF5, safetensors, .npy nor .npz by its first bytes; headwave inspect shows these, "
           "results and model directories",
           shown_path(path));
   }

@@ -43,7 +43,7 @@ std::vector<std::string> scales_of(const Hdf5Dataset& data) {
 std::vector<std::string> strings_of(const Hdf5Dataset& data, std::uintmax_t file_bytes) {
   if (H5Tget_class(data.type()) != H5T_STRING)
     throw FormatError(fmt::format("expected text, found {}", hdf5_type_text(data.type())));
-  data.check_readable(file_bytes, sizeof(std::string));
+  data.check_readable(file_bytes, sizeof(std::string), data.whole());
   return hdf5_strings(data.type(), data.space(), std::size_t{1} << 30U, [&](hid_t memory, void* buffer) {
     return H5Dread(data.id(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer) >= 0;
   });
@@ -125,17 +125,14 @@ void Hdf5Answers::put_numbers(const Hdf5Request& request, const Hdf5Room& room) 
       (!hdf5_is_number(data.type()) || H5Tget_class(data.type()) == H5T_FLOAT))
     throw FormatError(fmt::format("expected integers, found {}", hdf5_type_text(data.type())));
   demand_numbers(data);
-  data.require_inside();
-  if (request.rows >= 0) {
-    const Index all = data.extent().shape.empty() ? 0 : data.extent().shape[0];
-    if (request.first_row < 0 || request.first_row > all || request.rows > all - request.first_row)
-      throw ShapeError(fmt::format("asked for {} rows from row {}, it has {}", request.rows, request.first_row, all));
-  }
+  data.require_own_data();
+  const ArrayBlock block = request.block.value_or(data.whole());
+  require_inside(block, data.extent().shape);
   const std::size_t entry = request.question == Hdf5Question::floats ? sizeof(float) : sizeof(double);
-  data.check_readable(bytes_, entry, request.first_row, request.rows);
-  const std::size_t entries = data.entries(request.rows);
+  data.check_readable(bytes_, entry, block);
+  const std::size_t entries = data.entries(block);
   void* values = room(entries * entry);
-  if (entries > 0) data.read(memory_type(data, request.question), request.first_row, request.rows, values);
+  if (entries > 0) data.read(memory_type(data, request.question), block, values);
   if (request.question != Hdf5Question::integers || !could_overflow(data)) return;
   const auto* first = static_cast<const std::int64_t*>(values);
   if (std::any_of(first, first + entries, [](std::int64_t value) { return value < 0; }))

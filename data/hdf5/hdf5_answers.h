@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -33,11 +34,10 @@ struct Hdf5Request {
   Hdf5Question question = Hdf5Question::tree;
   std::string object = "/";
   std::string attribute = {};
-  Index first_row = 0;
-  Index rows = -1;  ///< -1: all
+  std::optional<ArrayBlock> block = {};  ///< of floats; none: all of them
   template <class Self>
   static auto members(Self& self) {
-    return std::tie(self.question, self.object, self.attribute, self.first_row, self.rows);
+    return std::tie(self.question, self.object, self.attribute, self.block);
   }
 };
 

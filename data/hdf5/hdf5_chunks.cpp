@@ -124,15 +124,15 @@ struct Range {
   hsize_t end;
 };
 
-std::vector<Range> chunk_ranges(const std::vector<hsize_t>& chunk, std::span<const Index> shape, Index first_row,
-                                Index rows) {
+std::vector<Range> chunk_ranges(const std::vector<hsize_t>& chunk, const ArrayBlock& block) {
   std::vector<Range> ranges;
   std::size_t count = 1;
   for (std::size_t axis = 0; axis < chunk.size(); ++axis) {
-    const bool some = axis == 0 && rows >= 0;
-    const auto first = static_cast<hsize_t>(some ? first_row : 0);
-    const auto end = static_cast<hsize_t>(some ? first_row + rows : shape[axis]);
-    ranges.push_back({first / chunk[axis], (end + chunk[axis] - 1) / chunk[axis]});
+    const auto first = static_cast<hsize_t>(block.first[axis]);
+    const hsize_t end = first + static_cast<hsize_t>(block.count[axis]);
+    // Of no entries there are no chunks, also where they would begin inside one.
+    ranges.push_back({first / chunk[axis], first == end ? 0 : (end + chunk[axis] - 1) / chunk[axis]});
+    if (ranges.back().end < ranges.back().first) ranges.back().end = ranges.back().first;
     if (__builtin_mul_overflow(count, ranges.back().end - ranges.back().first, &count) || count > most_chunks)
       throw FormatError(fmt::format("more than {} chunks are not read: repack the file with larger ones", most_chunks));
   }
@@ -154,7 +154,7 @@ std::vector<std::string> hdf5_filter_texts(hid_t creation_properties) {
 }
 
 void check_hdf5_chunks(hid_t dataset, hid_t creation_properties, std::span<const Index> shape, std::size_t entry,
-                       Index first_row, Index rows, std::uintmax_t file_bytes) {
+                       const ArrayBlock& block, std::uintmax_t file_bytes) {
   const std::vector<hsize_t> chunk = hdf5_chunk_shape(creation_properties);
   if (chunk.size() != shape.size() || std::ranges::count(chunk, hsize_t{0}) > 0)
     throw FormatError("its chunks do not fit its shape: the file is damaged");
@@ -164,7 +164,7 @@ void check_hdf5_chunks(hid_t dataset, hid_t creation_properties, std::span<const
   unsigned options = 0;
   H5Pget_chunk_opts(creation_properties, &options);
 
-  const std::vector<Range> ranges = chunk_ranges(chunk, shape, first_row, rows);
+  const std::vector<Range> ranges = chunk_ranges(chunk, block);
   if (std::ranges::any_of(ranges, [](const Range& range) { return range.first >= range.end; })) return;
   std::vector<hsize_t> offset;
   for (std::size_t axis = 0; axis < chunk.size(); ++axis) offset.push_back(ranges[axis].first * chunk[axis]);

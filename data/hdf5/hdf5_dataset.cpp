@@ -91,18 +91,17 @@ std::string Hdf5Dataset::storage_text() const {
   return text;
 }
 
-void Hdf5Dataset::require_inside() const {
+void Hdf5Dataset::require_own_data() const {
   if (H5Pget_layout(layout_.id()) == H5D_VIRTUAL || H5Pget_external_count(layout_.id()) > 0)
     throw FormatError("its numbers lie in other files, which are not followed: copy them into one file");
 }
 
-void Hdf5Dataset::check_readable(std::uintmax_t file_bytes, std::size_t memory_entry, Index first_row,
-                                 Index rows) const {
-  require_inside();
+void Hdf5Dataset::check_readable(std::uintmax_t file_bytes, std::size_t memory_entry, const ArrayBlock& block) const {
+  require_own_data();
   const H5D_layout_t kind = H5Pget_layout(layout_.id());
   const std::size_t entry = std::max(H5Tget_size(type_.id()), memory_entry);
-  if (entries(rows) > most_bytes / entry)
-    throw FormatError(fmt::format("{} entries are more than the 16 GiB that are read at once", entries(rows)));
+  if (entries(block) > most_bytes / entry)
+    throw FormatError(fmt::format("{} entries are more than the 16 GiB that are read at once", entries(block)));
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(extent_.entries, H5Tget_size(type_.id()), &bytes))
     throw FormatError(fmt::format("{} entries: the file is damaged", extent_.entries));
@@ -116,24 +115,23 @@ void Hdf5Dataset::check_readable(std::uintmax_t file_bytes, std::size_t memory_e
   if (kind != H5D_CHUNKED || extent_.entries == 0) return;
   if (!is_plausible(H5Tget_size(type_.id()) * chunk_entries(layout_.id()), file_bytes))
     throw FormatError(fmt::format("its chunks are too large for a file of {} bytes: the file is damaged", file_bytes));
-  check_hdf5_chunks(id(), layout_.id(), extent_.shape, stored_entry(id(), type_.id()), first_row, rows, file_bytes);
+  check_hdf5_chunks(id(), layout_.id(), extent_.shape, stored_entry(id(), type_.id()), block, file_bytes);
 }
 
-std::size_t Hdf5Dataset::entries(Index rows) const {
-  if (rows < 0) return extent_.entries;
-  const auto all_rows = static_cast<std::size_t>(extent_.shape.at(0));
-  return all_rows == 0 ? 0 : extent_.entries / all_rows * static_cast<std::size_t>(rows);
+std::size_t Hdf5Dataset::entries(const ArrayBlock& block) const {
+  if (block.count == extent_.shape) return extent_.entries;
+  std::size_t entries = 1;
+  for (const Index count : block.count) entries *= static_cast<std::size_t>(count);
+  return entries;
 }
 
-void Hdf5Dataset::read(hid_t memory_type, Index first_row, Index rows, void* values) const {
-  if (rows < 0) {
+void Hdf5Dataset::read(hid_t memory_type, const ArrayBlock& block, void* values) const {
+  if (block.count == extent_.shape) {
     if (H5Dread(id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) throw FormatError(hdf5_reason());
     return;
   }
-  std::vector<hsize_t> start(extent_.shape.size(), 0);
-  std::vector<hsize_t> count(extent_.shape.begin(), extent_.shape.end());
-  start[0] = static_cast<hsize_t>(first_row);
-  count[0] = static_cast<hsize_t>(rows);
+  const std::vector<hsize_t> start(block.first.begin(), block.first.end());
+  const std::vector<hsize_t> count(block.count.begin(), block.count.end());
   const Hdf5Handle chosen(H5Scopy(space()), H5Sclose);
   const Hdf5Handle memory(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose);
   if (H5Sselect_hyperslab(chosen.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) < 0 ||

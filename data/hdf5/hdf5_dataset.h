@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "../arrays/array_block.h"
 #include "hdf5_handle.h"
 #include "hdf5_type.h"
 
@@ -31,22 +32,24 @@ class Hdf5Dataset {
 
   /// Refuses data that lies in other files, which are not followed.
   /// @throws FormatError
-  void require_inside() const;
+  void require_own_data() const;
 
   /// Refuses what must not be read: data outside the file, more data than the file's bytes can stand for, damaged
   /// chunks.
   /// @param memory_entry  bytes of one entry in memory
-  /// @param rows          as in read()
+  /// @param block         as in read()
   /// @throws FormatError
-  void check_readable(std::uintmax_t file_bytes, std::size_t memory_entry, Index first_row = 0, Index rows = -1) const;
+  void check_readable(std::uintmax_t file_bytes, std::size_t memory_entry, const ArrayBlock& block) const;
 
-  /// How many entries there are, or where `rows` >= 0 in so many rows of the first axis.
-  [[nodiscard]] std::size_t entries(Index rows) const;
+  /// Every entry, as a block.
+  [[nodiscard]] ArrayBlock whole() const { return whole_block(extent_.shape); }
 
-  /// All entries, or where `rows` >= 0 those rows of the first axis, converted by the library.
-  /// @param values  room for entries(rows)
+  [[nodiscard]] std::size_t entries(const ArrayBlock& block) const;
+
+  /// The entries of a block, which lies inside, converted by the library.
+  /// @param values  room for all of them
   /// @throws FormatError if the library cannot
-  void read(hid_t memory_type, Index first_row, Index rows, void* values) const;
+  void read(hid_t memory_type, const ArrayBlock& block, void* values) const;
 
  private:
   Hdf5Handle dataset_;

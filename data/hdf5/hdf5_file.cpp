@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "../../core/numbers/error.h"
-#include "../files/mapped_file.h"
+#include "../files/file_bytes.h"
 #include "../files/printable.h"
 #include "hdf5_answers.h"
 #include "hdf5_fence.h"
@@ -57,8 +57,8 @@ void trust_hdf5_files() {
 }
 
 Hdf5File::Hdf5File(const std::filesystem::path& path, Hdf5Trust trust) : path_(path), name_(shown_path(path)) {
-  // The mapping says what cannot be opened and why better than the library does.
-  const std::uintmax_t bytes = MappedFile(path).size();
+  // This says what cannot be opened and why better than the library does.
+  const std::uintmax_t bytes = FileBytes(path).size();
   reader_ = named(name_, [&] { return reader_of(path, bytes, trust); });
 }
 
@@ -122,11 +122,8 @@ std::vector<float> Hdf5File::floats(const std::string& dataset) const {
   return numbers<float>({Hdf5Question::floats, dataset});
 }
 
-std::vector<float> Hdf5File::floats(const std::string& dataset, Index first_row, Index rows) const {
-  // A negative number of rows is none that a file has, not all of them.
-  if (rows < 0)
-    throw ShapeError(fmt::format("{}: {}: asked for {} rows from row {}", name_, printable(dataset), rows, first_row));
-  return numbers<float>({Hdf5Question::floats, dataset, {}, first_row, rows});
+std::vector<float> Hdf5File::floats(const std::string& dataset, const ArrayBlock& block) const {
+  return numbers<float>({Hdf5Question::floats, dataset, {}, block});
 }
 
 std::vector<std::int64_t> Hdf5File::integers(const std::string& dataset) const {

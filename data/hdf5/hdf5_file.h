@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../../core/fields/field.h"
+#include "../arrays/array_block.h"
 
 namespace headwave {
 
@@ -76,9 +77,9 @@ class Hdf5File {
   /// @throws FormatError if there is no such dataset, it is none of numbers, too large for its file, or cannot be read
   [[nodiscard]] std::vector<double> doubles(const std::string& dataset) const;
   [[nodiscard]] std::vector<float> floats(const std::string& dataset) const;  ///< as doubles(), rounded to float
-  /// Rows first_row .. first_row + rows - 1 along the first axis.
-  /// @throws FormatError as doubles(); ShapeError if there are no such rows
-  [[nodiscard]] std::vector<float> floats(const std::string& dataset, Index first_row, Index rows) const;
+  /// A block of a dataset, row-major: no more is read than that, and of chunks those that hold some of it.
+  /// @throws FormatError as doubles(); ShapeError if there is no such block
+  [[nodiscard]] std::vector<float> floats(const std::string& dataset, const ArrayBlock& block) const;
   /// @throws FormatError as doubles(), or if the numbers are real or beyond int64
   [[nodiscard]] std::vector<std::int64_t> integers(const std::string& dataset) const;
   /// @throws FormatError as doubles(), or if the dataset is not of text

@@ -10,6 +10,8 @@
 #include "../arrays/safetensors_file.h"
 #include "../files/file_content.h"
 #include "../files/foreign_files.h"
+#include "../files/printable.h"
+#include "../files/zip_archive.h"
 #include "../hdf5/hdf5_file.h"
 #include "model_listing.h"
 
@@ -53,17 +55,27 @@ Listing safetensors_listing(const fs::path& path) {
   return listing;
 }
 
-ListingEntry npy_entry(const fs::path& path) {
-  const NpyInfo info = npy_info(path);
-  ListingEntry entry{path.filename().string(),
-                     "array",
-                     info.dtype,
-                     info.shape,
-                     "",
-                     info.fortran_order ? "Fortran order" : "C order",
-                     {}};
+ListingEntry npy_entry(const std::string& name, const NpyInfo& info) {
+  ListingEntry entry{name, "array", info.dtype, info.shape, "", info.fortran_order ? "Fortran order" : "C order", {}};
   if (info.big_endian) entry.storage += ", big-endian";
   return entry;
+}
+
+Listing npz_listing(const fs::path& path) {
+  Listing listing{"npz", path, {}, {}, {}};
+  const FileBytes file(path);
+  for (const ZipMember& member : zip_members(file)) {
+    if (!member.name.ends_with(".npy")) continue;
+    try {
+      const std::string called = fmt::format("{}: {}", shown_path(path), printable(member.name));
+      listing.entries.push_back(
+          npy_entry(member.name.substr(0, member.name.size() - 4), npy_info(ZipBytes(file, member), called)));
+      if (member.deflated) listing.entries.back().storage += ", deflate";
+    } catch (const Error& problem) {
+      listing.notes.emplace_back(problem.what());
+    }
+  }
+  return listing;
 }
 
 Listing npy_folder_listing(const fs::path& folder) {
@@ -74,7 +86,7 @@ Listing npy_folder_listing(const fs::path& folder) {
   std::ranges::sort(files);
   for (const fs::path& file : files) {
     try {
-      listing.entries.push_back(npy_entry(file));
+      listing.entries.push_back(npy_entry(file.filename().string(), npy_info(file)));
     } catch (const Error& problem) {
       listing.notes.emplace_back(problem.what());
     }
@@ -100,7 +112,9 @@ Listing listing_of(const fs::path& path) {
     case FileContent::hdf5:
       return hdf5_listing(path);
     case FileContent::npy:
-      return {"npy", path, {}, {npy_entry(path)}, {}};
+      return {"npy", path, {}, {npy_entry(path.filename().string(), npy_info(path))}, {}};
+    case FileContent::npz:
+      return npz_listing(path);
     case FileContent::safetensors:
       return safetensors_listing(path);
     default:

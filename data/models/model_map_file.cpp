@@ -1,18 +1,11 @@
 #include "model_map_file.h"
 
-#include <cmath>
-#include <fstream>
-#include <functional>
-#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
-#define TOML_EXCEPTIONS 1
-#include <toml++/toml.h>
 
 #include "../../core/numbers/error.h"
-#include "../files/printable.h"
-#include "model_config.h"
+#include "../files/toml_reader.h"
 #include "model_map_defaults.h"
 #include "model_map_keys.h"
 
@@ -20,40 +13,12 @@ namespace headwave {
 
 namespace {
 
-/// A map is a page; what is much longer is another kind of file.
-constexpr std::uintmax_t largest_map = 1 << 20;
-
 /// One table of a map file while it is read.
-class MapReader {
+class MapReader : public TomlReader {
  public:
-  MapReader(const toml::table& table, std::string place) : table_(table), place_(std::move(place)) {}
+  MapReader(const toml::table& table, const std::string& place) : TomlReader(table, place, "docs/model-map.md") {}
 
-  [[noreturn]] void fail(std::string_view key, const std::string& expected) const {
-    throw FormatError(fmt::format("{}: '{}' should be {}; docs/model-map.md explains the keys", place_, key, expected));
-  }
-
-  void operator()(std::string_view key, Index& value) {
-    const toml::node* node = look(key);
-    if (node == nullptr) return;
-    const auto number = node->is_integer() ? node->value<std::int64_t>() : std::nullopt;
-    if (!number || *number < 0 || *number > largest_size)
-      fail(key, fmt::format("a whole number from 0 to {}", largest_size));
-    value = static_cast<Index>(*number);
-  }
-  void operator()(std::string_view key, double& value) {
-    const toml::node* node = look(key);
-    if (node == nullptr) return;
-    const auto number = node->is_number() ? node->value<double>() : std::nullopt;
-    if (!number || !std::isfinite(*number) || *number < 0) fail(key, "a number that is not below 0");
-    value = *number;
-  }
-  void operator()(std::string_view key, float& value) {
-    auto number = static_cast<double>(value);
-    (*this)(key, number);
-    value = static_cast<float>(number);
-  }
-  void operator()(std::string_view key, bool& value) { one(key, value, "true or false"); }
-  void operator()(std::string_view key, std::string& value) { one(key, value, "the name of a tensor, as text"); }
+  using TomlReader::operator();
   void operator()(std::string_view key, TensorNames& value) {
     const toml::node* node = look(key);
     if (node == nullptr) return;
@@ -93,37 +58,10 @@ class MapReader {
     const toml::node* node = look(key);
     if (node == nullptr) return;
     if (!node->is_table()) fail(key, "a table");
-    MapReader inner(*node->as_table(), fmt::format("{}: [{}]", place_, key));
+    MapReader inner(*node->as_table(), fmt::format("{}: [{}]", place(), key));
     visit(inner);
     inner.refuse_others();
   }
-
-  [[nodiscard]] bool has(std::string_view key) const { return table_.contains(key); }
-
-  /// @throws FormatError if a key was not asked for: a typing error, or an option that would be ignored in silence
-  void refuse_others() const {
-    for (const auto& [key, node] : table_)
-      if (!seen_.contains(std::string(key.str())))
-        throw FormatError(fmt::format("{}: '{}' is not a key that is known here; docs/model-map.md explains the keys",
-                                      place_, printable(std::string(key.str()), 60)));
-  }
-
- private:
-  template <class Value>
-  void one(std::string_view key, Value& value, const char* expected) {
-    const toml::node* node = look(key);
-    if (node == nullptr) return;
-    if (node->as<Value>() == nullptr) fail(key, expected);
-    value = node->as<Value>()->get();
-  }
-  const toml::node* look(std::string_view key) {
-    seen_.insert(std::string(key));
-    return table_.get(key);
-  }
-
-  const toml::table& table_;
-  std::string place_;
-  std::set<std::string> seen_;
 };
 
 /// One table of a map file while it is written: what is empty, false or zero is left out.
@@ -185,27 +123,10 @@ class MapWriter {
   std::string path_, lines_, inner_;
 };
 
-toml::table parsed(const std::filesystem::path& file) {
-  std::error_code problem;
-  const std::uintmax_t size = std::filesystem::file_size(file, problem);
-  if (problem) throw IoError(fmt::format("{}: cannot be read: {}", file.string(), problem.message()));
-  if (size > largest_map)
-    throw FormatError(fmt::format("{}: {} bytes, expected a model map of at most 1 MB", file.string(), size));
-  std::ifstream in(file, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(in)), {});
-  if (!in.good() && !in.eof()) throw IoError(fmt::format("{}: cannot be read", file.string()));
-  try {
-    return toml::parse(text);
-  } catch (const toml::parse_error& error) {
-    throw FormatError(fmt::format("{}: line {}: {}", file.string(), error.source().begin.line,
-                                  printable(std::string(error.description()), 120)));
-  }
-}
-
 }  // namespace
 
 ModelMap model_map_file(const std::filesystem::path& file) {
-  const toml::table table = parsed(file);
+  const toml::table table = toml_of_file(file, "a model map");
   ModelMap map;
   map.reason = fmt::format("{} says so", file.filename().string());
   map.family = "model of a map";

@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "../../core/numbers/error.h"
-#include "../arrays/npy.h"
+#include "../../core/numbers/nearest_name.h"
 #include "../files/file_content.h"
 #include "../files/foreign_files.h"
+#include "../files/printable.h"
 #include "../hdf5/hdf5_file.h"
+#include "placed_arrays.h"
 
 namespace headwave {
 
@@ -20,15 +22,18 @@ class Hdf5Arrays : public StoredArrays {
  public:
   explicit Hdf5Arrays(const std::filesystem::path& path) : file_(path) {}
 
+  [[nodiscard]] std::vector<std::string> names() const override {
+    std::vector<std::string> names;
+    for (const Hdf5Node& node : file_.tree())
+      if (node.kind == "dataset") names.push_back(node.path.substr(1));
+    return names;
+  }
   [[nodiscard]] bool has(const std::string& name) const override { return file_.has("/" + name); }
   [[nodiscard]] std::vector<Index> shape(const std::string& name) const override {
     return file_.node("/" + name).shape;
   }
-  [[nodiscard]] StoredArray read(const std::string& name, Index first, Index count) const override {
-    std::vector<Index> shape = this->shape(name);
-    if (count < 0 || shape.empty()) return {shape, file_.floats("/" + name)};
-    shape.front() = count;
-    return {shape, file_.floats("/" + name, first, count)};
+  [[nodiscard]] std::vector<float> block(const std::string& name, const ArrayBlock& block) const override {
+    return file_.floats("/" + name, block);
   }
   [[nodiscard]] std::vector<std::string> texts(const std::string& name) const override {
     return has(name) ? file_.strings("/" + name) : std::vector<std::string>{};
@@ -56,67 +61,37 @@ class Hdf5Arrays : public StoredArrays {
   Hdf5File file_;
 };
 
-/// "weights/layer_1/query" -> "layer_1_query.npy"; other names keep all their parts.
-std::string npy_name(const std::string& name) {
-  std::string flat = name.starts_with("weights/") ? name.substr(8) : name;
-  std::replace(flat.begin(), flat.end(), '/', '_');
-  return flat + ".npy";
+/// The nearest names first; all of them where they are few.
+std::vector<std::string> nearest_first(const std::string& name, std::vector<std::string> names, std::size_t most) {
+  std::ranges::stable_sort(names, {}, [&](const std::string& other) { return edit_distance(name, other); });
+  if (names.size() > most) names.resize(most);
+  return names;
 }
-
-class NpyArrays : public StoredArrays {
- public:
-  /// @param single  what a lone .npy file stands for; empty where the path is a folder
-  NpyArrays(std::filesystem::path path, std::string single) : path_(std::move(path)), single_(std::move(single)) {}
-
-  [[nodiscard]] bool has(const std::string& name) const override {
-    return single_.empty() ? std::filesystem::exists(file(name)) : name == single_;
-  }
-  [[nodiscard]] std::vector<Index> shape(const std::string& name) const override { return npy_info(file(name)).shape; }
-  [[nodiscard]] StoredArray read(const std::string& name, Index first, Index count) const override {
-    NpyArray<float> array = npy_floats(file(name));
-    if (count < 0 || array.shape.empty()) return {array.shape, std::move(array.values)};
-    const Index step = array.shape.front() == 0 ? 0 : static_cast<Index>(array.values.size()) / array.shape.front();
-    if (first < 0 || first + count > array.shape.front())
-      throw ShapeError(fmt::format("{}: no entries {} to {} among {}", file(name).string(), first, first + count - 1,
-                                   array.shape.front()));
-    array.shape.front() = count;
-    return {array.shape, {array.values.begin() + first * step, array.values.begin() + (first + count) * step}};
-  }
-  [[nodiscard]] std::vector<std::string> texts(const std::string& /*name*/) const override { return {}; }
-  [[nodiscard]] std::optional<double> number(const std::string& /*name*/) const override { return {}; }
-  [[nodiscard]] std::vector<std::filesystem::path> files() const override {
-    if (!single_.empty()) return {path_};
-    std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(path_))
-      if (entry.path().extension() == ".npy") files.push_back(entry.path());
-    std::sort(files.begin(), files.end());
-    return files;
-  }
-  [[nodiscard]] const std::filesystem::path& path() const override { return path_; }
-  [[nodiscard]] std::string called(const std::string& name) const override { return file(name).string() + ":"; }
-
- private:
-  [[nodiscard]] std::filesystem::path file(const std::string& name) const {
-    return single_.empty() ? path_ / npy_name(name) : path_;
-  }
-
-  std::filesystem::path path_;
-  std::string single_;
-};
 
 }  // namespace
 
-std::unique_ptr<StoredArrays> open_stored_arrays(const std::filesystem::path& path, Index layer_of_single) {
-  if (layer_of_single < 0)
-    throw ShapeError(fmt::format("{}: the states enter layer {}, expected 0 or more", path.string(), layer_of_single));
-  if (std::filesystem::is_directory(path)) return std::make_unique<NpyArrays>(path, "");
+std::string no_such_array(const StoredArrays& arrays, const std::string& name, const std::string& what) {
+  constexpr std::size_t most_named = 6, longest = 100;
+  std::vector<std::string> names = arrays.names();
+  const std::size_t all = names.size();
+  names = nearest_first(name.substr(0, longest), std::move(names), most_named);
+  std::string list;
+  for (const std::string& other : names) list += fmt::format("{}'{}'", list.empty() ? "" : ", ", printable(other, 60));
+  return fmt::format("{}: there is no '{}' for {}; {}{}", shown_path(arrays.path()), printable(name), what,
+                     names.empty() ? "it holds no arrays" : "there are " + list,
+                     all > names.size() ? fmt::format(" and {} more", all - names.size()) : "");
+}
+
+std::unique_ptr<StoredArrays> open_stored_arrays(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path)) return npy_folder_arrays(path);
   const FileContent content = content_of_file(path);
-  if (content == FileContent::hdf5) return std::make_unique<Hdf5Arrays>(path);
-  // What is called .npy or .h5 and is none is told by who reads these.
-  if (content != FileContent::npy && path.extension() == ".h5") return std::make_unique<Hdf5Arrays>(path);
-  if (content != FileContent::npy && path.extension() != ".npy") throw FormatError(foreign_states(path));
-  npy_info(path);
-  return std::make_unique<NpyArrays>(path, fmt::format("hidden_states/layer_{}", layer_of_single));
+  const std::string ending = path.extension().string();
+  // What is called .npy, .h5 or .safetensors and is none is told by who reads these.
+  if (content == FileContent::hdf5 || ending == ".h5") return std::make_unique<Hdf5Arrays>(path);
+  if (content == FileContent::npy || ending == ".npy") return npy_file_arrays(path);
+  if (content == FileContent::npz) return npz_arrays(path);
+  if (content == FileContent::safetensors || ending == ".safetensors") return safetensors_arrays(path);
+  throw FormatError(foreign_states(path));
 }
 
 }  // namespace headwave

@@ -6,18 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "../../core/numbers/matrix.h"
+#include "../arrays/array_block.h"
 
 namespace headwave {
 
-/// An array of numbers by its place in a tree of arrays, wherever the tree lies.
-struct StoredArray {
-  std::vector<Index> shape;
-  std::vector<float> values;  ///< row-major
-};
-
-/// Arrays by name: the datasets of an HDF5 file, or the .npy files of a folder. Names are those of the HDF5 tree:
-/// "hidden_states/layer_0", "weights/layer_1/query_bias".
+/// Arrays by the names they have in a file or folder, whatever its format: "hidden_states/layer_0" of HDF5,
+/// "hidden_states_layer_0" of a folder with a .npy file of that name. May be read from several threads at once.
 class StoredArrays {
  public:
   StoredArrays() = default;
@@ -25,28 +19,42 @@ class StoredArrays {
   StoredArrays& operator=(const StoredArrays&) = delete;
   virtual ~StoredArrays() = default;
 
+  /// Of every array, in the file's order.
+  [[nodiscard]] virtual std::vector<std::string> names() const = 0;
   [[nodiscard]] virtual bool has(const std::string& name) const = 0;
-  /// @throws FormatError, IoError if there is no such array of numbers
+  /// @throws FormatError, IoError if there is no such array
   [[nodiscard]] virtual std::vector<Index> shape(const std::string& name) const = 0;
-  /// Entries first .. first + count - 1 along the first axis; the whole array where count is -1.
+  /// A block of an array of numbers, row-major; no more is read than that.
   /// @throws FormatError, IoError if it is not there or cannot be read; ShapeError if it has no such entries
-  [[nodiscard]] virtual StoredArray read(const std::string& name, Index first = 0, Index count = -1) const = 0;
-  /// Text of a one- or two-dimensional array; empty where there is none.
+  [[nodiscard]] virtual std::vector<float> block(const std::string& name, const ArrayBlock& block) const = 0;
+  /// Text of an array; empty where there is none of that name.
+  /// @throws FormatError if it holds something else
   [[nodiscard]] virtual std::vector<std::string> texts(const std::string& name) const = 0;
-  /// A number kept beside the arrays, such as "num_heads"; nothing where there is none.
+  /// A number kept beside the arrays, such as "num_heads": an attribute of HDF5, a text of safetensors' metadata, an
+  /// array of one entry elsewhere; nothing where there is none.
   /// @throws FormatError if it is there and not one finite number
   [[nodiscard]] virtual std::optional<double> number(const std::string& name) const = 0;
   /// Every file that was opened, for provenance.
   [[nodiscard]] virtual std::vector<std::filesystem::path> files() const = 0;
   /// The file or folder, for messages.
   [[nodiscard]] virtual const std::filesystem::path& path() const = 0;
-  /// An array as a user knows it, for messages: "s.h5: 'queries/layer_0'", "folder/queries_layer_0.npy".
+  /// An array as a user knows it, for messages: "s.h5: 'queries/layer_0'", "folder/queries_layer_0.npy:".
   [[nodiscard]] virtual std::string called(const std::string& name) const = 0;
+
+  /// All of an array of numbers, row-major.
+  /// @throws Error as block()
+  [[nodiscard]] std::vector<float> floats(const std::string& name) const {
+    return block(name, whole_block(shape(name)));
+  }
 };
 
-/// Opens an HDF5 file, a folder of .npy files ("weights/layer_1/query" is layer_1_query.npy, "hidden_states/layer_0" is
-/// hidden_states_layer_0.npy), or one .npy file, which is hidden_states/layer_L with the layer given.
-/// @throws IoError, FormatError if it is none of these; ShapeError if the layer is negative
-std::unique_ptr<StoredArrays> open_stored_arrays(const std::filesystem::path& path, Index layer_of_single = 0);
+/// Opens an HDF5, .npy, .npz or safetensors file by what it is, whatever it is called, or a folder of .npy files. The
+/// array of a single .npy file has the file's name without its ending.
+/// @throws IoError, FormatError if it is none of these
+std::unique_ptr<StoredArrays> open_stored_arrays(const std::filesystem::path& path);
+
+/// "s.npz: there is no 'hiden'; there are 'hidden', 'ids'", the nearest first.
+/// @param what  what it was to be: "hidden states"
+std::string no_such_array(const StoredArrays& arrays, const std::string& name, const std::string& what);
 
 }  // namespace headwave

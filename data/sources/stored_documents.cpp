@@ -1,130 +1,218 @@
 #include "stored_documents.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "../../core/model/model.h"
 #include "../../core/numbers/error.h"
 #include "../arrays/safetensors_file.h"
 #include "../files/digest.h"
+#include "../files/printable.h"
+#include "name_pattern.h"
 
 namespace headwave {
 
 namespace {
 
+/// One document among the arrays.
+struct DocumentPlace {
+  std::string text;  ///< what {document} stands for
+  Index row = 0;     ///< along the axis of documents
+  Index length = 0;
+  std::string name;
+};
+
+/// A document's array of one layer as (T, width), the width of all heads side by side.
+Matrix32 document_matrix(const StoredArrays& arrays, const StoredPart& part, const DocumentPlace& place) {
+  const std::string name = name_of_document(part.name, place.text);
+  const StoredExtent extent = stored_extent(arrays, part, place.text);
+  if (extent.length != place.length || place.row >= extent.documents)
+    throw FormatError(fmt::format("{} holds {} documents of {} tokens, another layer {} of {}; expected the same",
+                                  arrays.called(name), extent.documents, extent.length, place.row + 1, place.length));
+  ArrayBlock block = whole_block(arrays.shape(name));
+  std::array<Index, 5> stride{}, count{1, 1, 1, 1, 1};  // by axis
+  for (std::size_t a = 0; a < part.axes.size(); ++a) {
+    if (part.axes[a] != StoredAxis::document && part.axes[a] != StoredAxis::layer) continue;
+    block.first[a] = part.axes[a] == StoredAxis::layer ? part.entry : place.row;
+    block.count[a] = 1;
+  }
+  Index step = 1;
+  for (std::size_t a = part.axes.size(); a-- > 0; step *= block.count[a]) {
+    stride[static_cast<std::size_t>(part.axes[a])] = step;
+    count[static_cast<std::size_t>(part.axes[a])] = block.count[a];
+  }
+  const std::vector<float> values = arrays.block(name, block);
+  constexpr auto head = static_cast<std::size_t>(StoredAxis::head), token = static_cast<std::size_t>(StoredAxis::token),
+                 width = static_cast<std::size_t>(StoredAxis::width);
+  Matrix32 matrix(count[token], count[head] * count[width]);
+  for (Index h = 0; h < count[head]; ++h) {
+    auto columns = matrix.middleCols(h * count[width], count[width]);
+    const float* first = values.data() + static_cast<std::ptrdiff_t>(h * stride[head]);
+    if (stride[width] == 1)
+      columns = Eigen::Map<const Matrix32, Eigen::Unaligned, Eigen::OuterStride<>>(first, count[token], count[width],
+                                                                                   Eigen::OuterStride<>(stride[token]));
+    else
+      columns = Eigen::Map<const Matrix32, Eigen::Unaligned, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>(
+          first, count[token], count[width], {stride[token], stride[width]});
+  }
+  if (matrix.allFinite()) return matrix;
+  throw FormatError(fmt::format("{} document {} holds NaN or infinite values; expected finite states",
+                                arrays.called(name), place.row));
+}
+
 class StoredDocuments : public Source {
  public:
-  StoredDocuments(std::shared_ptr<const StoredArrays> arrays, std::vector<StoredLayerNames> layers, Index at_most)
-      : arrays_(std::move(arrays)), layers_(std::move(layers)) {
-    bool first = true;
-    for (const StoredLayerNames& layer : layers_)
-      for (const char* what : {"hidden_states", "queries", "keys"}) {
-        if (std::string(what) == "hidden_states" ? !layer.states : !layer.projected) continue;
-        StoredExtent extent = stored_extent(*arrays_, at_layer(what, layer.layer));
-        extent.width = 0;
-        if (first) extent_ = extent;
-        if (extent != extent_)
-          throw FormatError(fmt::format("{} holds {} documents of {} tokens, another layer {} of {}; expected the same",
-                                        arrays_->called(at_layer(what, layer.layer)), extent.documents, extent.length,
-                                        extent_.documents, extent_.length));
-        first = false;
-      }
-    stored_ = extent_.documents;
-    if (at_most > extent_.documents)
+  StoredDocuments(std::shared_ptr<const StoredPlace> place, std::size_t layers, Index at_most, StatesChange change)
+      : place_(std::move(place)), layers_(layers), change_(std::move(change)) {
+    find_documents();
+    const auto stored = static_cast<Index>(documents_.size());
+    if (at_most > stored)
       throw FormatError(fmt::format("{}: holds {} documents, {} were asked for; say --documents {} or fewer",
-                                    arrays_->path().string(), extent_.documents, at_most, extent_.documents));
-    if (at_most > 0) extent_.documents = at_most;
-    tokens_ = arrays_->texts("tokens");
-    names_ = arrays_->texts("document_name");
-    ids_ = whole_numbers<std::int32_t>("ids", 16777215);  // as far as float32 counts
-    special_ = whole_numbers<std::uint8_t>("special", 1);
-    require_each("tokens", tokens_.size(), extent_.length);
-    require_each("ids", ids_.size(), extent_.length);
-    require_each("special", special_.size(), extent_.length);
-    require_each("document_name", names_.size(), 1);
+                                    shown_path(place_->path()), stored, at_most, stored));
+    if (at_most > 0) documents_.resize(static_cast<std::size_t>(at_most));
+    if (apart()) return;
+    tokens_ = texts(place_->contents().tokens, place_->arrays(), "");
+    require_each(place_->contents().tokens, tokens_.size(), documents_.front().length, stored);
+    const std::vector<std::string> names = texts(place_->contents().document_name, place_->arrays(), "");
+    require_each(place_->contents().document_name, names.size(), 1, stored);
+    for (std::size_t i = 0; i < documents_.size() && !names.empty(); ++i) documents_[i].name = names[i];
   }
 
-  [[nodiscard]] Index count() const override { return extent_.documents; }
-  [[nodiscard]] Index length(Index /*i*/) const override { return extent_.length; }
+  [[nodiscard]] Index count() const override { return static_cast<Index>(documents_.size()); }
+  [[nodiscard]] Index length(Index i) const override { return at(i).length; }
 
   [[nodiscard]] Document document(Index i) const override {
+    const DocumentPlace& place = at(i);
+    const auto [arrays, contents] = place_->opened(static_cast<std::size_t>(i));
     Document document;
-    document.name = names_.empty() ? fmt::format("{}, document {}", arrays_->path().filename().string(), i)
-                                   : names_[static_cast<std::size_t>(i)];
-    for (const StoredLayerNames& layer : layers_) {
+    document.name = place.name;
+    for (const StoredLayerParts& layer : std::span(contents.layers).first(layers_)) {
       StoredLayer stored;
       stored.layer = layer.layer;
-      if (layer.states) stored.states = matrix(at_layer("hidden_states", layer.layer), i);
-      if (layer.projected) {
-        stored.query = matrix(at_layer("queries", layer.layer), i);
-        stored.key = matrix(at_layer("keys", layer.layer), i);
+      if (layer.states) {
+        stored.states = document_matrix(*arrays, *layer.states, place);
+        if (change_)
+          change_(stored.states, layer.layer,
+                  fmt::format("{} document {}", arrays->called(name_of_document(layer.states->name, place.text)), i));
       }
+      if (layer.queries) stored.query = document_matrix(*arrays, *layer.queries, place);
+      if (layer.keys) stored.key = document_matrix(*arrays, *layer.keys, place);
       document.stored.push_back(std::move(stored));
     }
-    document.tokens = part_of(tokens_, i);
-    document.ids = part_of(ids_, i);
-    document.special = part_of(special_, i);
+    document.ids = whole_numbers<std::int32_t>(contents.ids, *arrays, place, 16777215);  // as far as float32 counts
+    document.special = whole_numbers<std::uint8_t>(contents.special, *arrays, place, 1);
+    document.tokens = apart() ? texts(contents.tokens, *arrays, place.text) : part_of(tokens_, place);
+    if (apart()) require_each(contents.tokens, document.tokens.size(), place.length, 1);
     return document;
   }
 
   [[nodiscard]] Attributes provenance() const override {
+    Index longest = 0;
+    for (const DocumentPlace& document : documents_) longest = std::max(longest, document.length);
     return {{"source", std::string("stored states")},
-            {"source_file", arrays_->path().string()},
-            {"source_sha256", sha256_list(arrays_->files())},
-            {"documents", static_cast<std::int64_t>(extent_.documents)},
-            {"length", static_cast<std::int64_t>(extent_.length)},
-            {"special_tokens", std::string(special_.empty() ? "not known: the file has no marks of them (special)"
+            {"source_file", place_->path().string()},
+            {"source_sha256", sha256_list(place_->files())},
+            {"documents", static_cast<std::int64_t>(documents_.size())},
+            {"length", static_cast<std::int64_t>(longest)},
+            {"special_tokens",
+             std::string(place_->contents().special.empty() ? "not known: the file has no marks of them (special)"
                                                             : "marked in the file (special)")}};
   }
 
  private:
-  /// One number for every token; nothing where there is no such array.
-  template <class Number>
-  [[nodiscard]] std::vector<Number> whole_numbers(const std::string& name, float most) const {
-    std::vector<Number> numbers;
-    if (!arrays_->has(name)) return numbers;
-    for (const float value : arrays_->read(name).values) {
-      if (!(value >= 0 && value <= most) || std::floor(value) != value)
-        throw FormatError(
-            fmt::format("{} holds {:g}, expected whole numbers from 0 to {:.0f}", arrays_->called(name), value, most));
-      numbers.push_back(static_cast<Number>(value));
+  [[nodiscard]] const DocumentPlace& at(Index i) const { return documents_[static_cast<std::size_t>(i)]; }
+  /// Whether each document has arrays of its own.
+  [[nodiscard]] bool apart() const {
+    return !place_->document_files().empty() || !place_->contents().documents.empty();
+  }
+
+  void find_documents() {
+    const auto& files = place_->document_files();
+    const auto& texts = place_->contents().documents;
+    for (std::size_t i = 0; i < std::max(files.size(), texts.size()); ++i) {
+      const std::string text = texts.empty() ? "" : texts[i];
+      const auto [arrays, contents] = place_->opened(i);
+      const StoredPart& first = *contents.layers.front().parts().front();
+      const StoredExtent extent = stored_extent(*arrays, first, text);
+      if (extent.documents != 1)
+        throw FormatError(fmt::format("{} holds {} documents, expected one: each has arrays of its own",
+                                      arrays->called(name_of_document(first.name, text)), extent.documents));
+      documents_.push_back({text, 0, extent.length, texts.empty() ? files[i].filename().string() : text});
     }
-    return numbers;
+    if (apart()) return;
+    const auto layers = std::span(place_->contents().layers).first(layers_);
+    const StoredExtent all = place_->extent(*layers.front().parts().front());
+    for (Index i = 0; i < all.documents; ++i)
+      documents_.push_back({"", i, all.length, fmt::format("{}, document {}", place_->path().filename().string(), i)});
+    for (const StoredLayerParts& layer : layers)
+      for (const StoredPart* part : layer.parts()) {
+        const StoredExtent extent = place_->extent(*part);
+        if (extent.documents != all.documents || extent.length != all.length)
+          throw FormatError(fmt::format("{} holds {} documents of {} tokens, another layer {} of {}; expected the same",
+                                        place_->called(*part), extent.documents, extent.length, all.documents,
+                                        all.length));
+      }
+    require_shape(place_->contents().ids, all);
+    require_shape(place_->contents().special, all);
+  }
+
+  /// (T) or (documents, T)
+  void require_shape(const std::string& name, const StoredExtent& all) const {
+    if (name.empty()) return;
+    const std::vector<Index> shape = place_->arrays().shape(name);
+    if (shape != std::vector<Index>{all.length} && shape != std::vector<Index>{all.documents, all.length})
+      throw FormatError(fmt::format("{} has shape {}, expected one entry per token: ({}) or ({}, {})",
+                                    place_->arrays().called(name), shape_text(shape), all.length, all.documents,
+                                    all.length));
   }
 
   /// @param entries  of a document
-  void require_each(const char* name, std::size_t came, Index entries) const {
-    const auto one = static_cast<std::size_t>(entries), all = one * static_cast<std::size_t>(stored_);
+  void require_each(const std::string& name, std::size_t came, Index entries, Index documents) const {
+    const auto one = static_cast<std::size_t>(entries), all = one * static_cast<std::size_t>(documents);
     if (came != 0 && came != all && (entries == 1 || came != one))
-      throw FormatError(fmt::format("{}: '{}' has {} entries, expected one per {}", arrays_->path().string(), name,
+      throw FormatError(fmt::format("{}: '{}' has {} entries, expected one per {}", shown_path(place_->path()), name,
                                     came, entries == 1 ? "document" : "token"));
   }
 
-  /// Of document i; all documents share a list that is as long as one.
-  template <class Entry>
-  [[nodiscard]] std::vector<Entry> part_of(const std::vector<Entry>& all, Index i) const {
+  static std::vector<std::string> texts(const std::string& name, const StoredArrays& arrays, const std::string& text) {
+    return name.empty() ? std::vector<std::string>{} : arrays.texts(name_of_document(name, text));
+  }
+
+  /// One number for every token; nothing where there is no such array.
+  template <class Number>
+  [[nodiscard]] std::vector<Number> whole_numbers(const std::string& pattern, const StoredArrays& arrays,
+                                                  const DocumentPlace& place, float most) const {
+    std::vector<Number> numbers;
+    const std::string name = name_of_document(pattern, place.text);
+    if (name.empty() || !arrays.has(name)) return numbers;
+    ArrayBlock block = whole_block(arrays.shape(name));
+    if (block.count.size() == 2 && !apart()) block = {{place.row, 0}, {1, block.count[1]}};
+    for (const float value : arrays.block(name, block)) {
+      if (!(value >= 0 && value <= most) || std::floor(value) != value)
+        throw FormatError(
+            fmt::format("{} holds {:g}, expected whole numbers from 0 to {:.0f}", arrays.called(name), value, most));
+      numbers.push_back(static_cast<Number>(value));
+    }
+    require_each(name, numbers.size(), place.length, 1);
+    return numbers;
+  }
+
+  /// Of one document; all share a list that is as long as one.
+  static std::vector<std::string> part_of(const std::vector<std::string>& all, const DocumentPlace& place) {
     if (all.empty()) return {};
-    const Index first = static_cast<Index>(all.size()) > extent_.length ? i * extent_.length : 0;
-    return {all.begin() + first, all.begin() + first + extent_.length};
+    const Index first = static_cast<Index>(all.size()) > place.length ? place.row * place.length : 0;
+    return {all.begin() + first, all.begin() + first + place.length};
   }
 
-  [[nodiscard]] Matrix32 matrix(const std::string& name, Index i) const {
-    const StoredArray array = extent_.single ? arrays_->read(name) : arrays_->read(name, i, 1);
-    const MatrixView32 view(array.values.data(), extent_.length, array.shape.back());
-    if (view.allFinite()) return view;
-    throw FormatError(
-        fmt::format("{} document {} holds NaN or infinite values; expected finite states", arrays_->called(name), i));
-  }
-
-  std::shared_ptr<const StoredArrays> arrays_;
-  std::vector<StoredLayerNames> layers_;
-  StoredExtent extent_;
-  Index stored_ = 0;
-  std::vector<std::string> tokens_, names_;
-  std::vector<std::int32_t> ids_;
-  std::vector<std::uint8_t> special_;
+  std::shared_ptr<const StoredPlace> place_;
+  std::size_t layers_;  // how many of the place's are wanted
+  StatesChange change_;
+  std::vector<DocumentPlace> documents_;
+  std::vector<std::string> tokens_;
 };
 
 }  // namespace
@@ -133,38 +221,9 @@ std::string at_layer(const char* what, Index layer) {
   return fmt::format("{}/layer_{}", what, layer);
 }
 
-StoredExtent stored_extent(const StoredArrays& arrays, const std::string& name) {
-  const std::vector<Index> shape = arrays.shape(name);
-  StoredExtent extent;
-  if (shape.size() == 2) extent = {1, shape[0], shape[1], true};
-  if (shape.size() == 3) extent = {shape[0], shape[1], shape[2], false};
-  if (extent.documents < 1 || extent.length < 1 || extent.width < 1)
-    throw FormatError(fmt::format("{} has shape {}, expected (documents, T, width) or (T, width), none of them 0",
-                                  arrays.called(name), shape_text(shape)));
-  return extent;
-}
-
-std::vector<StoredLayerNames> stored_layers(const StoredArrays& arrays) {
-  std::vector<StoredLayerNames> layers;
-  for (Index layer = 0; layer < most_layers; ++layer) {
-    const bool states = arrays.has(at_layer("hidden_states", layer));
-    const bool query = arrays.has(at_layer("queries", layer)), key = arrays.has(at_layer("keys", layer));
-    if (query != key)
-      throw FormatError(fmt::format("{}: of layer {} only the {} are stored; expected both or neither",
-                                    arrays.path().string(), layer, query ? "queries" : "keys"));
-    if (states || query) layers.push_back({layer, states, query});
-  }
-  if (layers.empty())
-    throw FormatError(fmt::format(
-        "{}: neither 'hidden_states/layer_L' nor 'queries/layer_L' and 'keys/layer_L' found; docs/conventions.md "
-        "shows what stored states look like",
-        arrays.path().string()));
-  return layers;
-}
-
-std::unique_ptr<Source> stored_documents(std::shared_ptr<const StoredArrays> arrays,
-                                         std::vector<StoredLayerNames> layers, Index at_most) {
-  return std::make_unique<StoredDocuments>(std::move(arrays), std::move(layers), at_most);
+std::unique_ptr<Source> stored_documents(std::shared_ptr<const StoredPlace> place, std::size_t layers, Index at_most,
+                                         StatesChange change) {
+  return std::make_unique<StoredDocuments>(std::move(place), layers, at_most, std::move(change));
 }
 
 }  // namespace headwave

@@ -1,42 +1,66 @@
 #pragma once
 
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "../../core/model/source.h"
-#include "stored_arrays.h"
+#include "stored_contents.h"
 
 namespace headwave {
 
 /// "queries/layer_2" of "queries" and 2.
 std::string at_layer(const char* what, Index layer);
 
-/// What is stored of one layer.
-struct StoredLayerNames {
-  Index layer = 0;
-  bool states = false, projected = false;  ///< hidden_states; queries and keys
+/// Documents by where their arrays lie: all in one file, or in a folder a file for each, in the order of their names.
+class StoredPlace {
+ public:
+  /// A folder is one of arrays where the map's names, or the usual ones, with {layer} fit its .npy files; else its .npy,
+  /// .npz, .safetensors, .h5 and .hdf5 files are a document each.
+  /// @throws Error as open_stored_arrays() and stored_contents()
+  StoredPlace(const std::filesystem::path& path, StoredSearch search);
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  /// The arrays of all documents, or of the first.
+  [[nodiscard]] const StoredArrays& arrays() const { return *arrays_; }
+  [[nodiscard]] const StoredContents& contents() const { return contents_; }
+  /// What is stored of the first document, as far as it is one.
+  [[nodiscard]] StoredExtent extent(const StoredPart& part) const;
+  /// "s.h5: 'hidden_states/layer_0'"
+  [[nodiscard]] std::string called(const StoredPart& part) const;
+  /// A file for each document; empty where all are in one.
+  [[nodiscard]] const std::vector<std::filesystem::path>& document_files() const { return document_files_; }
+  [[nodiscard]] std::vector<std::filesystem::path> files() const;
+
+  /// One document's arrays, and what they are.
+  struct Opened {
+    std::shared_ptr<const StoredArrays> arrays;
+    StoredContents contents;
+  };
+  /// @throws Error as the constructor; FormatError if it has not the layers of the first
+  [[nodiscard]] Opened opened(std::size_t document) const;
+
+ private:
+  std::filesystem::path path_;
+  StoredSearch search_;
+  std::vector<std::filesystem::path> document_files_;
+  std::shared_ptr<const StoredArrays> arrays_;
+  StoredContents contents_;
 };
 
-/// Every layer of which states, or queries and keys, are stored, in order.
-/// @throws FormatError if there is none, or of one only the queries or only the keys
-std::vector<StoredLayerNames> stored_layers(const StoredArrays& arrays);
+/// What is done to states before anybody sees them: it may normalise them, or refuse them.
+/// @param called  what messages call them
+using StatesChange = std::function<void(Matrix32& states, Index layer, const std::string& called)>;
 
-/// (documents, T, width), where a single document may have been stored as (T, width).
-struct StoredExtent {
-  Index documents = 0, length = 0, width = 0;
-  bool single = false;
-  bool operator==(const StoredExtent&) const = default;
-};
-
-/// @throws FormatError if there is no such array, or it has another shape
-StoredExtent stored_extent(const StoredArrays& arrays, const std::string& name);
-
-/// The stored arrays, document by document.
+/// The stored arrays, document by document: of a file no more is read than the document asked for.
+/// @param layers   how many of the place's are wanted, from the first on
 /// @param at_most  documents; 0: all
-/// @throws FormatError if the layers differ in documents or length, there are fewer documents than asked for, or
-///         'tokens' does not fit them
-std::unique_ptr<Source> stored_documents(std::shared_ptr<const StoredArrays> arrays,
-                                         std::vector<StoredLayerNames> layers, Index at_most);
+/// @param change   may be empty
+/// @throws FormatError if layers differ in documents or length, there are fewer documents than asked for, or what stands
+///         beside them ('ids', 'tokens', ...) does not fit them
+std::unique_ptr<Source> stored_documents(std::shared_ptr<const StoredPlace> place, std::size_t layers, Index at_most,
+                                         StatesChange change);
 
 }  // namespace headwave

@@ -2,6 +2,7 @@
 
 #include "../../core/model/layer_positions.h"
 #include "../../core/model/model_pass.h"
+#include "../../core/numbers/random.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -73,4 +74,30 @@ TEST_CASE("a sequence of words is refused where one is outside the vocabulary") 
   }
   document.ids = {3};
   CHECK_THROWS_WITH(word_sequence(model, document), ContainsSubstring("id 3, outside the vocabulary of 3"));
+}
+
+TEST_CASE("rows that a norm made are told from others, whatever they were made of") {
+  Random random(11);
+  Matrix32 x(40, 16);
+  for (float& value : x.reshaped()) value = static_cast<float>(3 + 5 * random.normal());
+  Vector32 scale(16), shift(16);
+  for (Index i = 0; i < 16; ++i) {
+    scale(i) = 0.2F + 0.1F * static_cast<float>(i);
+    shift(i) = static_cast<float>(random.normal());
+  }
+  for (const NormKind kind : {NormKind::layer, NormKind::rms}) {
+    Norm norm{scale, {}, 1e-5F, kind};
+    if (kind == NormKind::layer) norm.shift = shift;
+    CHECK(share_from_norm(x, norm) == 0);
+    Matrix32 made = x;
+    normalise(made, norm);
+    CHECK(share_from_norm(made, norm) == 1);
+    CHECK(share_from_norm(made.cast<Eigen::half>().cast<float>().eval(), norm) == 1);
+    made.topRows(10) = x.topRows(10);
+    CHECK(share_from_norm(made, norm) == 0.75);
+    CHECK_THROWS_AS(share_from_norm(x.leftCols(8).eval(), norm), ShapeError);
+  }
+  CHECK(share_from_norm(x, {}) == 1);
+  scale(3) = 0;
+  CHECK(share_from_norm(x, {scale, {}, 1e-5F, NormKind::rms}) == 1);
 }

@@ -51,21 +51,25 @@ TEST_CASE("hdf5: numbers of every type and layout come out as h5py wrote them") 
   CHECK(file.floats("/links/soft").size() == 24);
 }
 
-TEST_CASE("hdf5: some rows") {
+TEST_CASE("hdf5: blocks of a dataset") {
   const Hdf5File file = sample();
   for (const std::string name : {"/numbers/le_f4", "/numbers/gzip", "/numbers/plain_chunks"}) {
-    const std::vector<float> row = file.floats(name, 1, 1);
+    REQUIRE(file.node(name).shape == std::vector<Index>{2, 3, 4});
+    const std::vector<float> row = file.floats(name, {{1, 0, 0}, {1, 3, 4}});
     REQUIRE(row.size() == 12);
     CHECK(row[0] == 3.0F);
     CHECK(row[11] == 5.75F);
-    CHECK(file.floats(name, 0, 2) == file.floats(name));
-    CHECK(file.floats(name, 2, 0).empty());
-    CHECK_THROWS_AS(file.floats(name, 1, 2), ShapeError);
-    CHECK_THROWS_AS(file.floats(name, -1, 1), ShapeError);
-    CHECK_THROWS_AS(file.floats(name, 0, -1), ShapeError);
+    CHECK(file.floats(name, {{0, 0, 0}, {2, 3, 4}}) == file.floats(name));
+    CHECK(file.floats(name, {{0, 1, 2}, {2, 2, 1}}) == std::vector<float>{1.5F, 2.5F, 4.5F, 5.5F});
+    CHECK(file.floats(name, {{2, 0, 0}, {0, 3, 4}}).empty());
+    CHECK_THROWS_AS(file.floats(name, {{1, 0, 0}, {2, 3, 4}}), ShapeError);
+    CHECK_THROWS_AS(file.floats(name, {{-1, 0, 0}, {1, 3, 4}}), ShapeError);
+    CHECK_THROWS_AS(file.floats(name, {{0, 0, 0}, {-1, 3, 4}}), ShapeError);
+    CHECK_THROWS_AS(file.floats(name, {{0, 0}, {1, 3}}), ShapeError);
   }
-  CHECK_THROWS_AS(file.floats("/numbers/compact_scalar", 0, 1), ShapeError);
-  CHECK(file.floats("/numbers/no_rows", 0, 0).empty());
+  CHECK_THROWS_AS(file.floats("/numbers/compact_scalar", {{0}, {1}}), ShapeError);
+  const std::vector<Index> none = file.node("/numbers/no_rows").shape;
+  CHECK(file.floats("/numbers/no_rows", whole_block(none)).empty());
 }
 
 TEST_CASE("hdf5: texts") {
@@ -146,7 +150,9 @@ TEST_CASE("hdf5: a chunk that unpacks to too little, too much or nothing is refu
   for (const std::string name : {"short_chunk", "bomb", "garbage_chunk", "short_plain_chunk"}) {
     INFO(name);
     CHECK_THROWS_AS(file.doubles(name), FormatError);
-    CHECK_THROWS_AS(file.floats(name, 0, 1), FormatError);
+    ArrayBlock first_row = whole_block(file.node(name).shape);
+    first_row.count.front() = 1;
+    CHECK_THROWS_AS(file.floats(name, first_row), FormatError);
   }
 }
 

@@ -71,7 +71,8 @@ TEST_CASE("a map that is wrong is described in one line") {
                     ContainsSubstring("'layers' should be a whole number"));
   CHECK_THROWS_WITH(open_model(with("[stack]", "[stack")), ContainsSubstring("map.toml: line "));
   CHECK_THROWS_WITH(open_model(with("ln_1", "ln_one")), ContainsSubstring("no tensor 'transformer.h.0.ln_one.weight'"));
-  CHECK_THROWS_WITH(open_model({family("gpt2"), folder / "none.toml"}), ContainsSubstring("none.toml: cannot be read"));
+  CHECK_THROWS_WITH(open_model({family("gpt2"), folder / "none.toml"}),
+                    ContainsSubstring("none.toml: cannot be opened"));
   CHECK_THROWS_AS(model_map_file(folder / "none.toml"), IoError);
   std::istringstream pairs(model_map_text(model_map(family("bart"))));
   std::string without_cross;

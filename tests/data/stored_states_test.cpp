@@ -47,6 +47,12 @@ void write_npy(const std::filesystem::path& path, const std::vector<Index>& shap
   file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(4 * values.size()));
 }
 
+/// The second half of the folder's array.
+std::vector<float> npy_floats_tail(const StoredArrays& arrays) {
+  const std::vector<float> all = arrays.floats("hidden_states_layer_0");
+  return {all.begin() + std::ssize(all) / 2, all.end()};
+}
+
 std::vector<float> counting(Index entries) {
   std::vector<float> values;
   for (Index i = 0; i < entries; ++i) values.push_back(0.01F * static_cast<float>(i % 17));
@@ -127,7 +133,7 @@ TEST_CASE("groups that do not fit together are refused by name") {
   CHECK_THROWS_WITH(stored_states(stored("documents_differ.h5")),
                     ContainsSubstring("'keys/layer_0' holds 1 documents of 7 tokens, another layer 2 of 7"));
   CHECK_THROWS_WITH(stored_states(stored("one_axis.h5")), ContainsSubstring("'hidden_states/layer_0' has shape ("));
-  CHECK_THROWS_WITH(stored_states(stored("not_a_group.h5")), ContainsSubstring("neither 'hidden_states/layer_L' nor"));
+  CHECK_THROWS_WITH(stored_states(stored("not_a_group.h5")), ContainsSubstring("give the model with --model DIR"));
   CHECK_THROWS_WITH(stored_states(stored("tokens_short.h5")),
                     ContainsSubstring("'tokens' has 3 entries, expected one per token"));
   const StoredInput input = stored_states(stored("not_finite.h5"));
@@ -194,18 +200,18 @@ TEST_CASE("states take a model's width, or weights that lie beside them") {
   CHECK_THROWS_WITH(stored_states(folder / "beside", options), ContainsSubstring("has 5 entries, expected 6"));
 }
 
-TEST_CASE("stored arrays that are not there, or rows and numbers they do not have, are refused") {
+TEST_CASE("stored arrays that are not there, or entries and numbers they do not have, are refused") {
   const TemporaryFolder folder;
   write_npy(folder / "hidden_states_layer_0.npy", {2, 3, 4}, counting(24));
   const auto npy = open_stored_arrays(folder.path());
-  CHECK(npy->read("hidden_states/layer_0", 1, 1).shape == std::vector<Index>{1, 3, 4});
-  CHECK_THROWS_AS(npy->read("hidden_states/layer_0", 1, 2), ShapeError);
-  CHECK_THROWS_AS(npy->shape("hidden_states/layer_1"), IoError);
-  CHECK_THROWS_AS(npy->read("hidden_states/layer_1"), IoError);
+  CHECK(npy->block("hidden_states_layer_0", {{1, 0, 0}, {1, 3, 4}}) == npy_floats_tail(*npy));
+  CHECK_THROWS_WITH(npy->block("hidden_states_layer_0", {{1, 0, 0}, {2, 3, 4}}),
+                    ContainsSubstring("hidden_states_layer_0.npy: asked for (2, 3, 4) entries from (1, 0, 0) on"));
+  CHECK_THROWS_WITH(npy->shape("hidden_states_layer_1"), ContainsSubstring("there are 'hidden_states_layer_0'"));
+  CHECK_THROWS_AS(npy->floats("hidden_states_layer_1"), FormatError);
   const auto hdf5 = open_stored_arrays(stored("causal_text.h5"));
   CHECK_THROWS_AS(hdf5->shape("hidden_states/layer_9"), FormatError);
-  CHECK_THROWS_AS(hdf5->read("hidden_states/layer_9"), FormatError);
+  CHECK_THROWS_AS(hdf5->floats("hidden_states/layer_9"), FormatError);
   CHECK_THROWS_AS(hdf5->number("causal"), FormatError);
   CHECK_FALSE(hdf5->number("none").has_value());
-  CHECK_THROWS_AS(open_stored_arrays(folder / "hidden_states_layer_0.npy", -1), ShapeError);
 }

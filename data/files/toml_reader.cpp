@@ -1,0 +1,89 @@
+#include "toml_reader.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+#include "file_bytes.h"
+#include "printable.h"
+
+namespace headwave {
+
+namespace {
+
+/// Settings are a page; what is much longer is another kind of file.
+constexpr std::size_t largest_file = 1 << 20;
+/// A size beyond that is a typing error.
+constexpr std::int64_t largest_whole = 1 << 26;
+
+template <class Value>
+void read_one(TomlReader& reader, std::string_view key, Value& value, const char* expected) {
+  const toml::node* node = reader.look(key);
+  if (node == nullptr) return;
+  if (node->as<Value>() == nullptr) reader.fail(key, expected);
+  value = node->as<Value>()->get();
+}
+
+}  // namespace
+
+toml::table toml_of_file(const std::filesystem::path& file, std::string_view what) {
+  const FileBytes bytes(file);
+  if (bytes.size() > largest_file)
+    throw FormatError(fmt::format("{}: {} bytes, expected {} of at most 1 MB", shown_path(file), bytes.size(), what));
+  try {
+    return toml::parse(bytes.text(0, bytes.size()));
+  } catch (const toml::parse_error& error) {
+    throw FormatError(fmt::format("{}: line {}: {}", shown_path(file), error.source().begin.line,
+                                  printable(std::string(error.description()), 120)));
+  }
+}
+
+void TomlReader::fail(std::string_view key, const std::string& expected) const {
+  throw FormatError(fmt::format("{}: '{}' should be {}; {} explains the keys", place_, key, expected, page_));
+}
+
+void TomlReader::operator()(std::string_view key, Index& value) {
+  const toml::node* node = look(key);
+  if (node == nullptr) return;
+  const auto number = node->is_integer() ? node->value<std::int64_t>() : std::nullopt;
+  if (!number || *number < 0 || *number > largest_whole)
+    fail(key, fmt::format("a whole number from 0 to {}", largest_whole));
+  value = static_cast<Index>(*number);
+}
+
+void TomlReader::operator()(std::string_view key, double& value) {
+  const toml::node* node = look(key);
+  if (node == nullptr) return;
+  const auto number = node->is_number() ? node->value<double>() : std::nullopt;
+  if (!number || !std::isfinite(*number) || *number < 0) fail(key, "a number that is not below 0");
+  value = *number;
+}
+
+void TomlReader::operator()(std::string_view key, float& value) {
+  auto number = static_cast<double>(value);
+  (*this)(key, number);
+  value = static_cast<float>(number);
+}
+
+void TomlReader::operator()(std::string_view key, bool& value) {
+  read_one(*this, key, value, "true or false");
+}
+
+void TomlReader::operator()(std::string_view key, std::string& value) {
+  read_one(*this, key, value, "a name, as text");
+}
+
+const toml::node* TomlReader::look(std::string_view key) {
+  seen_.insert(std::string(key));
+  return table_.get(key);
+}
+
+void TomlReader::refuse_others() const {
+  for (const auto& [key, node] : table_)
+    if (!seen_.contains(std::string(key.str())))
+      throw FormatError(fmt::format("{}: '{}' is not a key that is known here; {} explains the keys", place_,
+                                    printable(std::string(key.str()), 60), page_));
+}
+
+}  // namespace headwave

@@ -1,0 +1,58 @@
+#pragma once
+
+// Included by sources that read TOML, never by a header that others see.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#define TOML_EXCEPTIONS 1
+#include <toml++/toml.h>
+
+#include "../../core/numbers/matrix.h"
+
+namespace headwave {
+
+/// A small file of settings, parsed.
+/// @param what  what messages call it: "a model map"
+/// @throws IoError if it cannot be read; FormatError naming the line if it is not TOML, or larger than 1 MB
+toml::table toml_of_file(const std::filesystem::path& file, std::string_view what);
+
+/// One table of such a file while it is read: each key is asked for by name, what was not asked for is refused.
+class TomlReader {
+ public:
+  /// @param place  what messages begin with: the file, and the table in it
+  /// @param page   the page of the documentation that explains the keys
+  TomlReader(const toml::table& table, std::string place, std::string page)
+      : table_(table), place_(std::move(place)), page_(std::move(page)) {}
+
+  /// @throws FormatError always: the file, the key, what it should be
+  [[noreturn]] void fail(std::string_view key, const std::string& expected) const;
+
+  // Each leaves the value as it is where the file does not have the key. @throws FormatError if it is of another kind
+  void operator()(std::string_view key, Index& value);
+  void operator()(std::string_view key, double& value);  ///< finite, not below 0
+  void operator()(std::string_view key, float& value);
+  void operator()(std::string_view key, bool& value);
+  void operator()(std::string_view key, std::string& value);
+
+  [[nodiscard]] bool has(std::string_view key) const { return table_.contains(key); }
+  /// The value of a key that is asked for; null: there is none.
+  [[nodiscard]] const toml::node* look(std::string_view key);
+  /// @throws FormatError if a key was not asked for: a typing error, or an option that would be ignored in silence
+  void refuse_others() const;
+
+  [[nodiscard]] const std::string& place() const { return place_; }
+  [[nodiscard]] const std::string& page() const { return page_; }
+
+ private:
+  const toml::table& table_;
+  std::string place_, page_;
+  std::set<std::string> seen_;
+};
+
+}  // namespace headwave

@@ -1,0 +1,211 @@
+#include "stored_contents.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../core/model/model.h"
+#include "../../core/numbers/error.h"
+#include "../arrays/safetensors_file.h"
+#include "name_pattern.h"
+
+namespace headwave {
+
+namespace {
+
+/// What is usual, by the number of axes; nothing: none is.
+std::vector<StoredAxis> usual_axes(std::size_t count, bool projected, bool layers_named, bool one_document) {
+  if (count == 2) return {StoredAxis::token, StoredAxis::width};
+  if (count == 3)
+    return one_document && !layers_named ? std::vector{StoredAxis::layer, StoredAxis::token, StoredAxis::width}
+                                         : std::vector{StoredAxis::document, StoredAxis::token, StoredAxis::width};
+  if (count == 4 && projected) return {StoredAxis::document, StoredAxis::head, StoredAxis::token, StoredAxis::width};
+  if (count == 4 && !layers_named)
+    return {StoredAxis::layer, StoredAxis::document, StoredAxis::token, StoredAxis::width};
+  return {};
+}
+
+class Search {
+ public:
+  Search(const StoredArrays& arrays, const StoredSearch& search)
+      : arrays_(arrays), search_(search), names_(arrays.names()) {}
+
+  [[nodiscard]] StoredContents found() {
+    const StoredMap map = search_.map ? *search_.map : usual_map();
+    const bool by_hand = search_.map.has_value();
+    add(map.states, "hidden states", &StoredLayerParts::states, by_hand);
+    add(map.queries, "queries", &StoredLayerParts::queries, by_hand);
+    add(map.keys, "keys", &StoredLayerParts::keys, by_hand);
+    if (layers_.empty())
+      throw FormatError(
+          no_such_array(arrays_, "hidden_states/layer_L", "hidden states, nor 'queries/layer_L' and 'keys/layer_L'") +
+          "; say what is stored with --dataset NAME or --states-map FILE (docs/stored-states.md)");
+    if (search_.layer && layers_said_)
+      throw ShapeError(fmt::format("{}: --layer applies where nothing says which layer states enter; here the names do",
+                                   arrays_.path().string()));
+    StoredContents contents;
+    for (auto& [layer, parts] : layers_) {
+      parts.layer = layer;
+      if (parts.queries.has_value() != parts.keys.has_value())
+        throw FormatError(fmt::format("{}: of layer {} only the {} are stored; expected both or neither",
+                                      arrays_.path().string(), layer, parts.queries ? "queries" : "keys"));
+      contents.layers.push_back(std::move(parts));
+    }
+    contents.documents.assign(documents_.begin(), documents_.end());
+    sort_documents(contents.documents);
+    contents.ids = beside(map.ids, {"ids", "input_ids"}, contents);
+    contents.special = beside(map.special, {"special", "special_tokens_mask"}, contents);
+    contents.tokens = beside(map.tokens, {"tokens"}, contents);
+    contents.document_name = beside(map.document_name, {"document_name"}, contents);
+    return contents;
+  }
+
+ private:
+  [[nodiscard]] bool matches(const std::string& pattern) const {
+    return std::ranges::any_of(names_, [&](const std::string& name) {
+      NameMatch ignored;
+      return fits_pattern(pattern, name, ignored);
+    });
+  }
+
+  [[nodiscard]] std::string first_usual(const std::vector<std::string>& patterns) const {
+    const auto found = std::ranges::find_if(patterns, [&](const std::string& pattern) { return matches(pattern); });
+    return found == patterns.end() ? "" : *found;
+  }
+
+  [[nodiscard]] StoredMap usual_map() const {
+    const auto by_layer = [](const std::string& word) {
+      return std::vector{word + "/layer_{layer}", word + "_layer_{layer}", word + "/{layer}", word + "_{layer}"};
+    };
+    StoredMap map;
+    std::vector<std::string> states = by_layer("hidden_states");
+    for (const char* name :
+         {"layer_{layer}/hidden_states", "layer_{layer}", "hidden_states", "states", "embeddings", "last_hidden_state"})
+      states.emplace_back(name);
+    map.states.name = first_usual(states);
+    map.queries.name = first_usual(by_layer("queries"));
+    map.keys.name = first_usual(by_layer("keys"));
+    if (map.states.name.empty() && map.queries.name.empty() && names_.size() == 1) map.states.name = names_.front();
+    return map;
+  }
+
+  /// @param needed  that it is there: a map says so
+  void add(const StoredDataset& dataset, const char* what, std::optional<StoredPart> StoredLayerParts::*part,
+           bool needed) {
+    if (dataset.name.empty()) return;
+    const bool layers_named = has_layer_mark(dataset.name);
+    std::map<Index, std::pair<std::string, std::string>> numbers;  // a name of that number, and how it writes it
+    for (const std::string& name : names_) {
+      NameMatch match;
+      if (!fits_pattern(dataset.name, name, match)) continue;
+      numbers.try_emplace(match.number, name, match.digits);
+      if (!match.document.empty()) documents_.insert(match.document);
+    }
+    if (numbers.empty() && needed) throw FormatError(no_such_array(arrays_, dataset.name, what));
+    for (const auto& [number, named] : numbers) {
+      const auto& [name, digits] = named;
+      StoredPart found{name_of_layer(dataset.name, digits), axes_of(dataset, name, part != &StoredLayerParts::states),
+                       -1};
+      if (found.has(StoredAxis::layer)) {
+        add_entries(dataset, name, found, part);
+        continue;
+      }
+      layers_said_ = layers_said_ || layers_named;
+      const Index at = layers_named ? number - dataset.first_number + dataset.first_layer
+                                    : search_.layer.value_or(dataset.first_layer);
+      keep(at, name, std::move(found), part);
+    }
+  }
+
+  void add_entries(const StoredDataset& dataset, const std::string& name, StoredPart found,
+                   std::optional<StoredPart> StoredLayerParts::*part) {
+    const auto axis = static_cast<std::size_t>(std::ranges::find(found.axes, StoredAxis::layer) - found.axes.begin());
+    const Index count = arrays_.shape(name)[axis];
+    if (!dataset.layers.empty() && static_cast<Index>(dataset.layers.size()) != count)
+      throw FormatError(fmt::format("{} has {} layers, the map names {} of them ('layers'); expected as many",
+                                    arrays_.called(name), count, dataset.layers.size()));
+    layers_said_ = true;
+    for (found.entry = 0; found.entry < count; ++found.entry)
+      keep(dataset.layers.empty() ? dataset.first_layer + found.entry
+                                  : dataset.layers[static_cast<std::size_t>(found.entry)],
+           name, found, part);
+  }
+
+  void keep(Index at, const std::string& name, StoredPart found, std::optional<StoredPart> StoredLayerParts::*part) {
+    if (at < 0 || at >= most_layers)
+      throw FormatError(
+          fmt::format("{} would be of layer {}, expected 0 to {}", arrays_.called(name), at, most_layers - 1));
+    layers_[at].*part = std::move(found);
+  }
+
+  [[nodiscard]] std::vector<StoredAxis> axes_of(const StoredDataset& dataset, const std::string& name,
+                                                bool projected) const {
+    const std::vector<Index> shape = arrays_.shape(name);
+    const bool layers_named = has_layer_mark(dataset.name);
+    const bool one = search_.one_document || has_document_mark(dataset.name);
+    std::vector<StoredAxis> axes =
+        dataset.axes.empty() ? usual_axes(shape.size(), projected, layers_named, one) : dataset.axes;
+    const bool sound = axes.size() == shape.size() && std::ranges::all_of(shape, [](Index size) { return size > 0; });
+    if (sound) return axes;
+    if (!dataset.axes.empty())
+      throw FormatError(fmt::format("{} has shape {}, expected ({}), none of them 0", arrays_.called(name),
+                                    shape_text(shape), axes_text(dataset.axes)));
+    throw FormatError(
+        fmt::format("{} has shape {}, expected (documents, T, width) or (T, width), none of them 0; say "
+                    "which axes it has with --axes or in --states-map",
+                    arrays_.called(name), shape_text(shape)));
+  }
+
+  [[nodiscard]] std::string beside(const std::string& named, const std::vector<std::string>& usual,
+                                   const StoredContents& contents) const {
+    if (named.empty()) return first_usual(usual);
+    const std::string first = contents.documents.empty() ? "" : contents.documents.front();
+    if (!arrays_.has(name_of_document(named, first)))
+      throw FormatError(no_such_array(arrays_, named, "every token or document"));
+    return named;
+  }
+
+  const StoredArrays& arrays_;
+  const StoredSearch& search_;
+  std::vector<std::string> names_;
+  std::map<Index, StoredLayerParts> layers_;
+  std::set<std::string> documents_;
+  bool layers_said_ = false;
+};
+
+}  // namespace
+
+bool StoredPart::has(StoredAxis axis) const {
+  return std::ranges::find(axes, axis) != axes.end();
+}
+
+std::vector<const StoredPart*> StoredLayerParts::parts() const {
+  std::vector<const StoredPart*> parts;
+  for (const std::optional<StoredPart>* part : {&states, &queries, &keys})
+    if (*part) parts.push_back(&**part);
+  return parts;
+}
+
+StoredContents stored_contents(const StoredArrays& arrays, const StoredSearch& search) {
+  return Search(arrays, search).found();
+}
+
+StoredExtent stored_extent(const StoredArrays& arrays, const StoredPart& part, const std::string& document) {
+  const std::string name = name_of_document(part.name, document);
+  const std::vector<Index> shape = arrays.shape(name);
+  if (shape.size() != part.axes.size() || std::ranges::any_of(shape, [](Index size) { return size < 1; }))
+    throw FormatError(fmt::format("{} has shape {}, expected ({}), none of them 0", arrays.called(name),
+                                  shape_text(shape), axes_text(part.axes)));
+  StoredExtent extent{1, 0, 1};
+  for (std::size_t a = 0; a < shape.size(); ++a) {
+    if (part.axes[a] == StoredAxis::document) extent.documents = shape[a];
+    if (part.axes[a] == StoredAxis::token) extent.length = shape[a];
+    if (part.axes[a] == StoredAxis::width || part.axes[a] == StoredAxis::head) extent.width *= shape[a];
+  }
+  return extent;
+}
+
+}  // namespace headwave

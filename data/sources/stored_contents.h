@@ -1,0 +1,64 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stored_arrays.h"
+#include "stored_map.h"
+
+namespace headwave {
+
+/// One kind of array of one layer.
+struct StoredPart {
+  std::string name;              ///< {document} in it stands for the document
+  std::vector<StoredAxis> axes;  ///< as many as the array has
+  Index entry = -1;              ///< which along the axis of layers; -1: there is no such axis
+
+  [[nodiscard]] bool has(StoredAxis axis) const;
+};
+
+/// What is stored of one layer: states, or queries and keys, or all of them.
+struct StoredLayerParts {
+  Index layer = 0;
+  std::optional<StoredPart> states, queries, keys;
+
+  /// Those that there are.
+  [[nodiscard]] std::vector<const StoredPart*> parts() const;
+};
+
+/// What was found in a file.
+struct StoredContents {
+  std::vector<StoredLayerParts> layers;             ///< ascending
+  std::vector<std::string> documents;               ///< what {document} stands for, in order; empty: names have none
+  std::string ids, special, tokens, document_name;  ///< names; empty: there is none
+};
+
+/// How arrays are looked for.
+struct StoredSearch {
+  std::optional<StoredMap> map;  ///< what they are; nothing: by the names that are usual
+  std::optional<Index> layer;    ///< that states enter of which nothing says the layer; nothing: 0
+  bool one_document = false;     ///< the arrays are of one document: three axes are layer, token, width
+};
+
+/// Finds what is stored. Without a map states are looked for, each name as far as the one before it is not found, as
+///
+///     hidden_states/layer_L  hidden_states_layer_L  hidden_states/L  hidden_states_L  layer_L/hidden_states  layer_L
+///     hidden_states  states  embeddings  last_hidden_state; or the only array that there is
+///
+/// and queries and keys as the first four with their own word. Axes are (token, width), (document, token, width),
+/// (layer, document, token, width) of states, where a name does not say the layer; of queries and keys
+/// (document, head, token, width) where there are four.
+/// @throws FormatError naming the array, its shape and what was expected, or the nearest names if there is none of that
+///         name; ShapeError if a layer was asked for but the names say them
+StoredContents stored_contents(const StoredArrays& arrays, const StoredSearch& search);
+
+/// (documents, T, width), the width that of all heads.
+struct StoredExtent {
+  Index documents = 1, length = 0, width = 0;
+};
+
+/// @throws FormatError if there is no such array, or it has another shape
+StoredExtent stored_extent(const StoredArrays& arrays, const StoredPart& part, const std::string& document);
+
+}  // namespace headwave

@@ -1,0 +1,90 @@
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+#include "../files/printable.h"
+#include "name_pattern.h"
+#include "stored_documents.h"
+
+namespace headwave {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Whether the .npy files of a folder are arrays of several layers, not a document each.
+bool holds_arrays(const StoredArrays& folder, const StoredSearch& search) {
+  std::vector<std::string> patterns{"hidden_states_layer_{layer}", "hidden_states_{layer}", "layer_{layer}",
+                                    "queries_layer_{layer}", "queries_{layer}"};
+  if (search.map) patterns = {search.map->states.name, search.map->queries.name};
+  const std::vector<std::string> names = folder.names();
+  return std::ranges::any_of(patterns, [&](const std::string& pattern) {
+    return std::ranges::any_of(names, [&](const std::string& name) {
+      NameMatch ignored;
+      return !pattern.empty() && fits_pattern(pattern, name, ignored);
+    });
+  });
+}
+
+std::vector<fs::path> files_of_documents(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder))
+    for (const char* ending : {".npy", ".npz", ".safetensors", ".h5", ".hdf5"})
+      if (entry.path().extension() == ending) files.push_back(entry.path());
+  std::ranges::sort(files);
+  if (files.empty())
+    throw FormatError(fmt::format(
+        "{}: no .npy, .npz, .safetensors, .h5 or .hdf5 file in this folder; expected stored states, a file for each "
+        "document or .npy files such as hidden_states_layer_0.npy",
+        shown_path(folder)));
+  return files;
+}
+
+}  // namespace
+
+StoredPlace::StoredPlace(const fs::path& path, StoredSearch search) : path_(path), search_(std::move(search)) {
+  arrays_ = open_stored_arrays(path);
+  if (fs::is_directory(path) && !holds_arrays(*arrays_, search_)) {
+    document_files_ = files_of_documents(path);
+    search_.one_document = true;
+    arrays_ = open_stored_arrays(document_files_.front());
+  }
+  contents_ = stored_contents(*arrays_, search_);
+  if (!document_files_.empty() && !contents_.documents.empty())
+    throw FormatError(
+        fmt::format("{}: a folder with a file for each document, and names with {{document}}; expected one "
+                    "of them",
+                    shown_path(path)));
+}
+
+StoredExtent StoredPlace::extent(const StoredPart& part) const {
+  return stored_extent(*arrays_, part, contents_.documents.empty() ? "" : contents_.documents.front());
+}
+
+std::string StoredPlace::called(const StoredPart& part) const {
+  return arrays_->called(name_of_document(part.name, contents_.documents.empty() ? "" : contents_.documents.front()));
+}
+
+std::vector<fs::path> StoredPlace::files() const {
+  return document_files_.empty() ? arrays_->files() : document_files_;
+}
+
+StoredPlace::Opened StoredPlace::opened(std::size_t document) const {
+  if (document_files_.empty() || document == 0) return {arrays_, contents_};
+  std::shared_ptr<const StoredArrays> arrays = open_stored_arrays(document_files_[document]);
+  StoredContents contents = stored_contents(*arrays, search_);
+  const auto same = [](const StoredLayerParts& a, const StoredLayerParts& b) {
+    return a.layer == b.layer && a.states.has_value() == b.states.has_value() &&
+           a.queries.has_value() == b.queries.has_value();
+  };
+  if (!std::ranges::equal(contents.layers, contents_.layers, same))
+    throw FormatError(
+        fmt::format("{}: holds {} layers, the first document ({}) {}, or others of them; expected the same",
+                    shown_path(document_files_[document]), contents.layers.size(),
+                    document_files_.front().filename().string(), contents_.layers.size()));
+  return {std::move(arrays), std::move(contents)};
+}
+
+}  // namespace headwave

@@ -1,0 +1,204 @@
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+#include "../../data/sources/stored_contents.h"
+#include "../../data/sources/stored_documents.h"
+#include "../catch.h"
+
+using namespace headwave;
+
+// The files come from tests/golden/make_stored_formats.py.
+namespace {
+
+constexpr Index documents = 2, length = 3, width = 4;
+
+std::filesystem::path formats(const std::string& name) {
+  return repository_file("tests/golden/stored/formats") / name;
+}
+
+Matrix32 expected(Index layer, Index document) {
+  Matrix32 states(length, width);
+  for (Index t = 0; t < length; ++t)
+    for (Index w = 0; w < width; ++w)
+      states(t, w) = static_cast<float>((60 * layer + 30 * document + 4 * t + w) * 7 % 61 - 30) / 8;
+  return states;
+}
+
+/// The source of a place, without a model.
+std::unique_ptr<Source> source_of(const std::filesystem::path& path, const StoredSearch& search) {
+  auto place = std::make_shared<const StoredPlace>(path, search);
+  const std::size_t layers = place->contents().layers.size();
+  return stored_documents(std::move(place), layers, 0, {});
+}
+
+StoredSearch dataset(const std::string& name, const std::string& axes = "") {
+  StoredSearch search;
+  search.map.emplace().states.name = name;
+  if (!axes.empty()) search.map->states.axes = stored_axes(axes).value();
+  return search;
+}
+
+void check_states(const Source& source, Index layers = 2) {
+  REQUIRE(source.count() == documents);
+  for (Index d = 0; d < documents; ++d) {
+    const Document document = source.document(d);
+    REQUIRE(document.stored.size() == static_cast<std::size_t>(layers));
+    for (const StoredLayer& layer : document.stored) CHECK(layer.states == expected(layer.layer, d));
+  }
+}
+
+std::filesystem::path write(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
+  std::ofstream(folder / name, std::ios::binary) << text;
+  return folder / name;
+}
+
+}  // namespace
+
+TEST_CASE("states of every type, byte order and layout are the same states") {
+  for (const char* kind : {"f2", "f4", "f8"})
+    for (const char* order : {"le", "be"}) {
+      INFO(kind << ' ' << order);
+      check_states(*source_of(formats("types.h5"), dataset(fmt::format("types/{}_{}", kind, order))));
+      for (const char* layout : {"C", "F"})
+        check_states(*source_of(formats("types.npz"), dataset(fmt::format("{}_{}_{}", kind, order, layout))));
+    }
+  check_states(*source_of(formats("types.h5"), dataset("types/bf16")));
+  for (const char* kind : {"float16", "bfloat16", "float32", "float64"})
+    check_states(*source_of(formats("types.safetensors"), dataset(kind)));
+}
+
+TEST_CASE("an archive's arrays are found by the usual names, packed or not, with ids and tokens beside them") {
+  const auto packed = source_of(formats("packed.npz"), {});
+  check_states(*packed);
+  CHECK(packed->document(1).ids == std::vector<std::int32_t>{8, 9, 10});
+  CHECK(packed->document(0).tokens == std::vector<std::string>{"a", "\xc3\xa9", "c"});
+  const auto by_layer = source_of(formats("by_layer.npz"), {});
+  check_states(*by_layer);
+  CHECK(by_layer->document(1).ids == std::vector<std::int32_t>{5, 6, 7});
+}
+
+TEST_CASE("names and axes of others are read by a map") {
+  const TemporaryFolder folder;
+  StoredSearch search;
+  search.map = stored_map_file(write(folder, "a.toml", R"(
+special = "marks"
+[states]
+name = "encoder/block{layer}/out"
+axes = "token, width, document"
+first_number = 1
+)"));
+  const auto blocks = source_of(formats("types.h5"), search);
+  check_states(*blocks);
+  CHECK(blocks->document(1).special == std::vector<std::uint8_t>{1, 0, 1});
+
+  search.map = stored_map_file(write(folder, "b.toml", "queries = 'q'\nkeys = 'k'\n"));
+  search.layer = 3;
+  const Document heads = source_of(formats("types.h5"), search)->document(1);
+  REQUIRE(heads.stored.size() == 1);
+  CHECK(heads.stored.front().layer == 3);
+  CHECK(heads.stored.front().query == expected(1, 1));
+  CHECK(heads.stored.front().key == expected(0, 1));
+
+  search = {};
+  search.map = stored_map_file(write(
+      folder, "c.toml", "[states]\nname = 'types/f4_be'\nlayers = [7, 2]\naxes = 'layer,document,token,width'\n"));
+  const Document named = source_of(formats("types.h5"), search)->document(0);
+  CHECK(named.stored[0].layer == 2);
+  CHECK(named.stored[0].states == expected(1, 0));
+  CHECK(named.stored[1].layer == 7);
+}
+
+TEST_CASE("a dataset for each document gives documents of their own lengths, in the order of their numbers") {
+  const auto source = source_of(formats("types.h5"), dataset("probe/{document}"));
+  REQUIRE(source->count() == 2);
+  CHECK(source->document(0).name == "9");
+  CHECK(source->length(0) == 3);
+  CHECK(source->document(1).name == "10");
+  CHECK(source->length(1) == 2);
+  CHECK(source->document(0).stored[1].states == expected(1, 0));
+  CHECK(source->document(1).stored[0].states == expected(0, 1).topRows(2));
+}
+
+TEST_CASE("a folder with a file for each document, of four formats") {
+  const auto source = source_of(formats("documents"), {});
+  REQUIRE(source->count() == 4);
+  const std::vector<std::string> names{"a.npy", "b.npz", "c.safetensors", "d.h5"};
+  for (Index i = 0; i < 4; ++i) {
+    const Document document = source->document(i);
+    CHECK(document.name == names[static_cast<std::size_t>(i)]);
+    CHECK(source->length(i) == (i == 2 ? 2 : 3));
+    for (const StoredLayer& layer : document.stored)
+      CHECK(layer.states == expected(layer.layer, i % 2).topRows(source->length(i)));
+  }
+  CHECK(source->document(1).ids == std::vector<std::int32_t>{8, 9, 10});
+  CHECK(std::get<std::int64_t>(source->provenance().at("length")) == 3);
+}
+
+TEST_CASE("what is not found, or has another shape, is told with the nearest names and what was expected") {
+  const auto refuse = [](const StoredSearch& search, const std::string& text) {
+    CHECK_THROWS_WITH(source_of(formats("types.h5"), search), ContainsSubstring(text));
+  };
+  refuse(dataset("types/f4_lee"), "there is no 'types/f4_lee' for hidden states; there are 'types/f4_le', '");
+  refuse(dataset("types/f4_lee"), "' and 8 more");
+  refuse(dataset("types/f4_le", "document,token,width"),
+         "'types/f4_le' has shape (2, 2, 3, 4), expected (document, token, width)");
+  refuse(dataset("marks"), "'marks' has shape (3), expected (documents, T, width) or (T, width)");
+  CHECK_THROWS_WITH(open_stored_arrays(formats("packed.npz"))->floats("tokens"),
+                    ContainsSubstring("packed.npz: 'tokens': holds string values, expected real numbers"));
+  refuse({}, "say what is stored with --dataset NAME or --states-map FILE");
+  StoredSearch search = dataset("types/f4_le");
+  search.layer = 1;
+  refuse(search, "--layer applies where nothing says which layer");
+  search = dataset("q");
+  search.map->ids = "mark";
+  refuse(search, "there is no 'mark' for every token or document; there are 'marks'");
+  search.map->ids = "q";
+  refuse(search, "'q' has shape (2, 2, 3, 2), expected one entry per token: (3) or (2, 3)");
+  StoredSearch other;
+  other.map.emplace().queries.name = "q";
+  refuse(other, "of layer 0 only the queries are stored");
+}
+
+TEST_CASE("a folder's documents have the same layers, and a folder of nothing is no states") {
+  const TemporaryFolder folder;
+  CHECK_THROWS_WITH(source_of(folder.path(), {}), ContainsSubstring("no .npy, .npz, .safetensors, .h5 or .hdf5 file"));
+  std::filesystem::copy_file(formats("documents/a.npy"), folder / "a.npy");
+  std::filesystem::copy_file(formats("by_layer.npz"), folder / "b.npz");
+  CHECK_THROWS_WITH(source_of(folder.path(), {}), ContainsSubstring("'layer_00' holds 2 documents, expected one"));
+  std::filesystem::remove(folder / "b.npz");
+  write(folder, "b.npy", "");
+  CHECK_THROWS_AS(source_of(folder.path(), {}), FormatError);
+}
+
+TEST_CASE("a map of stored states says what is wrong with it") {
+  const TemporaryFolder folder;
+  const auto refuse = [&](const std::string& text, const std::string& problem) {
+    CHECK_THROWS_WITH(stored_map_file(write(folder, "m.toml", text)),
+                      ContainsSubstring("m.toml") && ContainsSubstring(problem));
+  };
+  refuse("states = 3", "'states' should be a name, as text; docs/stored-states.md explains the keys");
+  refuse("heads = 2", "'states' should be the name of a dataset");
+  refuse("queries = 'q'", "'keys' should be given beside the other");
+  refuse("[states]\naxes = 'token,width'", "[states]: 'name' should be the name of a dataset");
+  refuse("[states]\nname = 'x'\naxes = 'token,token'", "'axes' should be some of layer, document, head, token, width");
+  refuse("[states]\nname = 'x'\naxes = 'layer,document'", "token and width among them");
+  refuse("[states]\nname = 'x{layer}'\nlayers = [1]", "'layers' should be left away where the name says the layer");
+  refuse("[states]\nname = 'x'\nlayers = [-1]", "a list of layers from 0 to 1023");
+  refuse("states = 'x'\nheads = 0", "'heads' should be more than 0");
+  refuse("states = 'x'\nscore_scale = -1.0", "'score_scale' should be a number that is not below 0");
+  refuse("states = 'x'\ncausal = 1", "'causal' should be true or false");
+  refuse("states = 'x'\nstate = 'y'", "'state' is not a key that is known here");
+  refuse("states = ", "line 1");
+  const StoredMap map = stored_map_file(
+      write(folder, "m.toml",
+            "states = 'x'\nheads = 2\nd_head = 3\ncausal = true\nwindow = 4\nturned = true\nscore_scale = 0.5"));
+  CHECK(map.stated.heads == 2);
+  CHECK(map.stated.d_head == 3);
+  CHECK(map.stated.causal == true);
+  CHECK(map.stated.turned == true);
+  CHECK(map.stated.window == 4);
+  CHECK(map.stated.scale == 0.5);
+  CHECK_THROWS_AS(stored_map_file(folder / "none.toml"), IoError);
+}

@@ -1,0 +1,75 @@
+"""Makes tests/golden/stored/formats: the same states as numpy, h5py and safetensors write them, for
+tests/data/stored_formats_test.
+
+    python make_stored_formats.py FOLDER
+
+Written with numpy 2.4.6, h5py 3.16.0, torch 2.15.0 and safetensors 0.8.0. Entry (layer, document, token, width) is
+((60 layer + 30 document + 4 token + width) * 7 % 61 - 30) / 8, which float16 and bfloat16 hold exactly: every file gives
+the same numbers.
+"""
+import pathlib
+import sys
+
+import h5py
+import numpy as np
+import torch
+from safetensors.torch import save_file
+
+LAYERS, DOCUMENTS, T, WIDTH = 2, 2, 3, 4
+BFLOAT = h5py.h5t.IEEE_F32LE.copy()
+BFLOAT.set_fields(15, 7, 8, 0, 7)
+BFLOAT.set_size(2)
+BFLOAT.set_ebias(127)
+
+
+def states():
+    layer, document, token, width = np.indices((LAYERS, DOCUMENTS, T, WIDTH))
+    return (((60 * layer + 30 * document + 4 * token + width) * 7 % 61 - 30) / 8).astype(np.float32)
+
+
+def main(folder):
+    (folder / "documents").mkdir(parents=True, exist_ok=True)
+    x = states()
+    ids = np.array([[5, 6, 7], [8, 9, 10]])
+    tokens = np.array([["a", "é", "c"], ["d", "e", "f"]])
+
+    kinds = {}
+    for kind in ("f2", "f4", "f8"):
+        for order in ("<", ">"):
+            for layout in ("C", "F"):
+                name = f"{kind}_{'le' if order == '<' else 'be'}_{layout}"
+                kinds[name] = np.array(x, dtype=order + kind, order=layout)
+    np.savez(folder / "types.npz", **kinds)
+    np.savez_compressed(folder / "packed.npz", hidden_states=x, ids=ids, tokens=tokens, num_heads=2, causal=True)
+    np.savez(folder / "by_layer.npz", layer_00=x[0], layer_01=x[1], input_ids=ids[0])
+
+    tensors = {str(kind)[6:]: torch.from_numpy(x.copy()).to(kind)
+               for kind in (torch.float16, torch.bfloat16, torch.float32, torch.float64)}
+    save_file(tensors | {"ids": torch.from_numpy(ids)}, folder / "types.safetensors", {"num_heads": "2"})
+
+    with h5py.File(folder / "types.h5", "w") as file:
+        for kind in ("f2", "f4", "f8"):
+            for order in ("<", ">"):
+                file[f"types/{kind}_{'le' if order == '<' else 'be'}"] = x.astype(order + kind)
+        space = h5py.h5s.create_simple(x.shape)
+        bits = h5py.h5d.create(file["types"].id, b"bf16", BFLOAT, space)
+        bits.write(h5py.h5s.ALL, h5py.h5s.ALL, x)
+        for layer in range(LAYERS):
+            file.create_dataset(f"encoder/block{layer + 1}/out", data=x[layer].transpose(1, 2, 0), chunks=(2, 3, 1),
+                                compression="gzip")
+        file["q"] = x[1].reshape(DOCUMENTS, T, 2, 2).transpose(0, 2, 1, 3)
+        file["k"] = x[0].reshape(DOCUMENTS, T, 2, 2).transpose(0, 2, 1, 3)
+        file["marks"] = np.array([1, 0, 1], dtype=np.int8)
+        for document in range(DOCUMENTS):
+            file[f"probe/{document + 9}"] = x[:, document, : T - document]
+
+    np.save(folder / "documents" / "a.npy", x[:, 0])
+    np.savez(folder / "documents" / "b.npz", states=x[:, 1], ids=ids[1])
+    half = torch.from_numpy(x[:, 0, :2].copy()).to(torch.float16)
+    save_file({"hidden_states": half}, folder / "documents" / "c.safetensors")
+    with h5py.File(folder / "documents" / "d.h5", "w") as file:
+        file["hidden_states"] = x[:, 1:].astype(">f8")
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]))
