@@ -9,6 +9,10 @@ function(headwave_compile_options target)
     # Of precompiled headers g++ forgets that they are the system's, and finds fault with its own inlined std::string.
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
   endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # The compiler's own memory: swept from 1 GB on, not from 256 MB, which is a tenth of the time for Eigen.
+    target_compile_options(${target} PRIVATE "SHELL:--param ggc-min-heapsize=500000")
+  endif()
   if(HEADWAVE_ARCH AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     target_compile_options(${target} PRIVATE -march=${HEADWAVE_ARCH})
   endif()
