@@ -5,11 +5,11 @@
 #include <limits>
 #include <vector>
 
-#include <Eigen/QR>
 #include <fmt/format.h>
 
 #include "../../core/numbers/lagged_sums.h"
 #include "../../core/numbers/random_frame.h"
+#include "../../core/numbers/thin_qr.h"
 #include "../statistics/quantile.h"
 
 namespace headwave {
@@ -46,12 +46,6 @@ Vector means_along(const Vector& row) {
     means[t + length - 1] =
         (sums[std::min(length, length + t)] - sums[std::max<Index>(0, t)]) / static_cast<double>(length - std::abs(t));
   return means;
-}
-
-/// R of W = Q R with orthonormal Q, W (d, r), r <= d.
-Matrix upper_factor(const Matrix& w) {
-  const Eigen::HouseholderQR<Matrix> qr(w);
-  return qr.matrixQR().topRows(w.cols()).triangularView<Eigen::Upper>();
 }
 
 }  // namespace
@@ -101,7 +95,7 @@ PositionKernel position_kernel(MatrixView positions, const HeadWeights& head, co
   result.other_r2 = shares.others;
 
   const bool drawn = null.draws() > 0 && !std::isnan(shares.all);
-  const Matrix factor = drawn ? upper_factor(head.key) : Matrix();
+  const Matrix factor = drawn ? thin_qr(head.key).r : Matrix();
   std::vector<double> null_shares;
   result.null_other_r2.resize(drawn ? null.draws() : 0);
   for (Index draw = 0; draw < result.null_other_r2.size(); ++draw) {

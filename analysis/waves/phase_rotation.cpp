@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "../../core/numbers/random.h"
+#include "../../core/numbers/symmetric_eigen.h"
 
 namespace headwave {
 
@@ -66,8 +67,7 @@ struct Decomposition {
 
 /// |V|, from the largest eigenvalue of V^T V: squaring spoils small singular values only.
 double spectral_norm(const Eigen::MatrixXd& v) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> gram(v.transpose() * v, Eigen::EigenvaluesOnly);
-  return std::sqrt(gram.eigenvalues()[v.cols() - 1]);
+  return std::sqrt(symmetric_eigenvalues(v.transpose() * v)[v.cols() - 1]);
 }
 
 /// |V| |V^-1|: as near as a singular value decomposition comes, relative error condition * eps, in less time.

@@ -16,9 +16,9 @@ namespace {
 using Columns = Eigen::MatrixXd;
 
 /// W = Q R; Q stays the product of reflections that it is.
-struct ThinQr {
+struct ReflectedQr {
   Eigen::HouseholderQR<Columns> reflections;
-  explicit ThinQr(MatrixView w) : reflections(w) {}
+  explicit ReflectedQr(MatrixView w) : reflections(w) {}
 
   [[nodiscard]] Columns r() const {
     const Columns& packed = reflections.matrixQR();
@@ -56,7 +56,7 @@ QkSvd qk_svd(MatrixView w_query, MatrixView w_key, const QkSvdOptions& options) 
                                  w_query.rows(), w_query.cols(), w_key.rows(), w_key.cols()));
   if (!w_query.allFinite() || !w_key.allFinite())
     throw NumericError("qk_svd: a weight is not finite; look for NaN or infinity in the checkpoint");
-  const ThinQr query(w_query), key(w_key);
+  const ReflectedQr query(w_query), key(w_key);
   const Columns r_query = query.r(), r_key = key.r();
   const ThinSvd svd = thin_svd(r_query * r_key.transpose());
 

@@ -1,7 +1,8 @@
 #include "random_frame.h"
 
-#include <Eigen/QR>
 #include <fmt/format.h>
+
+#include "thin_qr.h"
 
 namespace headwave {
 
@@ -10,11 +11,10 @@ Matrix random_frame(Index rows, Index columns, Random& random) {
     throw ShapeError(fmt::format("random_frame: {} orthonormal columns in {} dimensions", columns, rows));
   Matrix normal(rows, columns);
   for (Index i = 0; i < normal.size(); ++i) normal.data()[i] = random.normal();
-  const Eigen::HouseholderQR<Matrix> qr(normal);
-  Matrix q = qr.householderQ() * Matrix::Identity(rows, columns);
+  ThinQr qr = thin_qr(normal);
   for (Index c = 0; c < columns; ++c)
-    if (qr.matrixQR()(c, c) < 0) q.col(c) = -q.col(c);
-  return q;
+    if (qr.r(c, c) < 0) qr.q.col(c) = -qr.q.col(c);
+  return qr.q;
 }
 
 }  // namespace headwave

@@ -4,8 +4,9 @@
 #include <limits>
 #include <utility>
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/SVD>
+
+#include "symmetric_eigen.h"
 
 namespace headwave {
 
@@ -15,9 +16,6 @@ template <class Svd>
 ThinSvd parts_of(const Svd& svd) {
   return {svd.matrixU(), svd.singularValues(), svd.matrixV()};
 }
-
-/// Eigenvectors and eigenvalues of A^T A, ascending: V and s^2, as far as squaring leaves them.
-using GramSolver = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>;
 
 /// Whether singular values come so close to one another, or to zero, that divide and conquer cannot be trusted.
 bool has_ties(const Vector& squares) {
@@ -48,13 +46,14 @@ ThinSvd thin_svd(const Eigen::MatrixXd& a) {
   }
   constexpr unsigned thin = Eigen::ComputeThinU | Eigen::ComputeThinV;
   if (a.cols() == 0) return {Eigen::MatrixXd(a.rows(), 0), Vector(), Eigen::MatrixXd(0, 0)};
+  // Its eigenvectors and eigenvalues are V and s^2, as far as squaring leaves them.
   const Eigen::MatrixXd gram = a.transpose() * a;
-  if (!has_ties(GramSolver(gram, Eigen::EigenvaluesOnly).eigenvalues())) {
+  if (!has_ties(symmetric_eigenvalues(gram))) {
     ThinSvd fast = parts_of(Eigen::BDCSVD<Eigen::MatrixXd>(a, thin));
     if (holds(a, fast)) return fast;
   }
   // Turned by the Gram matrix's eigenvectors A is nearly done, and Jacobi's rotations are few.
-  const Eigen::MatrixXd turned = GramSolver(gram).eigenvectors().rowwise().reverse();
+  const Eigen::MatrixXd turned = symmetric_eigenvectors(gram).rowwise().reverse();
   ThinSvd sure = parts_of(Eigen::JacobiSVD<Eigen::MatrixXd>(a * turned, thin));
   sure.v = turned * sure.v;
   return sure;

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <numbers>
 
-#include <Eigen/QR>
 #include <fmt/format.h>
 
 #include "../fields/fields.h"
 #include "../numbers/random.h"
+#include "../numbers/thin_qr.h"
 
 namespace headwave {
 
@@ -32,9 +32,7 @@ Matrix orthonormal_columns(Index d_model, Index columns, Random& random) {
   start.col(0).setOnes();
   for (Index j = 1; j <= columns; ++j)
     for (Index i = 0; i < d_model; ++i) start(i, j) = random.normal();
-  const Eigen::HouseholderQR<Matrix> decomposition(start);
-  const Matrix basis = decomposition.householderQ() * Matrix::Identity(d_model, columns + 1);
-  return basis.rightCols(columns);
+  return thin_qr(start).q.rightCols(columns);
 }
 
 /// The directions and gains that every head is built from.

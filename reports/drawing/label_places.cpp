@@ -7,8 +7,8 @@ namespace headwave {
 
 namespace {
 
-constexpr double letter = 0.64;  // em, of capitals and digits
-constexpr double room = 0.02;    // inches around everything
+constexpr double letter = 0.64;     // em, of capitals and digits
+constexpr double clearance = 0.02;  // inches around everything
 
 struct Box {
   double left, right, bottom, top;
@@ -26,7 +26,7 @@ Box box_of(const LabelledDot& dot) {
 std::vector<Box> candidates(const LabelledDot& dot, double points) {
   const double width = static_cast<double>(dot.text.size()) * letter * points / 72;
   const double height = points / 72;
-  const double away = dot.size / 2 + room;
+  const double away = dot.size / 2 + clearance;
   std::vector<Box> boxes;
   const auto add = [&](double x, double y) {
     boxes.push_back({x - width / 2, x + width / 2, y - height / 2, y + height / 2});
@@ -46,12 +46,12 @@ std::vector<LabelPlace> label_places(const std::vector<LabelledDot>& dots, const
   for (std::size_t d = 0; d < dots.size() && places.size() < area.most; ++d) {
     if (dots[d].text.empty()) continue;
     for (const Box& box : candidates(dots[d], area.points)) {
-      const bool inside =
-          box.left > room && box.right < area.width - room && box.bottom > room && box.top < area.height - room;
+      const bool inside = box.left > clearance && box.right < area.width - clearance && box.bottom > clearance &&
+                          box.top < area.height - clearance;
       if (!inside || std::any_of(taken.begin(), taken.end(), [&](const Box& other) { return box.touches(other); }))
         continue;
       places.push_back({d, box.left, (box.bottom + box.top) / 2});
-      taken.push_back({box.left - room, box.right + room, box.bottom - room, box.top + room});
+      taken.push_back({box.left - clearance, box.right + clearance, box.bottom - clearance, box.top + clearance});
       break;
     }
   }

@@ -11,7 +11,7 @@ namespace headwave {
 
 namespace {
 
-using Line = std::vector<std::string>;
+using Texts = std::vector<std::string>;
 
 std::string painted(const std::string& cell, bool header) {
   if (cell.empty()) return cell;
@@ -19,7 +19,7 @@ std::string painted(const std::string& cell, bool header) {
   return cell == "differs" ? "\x1b[31m" + cell + "\x1b[0m" : cell;
 }
 
-std::string line_of(const std::vector<TableColumn>& columns, const std::vector<Index>& widths, const Line& cells,
+std::string line_of(const std::vector<TableColumn>& columns, const std::vector<Index>& widths, const Texts& cells,
                     bool color, bool header) {
   std::string line;
   for (std::size_t c = 0; c < cells.size(); ++c) {
@@ -37,7 +37,7 @@ std::string terminal_table(const std::vector<TableColumn>& columns, bool color) 
   if (columns.empty()) return {};
   const std::size_t rows = columns.front().cells.size();
   std::vector<Index> widths;
-  std::vector<Line> lines(rows + 2);
+  std::vector<Texts> lines(rows + 2);
   for (const TableColumn& column : columns) {
     if (column.cells.size() != rows)
       throw ShapeError(fmt::format("table: expected {} cells in column '{}', found {}", rows,
@@ -46,7 +46,7 @@ std::string terminal_table(const std::vector<TableColumn>& columns, bool color) 
     lines[1].emplace_back();
     for (std::size_t r = 0; r < rows; ++r) lines[r + 2].push_back(visible_text(column.cells[r]));
     Index width = 0;
-    for (const Line& line : lines) width = std::max(width, display_width(line.back()));
+    for (const Texts& line : lines) width = std::max(width, display_width(line.back()));
     widths.push_back(width);
   }
   for (std::size_t c = 0; c < columns.size(); ++c) lines[1][c] = std::string(static_cast<std::size_t>(widths[c]), '-');

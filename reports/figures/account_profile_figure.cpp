@@ -15,12 +15,12 @@ namespace headwave {
 
 namespace {
 
-constexpr const char* measured_name = "head_account/measured_profile";
-constexpr const char* predicted_name = "head_account/predicted_profile";
-constexpr const char* shape_name = "head_account/explained_shape";
-constexpr std::size_t most_heads = 6, terms = 3;
+constexpr const char* measured_profile_name = "head_account/measured_profile";
+constexpr const char* predicted_profile_name = "head_account/predicted_profile";
+constexpr const char* explained_shape_name = "head_account/explained_shape";
+constexpr std::size_t most_account_heads = 6, terms = 3;
 
-struct Profiles {
+struct AccountProfiles {
   std::vector<double> offsets;
   const std::vector<double>* measured = nullptr;   // (heads, offsets)
   const std::vector<double>* predicted = nullptr;  // (terms, heads, offsets)
@@ -35,34 +35,35 @@ struct Profiles {
   }
 };
 
-Profiles profiles_of(const Result& result) {
-  Profiles profiles;
-  profiles.measured = &doubles_of(result, measured_name, {"layer", "head", "account_offset"});
-  profiles.predicted = &doubles_of(result, predicted_name, {"term", "layer", "head", "account_offset"});
-  profiles.shape = &doubles_of(result, shape_name, {"term", "layer", "head"});
-  profiles.offsets = coordinates(result.at(measured_name), "account_offset");
+AccountProfiles account_profiles_of(const Result& result) {
+  AccountProfiles profiles;
+  profiles.measured = &doubles_of(result, measured_profile_name, {"layer", "head", "account_offset"});
+  profiles.predicted = &doubles_of(result, predicted_profile_name, {"term", "layer", "head", "account_offset"});
+  profiles.shape = &doubles_of(result, explained_shape_name, {"term", "layer", "head"});
+  profiles.offsets = coordinates(result.at(measured_profile_name), "account_offset");
   if (profiles.offsets.size() < 3 || profiles.measured->empty())
-    throw ShapeError(fmt::format("{}: holds no profile to draw", measured_name));
+    throw ShapeError(fmt::format("{}: holds no profile to draw", measured_profile_name));
   profiles.heads = profiles.measured->size() / profiles.offsets.size();
   if (profiles.predicted->size() != terms * profiles.measured->size() ||
       profiles.shape->size() != terms * profiles.heads)
-    throw ShapeError(fmt::format("{}: expected {} terms of {} heads, found {} numbers and {} shares", predicted_name,
-                                 terms, profiles.heads, profiles.predicted->size(), profiles.shape->size()));
+    throw ShapeError(fmt::format("{}: expected {} terms of {} heads, found {} numbers and {} shares",
+                                 predicted_profile_name, terms, profiles.heads, profiles.predicted->size(),
+                                 profiles.shape->size()));
   return profiles;
 }
 
-Line line_of(std::size_t term) {
+Line term_line(std::size_t term) {
   return categorical_line(static_cast<Index>(term), 1.3);
 }
 
 std::vector<LegendEntry> legend() {
   return {{"measured", {ink::reference, 4.0}},
-          {"position", line_of(0)},
-          {"with content", line_of(1)},
-          {"with spread", line_of(2)}};
+          {"position", term_line(0)},
+          {"with content", term_line(1)},
+          {"with spread", term_line(2)}};
 }
 
-PanelGrid grid_of(std::size_t heads, const FigureStyle& style) {
+PanelGrid account_grid(std::size_t heads, const FigureStyle& style) {
   PanelGrid grid;
   grid.panel_width = heads == 1 ? 3.6 : 2.05;
   grid.panel_height = 1.5;
@@ -76,7 +77,7 @@ PanelGrid grid_of(std::size_t heads, const FigureStyle& style) {
 }
 
 /// From below the smallest weight to above the largest; one decade at least.
-ValueRange range_of(const Profiles& profiles, std::size_t row) {
+ValueRange range_of(const AccountProfiles& profiles, std::size_t row) {
   double low = 1, high = 0;
   for (std::size_t t = 0; t < profiles.offsets.size(); ++t)
     for (std::size_t curve = 0; curve <= terms; ++curve) {
@@ -89,7 +90,7 @@ ValueRange range_of(const Profiles& profiles, std::size_t row) {
   return {std::max(high * 1e-6, std::min(low / 1.5, high / 10)), high * 1.5};  // below, nothing is looked at
 }
 
-void add_head(Page& page, std::size_t k, std::size_t panels, const Profiles& profiles, const ChosenHead& head) {
+void add_head(Page& page, std::size_t k, std::size_t panels, const AccountProfiles& profiles, const ChosenHead& head) {
   DataTable table({"layer", "head", "offset", "measured", "position", "content", "spread"});
   const auto shown = [](double weight) { return weight > 0 ? weight : std::nan(""); };
   for (std::size_t t = 0; t < profiles.offsets.size(); ++t)
@@ -116,13 +117,13 @@ void add_head(Page& page, std::size_t k, std::size_t panels, const Profiles& pro
   panel.above(fmt::format("{}, {}, {} %", percent(0), percent(1), percent(2)), Anchor::right,
               {.points = 7, .ink = ink::number, .up = 0.5});
   panel.curve(file, "3:4", {ink::reference, 4.0});
-  for (std::size_t term = 0; term < terms; ++term) panel.curve(file, fmt::format("3:{}", term + 5), line_of(term));
+  for (std::size_t term = 0; term < terms; ++term) panel.curve(file, fmt::format("3:{}", term + 5), term_line(term));
 }
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
-  const Profiles profiles = profiles_of(result);
-  const auto heads = chosen_heads(result, measured_name, options, most_heads);
-  Page page(grid_of(heads.size(), options.style), options.style);
+GnuplotFigure draw_account_profile(const Result& result, const FigureOptions& options) {
+  const AccountProfiles profiles = account_profiles_of(result);
+  const auto heads = chosen_heads(result, measured_profile_name, options, most_account_heads);
+  Page page(account_grid(heads.size(), options.style), options.style);
   page.legend(legend());
   for (std::size_t k = 0; k < heads.size(); ++k) add_head(page, k, heads.size(), profiles, heads[k]);
   page.title_below("offset t = key − query (tokens)");
@@ -134,13 +135,13 @@ GnuplotFigure draw(const Result& result, const FigureOptions& options) {
 
 FigureKind account_profile_figure() {
   return {"account_profile",
-          {measured_name, predicted_name, shape_name},
+          {measured_profile_name, predicted_profile_name, explained_shape_name},
           {"measured_offset/offset", "measured_offset/weight", "measured_offset/threshold"},
           "What the offset profile of single heads comes from. Grey: mean attention weight at each offset, the first "
           "token neither query nor key. Lines: what it would be if every token were the average token of its place, "
           "with what content adds, and with the spread of the scores over documents. The numbers are the shares of the "
           "logarithmic profile's shape that each of the three explains.",
-          draw};
+          draw_account_profile};
 }
 
 }  // namespace headwave

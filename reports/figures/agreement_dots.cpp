@@ -13,9 +13,9 @@ namespace headwave {
 
 namespace {
 
-constexpr const char* measured_name = "offset_agreement/measured";
-constexpr const char* predicted_name = "offset_agreement/predicted";
-constexpr const char* verdict_name = "offset_agreement/verdict";
+constexpr const char* measured_offset_name = "offset_agreement/measured";
+constexpr const char* predicted_offset_name = "offset_agreement/predicted";
+constexpr const char* agreement_verdict_name = "offset_agreement/verdict";
 constexpr double unseen = 0.03;  // inches by which dots may differ and still be drawn as one
 constexpr double lane = 0.035;   // inches by which dots are moved aside, a few times at most
 constexpr int most_lanes = 4;    // on either side
@@ -35,7 +35,7 @@ std::vector<double> interval(const Result& result, const std::string& prediction
   const auto& values = doubles_of(result, name, {"layer", "head"});
   if (values.size() != heads)
     throw ShapeError(
-        fmt::format("{}: expected {} heads as in {}, found {}", name, heads, measured_name, values.size()));
+        fmt::format("{}: expected {} heads as in {}, found {}", name, heads, measured_offset_name, values.size()));
   return values;
 }
 
@@ -63,20 +63,20 @@ double offset_place(double offset) {
 }
 
 std::vector<AgreementHead> agreement_heads(const Result& result, const std::string& prediction) {
-  const auto& measured = doubles_of(result, measured_name, {"layer", "head"});
-  const auto& predicted = doubles_of(result, predicted_name, {"layer", "head", "prediction"});
-  const auto& verdicts = flags_of(result, verdict_name, {"layer", "head", "prediction"});
-  const Field& field = result.at(predicted_name);
+  const auto& measured = doubles_of(result, measured_offset_name, {"layer", "head"});
+  const auto& predicted = doubles_of(result, predicted_offset_name, {"layer", "head", "prediction"});
+  const auto& verdicts = flags_of(result, agreement_verdict_name, {"layer", "head", "prediction"});
+  const Field& field = result.at(predicted_offset_name);
   const auto layers = whole_coordinates(field, "layer");
   const auto heads = whole_coordinates(field, "head");
   const std::size_t kinds = labels_of(field, "prediction").size();
   const std::size_t kind = place_of(field, "prediction", prediction);
   if (measured.empty() || measured.size() * kinds != predicted.size() || predicted.size() != verdicts.size())
     throw ShapeError(fmt::format("{}: expected heads, and {} predictions and verdicts for each, found {}, {} and {}",
-                                 measured_name, kinds, measured.size(), predicted.size(), verdicts.size()));
+                                 measured_offset_name, kinds, measured.size(), predicted.size(), verdicts.size()));
   const auto lower = interval(result, prediction, "lower", measured.size());
   const auto upper = interval(result, prediction, "upper", measured.size());
-  const auto& meanings = result.at(verdict_name).flag_meanings;
+  const auto& meanings = result.at(agreement_verdict_name).flag_meanings;
   std::vector<AgreementHead> found;
   for (std::size_t row = 0; row < measured.size(); ++row) {
     const std::size_t at = row * kinds + kind;

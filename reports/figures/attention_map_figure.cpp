@@ -17,8 +17,8 @@ namespace headwave {
 namespace {
 
 constexpr Index most_tokens = 256;
-constexpr Index longest_label = 12;    // columns
-constexpr double smallest_text = 3.0;  // points; smaller labels give way to positions
+constexpr Index longest_label = 12;     // columns
+constexpr double smallest_label = 3.0;  // points; smaller labels give way to positions
 
 /// What the panels have in common.
 struct Map {
@@ -135,7 +135,7 @@ Layout layout_of(const Map& map, std::size_t panels, const FigureStyle& style) {
   for (int pass = 0; pass < 2; ++pass) {
     const double cell = grid.panel_width / static_cast<double>(map.columns);
     layout.points = std::min(7.0, cell * 72 * 0.8);
-    layout.legible = layout.points >= (style.width > 0 ? legible(0, style) : smallest_text);
+    layout.legible = layout.points >= (style.width > 0 ? legible(0, style) : smallest_label);
     grid.left = 0.3 + (layout.legible ? room_for(map.query_labels, layout.points) : 0.25);
     grid.bottom = 0.3 + (layout.legible ? room_for(map.key_labels, layout.points) : 0.2);
     if (pass == 0) grid = fitted(grid, panels, std::clamp(readable, 1.2, 2.0), style);
@@ -192,7 +192,7 @@ void add_panel(Page& page, const Layout& layout, std::size_t k, const HeadName& 
   panel.diagonal({ink::guide, 1, "-"});
 }
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+GnuplotFigure draw_attention_map(const Result& result, const FigureOptions& options) {
   const Map map = map_of(result, options.tokens);
   const auto heads = chosen_maps(result, options);
   const auto& names = labels_of(result.at(map_weight_name), "map_head");
@@ -214,7 +214,7 @@ FigureKind attention_map_figure() {
           "Attention weights of single heads over the first tokens of one text. Rows are queries and sum to 1 over all "
           "keys of the text, not only the ones shown. Each panel has its own colour scale from 0 to its largest "
           "weight; the dashed line marks offset 0.",
-          draw};
+          draw_attention_map};
 }
 
 }  // namespace headwave

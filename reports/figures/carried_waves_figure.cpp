@@ -12,7 +12,7 @@ namespace headwave {
 
 namespace {
 
-constexpr const char* weight_name = "carried_waves/mean_weight";
+constexpr const char* mean_weight_name = "carried_waves/mean_weight";
 constexpr const char* weighted_name = "carried_waves/weighted";
 
 /// Our own words for a condition; what a file says reaches no script.
@@ -61,7 +61,7 @@ std::vector<LegendEntry> legend_of(const std::vector<std::string>& conditions) {
 }
 
 /// A column per head of two rows each, and where one page does not hold so many columns the others below.
-PanelGrid grid_of(std::size_t heads, const std::vector<LegendEntry>& legend, const FigureStyle& style) {
+PanelGrid carried_grid(std::size_t heads, const std::vector<LegendEntry>& legend, const FigureStyle& style) {
   PanelGrid grid;
   grid.columns = static_cast<Index>(heads);
   grid.panel_width = 2.0;
@@ -75,18 +75,18 @@ PanelGrid grid_of(std::size_t heads, const std::vector<LegendEntry>& legend, con
   return grid;
 }
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
-  const auto& weights = doubles_of(result, weight_name, {"condition", "carried_head", "carried_offset"});
+GnuplotFigure draw_carried_waves(const Result& result, const FigureOptions& options) {
+  const auto& weights = doubles_of(result, mean_weight_name, {"condition", "carried_head", "carried_offset"});
   const auto& scores = doubles_of(result, weighted_name, {"condition", "carried_head", "carried_offset"});
-  const auto offsets = coordinates(result.at(weight_name), "carried_offset");
-  const auto conditions = labels_of(result.at(weight_name), "condition");
-  const auto heads = labels_of(result.at(weight_name), "carried_head");
+  const auto offsets = coordinates(result.at(mean_weight_name), "carried_offset");
+  const auto conditions = labels_of(result.at(mean_weight_name), "condition");
+  const auto heads = labels_of(result.at(mean_weight_name), "carried_head");
   if (heads.empty() || conditions.empty() || offsets.empty() || scores.size() != weights.size())
     throw ShapeError(
-        fmt::format("{}: expected as many numbers as {}, of at least one head", weighted_name, weight_name));
+        fmt::format("{}: expected as many numbers as {}, of at least one head", weighted_name, mean_weight_name));
 
   const auto legend = legend_of(conditions);
-  const PanelGrid grid = grid_of(heads.size(), legend, options.style);
+  const PanelGrid grid = carried_grid(heads.size(), legend, options.style);
   Page page(grid, options.style);
   page.legend(legend);
   for (std::size_t h = 0; h < heads.size(); ++h) {
@@ -114,7 +114,7 @@ FigureKind carried_waves_figure() {
           "minus query position. Below: scores before mask and softmax, without row means, summed along each diagonal. "
           "Lines are runs of the model as it is, with every word the same, with every position the same, and with the "
           "words in another order.",
-          draw};
+          draw_carried_waves};
 }
 
 }  // namespace headwave

@@ -13,7 +13,7 @@ namespace headwave {
 
 namespace {
 
-constexpr std::size_t most_panels = 9;
+constexpr std::size_t most_maps = 9;
 
 /// The strongest head of every offset first, then the others by strength: heads of one offset look alike.
 /// @param offsets, strengths  one per map; an offset may be NaN, which is a kind of its own
@@ -26,7 +26,7 @@ std::vector<std::size_t> most_telling(const std::vector<double>& offsets, const 
   std::stable_partition(order.begin(), order.end(), [&](std::size_t map) {
     return std::isnan(offsets[map]) ? !std::exchange(seen_flat, true) : seen.insert(offsets[map]).second;
   });
-  order.resize(std::min(order.size(), most_panels));
+  order.resize(std::min(order.size(), most_maps));
   std::sort(order.begin(), order.end());
   return order;
 }
@@ -45,7 +45,7 @@ std::vector<std::size_t> chosen_maps(const Result& result, const FigureOptions& 
 
   maps.resize(names.size());
   std::iota(maps.begin(), maps.end(), std::size_t{0});
-  if (maps.size() > most_panels && result.find("measured_offset/weight") != nullptr) {
+  if (maps.size() > most_maps && result.find("measured_offset/weight") != nullptr) {
     const auto offset = head_doubles(result, "measured_offset/offset", options.pairs);
     const auto strength = head_doubles(result, "measured_offset/weight", options.pairs);
     const auto heads = static_cast<std::size_t>(result.at("measured_offset/weight").axis("head").size());
@@ -59,7 +59,7 @@ std::vector<std::size_t> chosen_maps(const Result& result, const FigureOptions& 
     }
     return most_telling(offsets, strengths);
   }
-  maps.resize(std::min(maps.size(), most_panels));
+  maps.resize(std::min(maps.size(), most_maps));
   return maps;
 }
 

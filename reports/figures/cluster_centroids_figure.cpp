@@ -12,15 +12,16 @@ namespace headwave {
 
 namespace {
 
-constexpr const char* name = "head_cluster/centroid";
+constexpr const char* centroid_name = "head_cluster/centroid";
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
-  const auto& centroids = doubles_of(result, name, {"cluster", "window_offset"});
+GnuplotFigure draw_cluster_centroids(const Result& result, const FigureOptions& options) {
+  const auto& centroids = doubles_of(result, centroid_name, {"cluster", "window_offset"});
   const auto& mass = doubles_of(result, "head_cluster/mass", {"cluster"});
-  const auto offsets = coordinates(result.at(name), "window_offset");
-  const auto clusters = whole_coordinates(result.at(name), "cluster");
+  const auto offsets = coordinates(result.at(centroid_name), "window_offset");
+  const auto clusters = whole_coordinates(result.at(centroid_name), "cluster");
   const auto peaks = cluster_peaks(result);
-  if (clusters.empty() || offsets.empty()) throw ShapeError(fmt::format("{}: holds no centroid to draw", name));
+  if (clusters.empty() || offsets.empty())
+    throw ShapeError(fmt::format("{}: holds no centroid to draw", centroid_name));
   if (mass.size() != clusters.size())
     throw ShapeError(fmt::format("head_cluster/mass: expected {} clusters, found {}", clusters.size(), mass.size()));
 
@@ -57,7 +58,7 @@ FigureKind cluster_centroids_figure() {
           "Centroids of the clusters of offset traces: attention weight summed over a text's query-key pairs at each "
           "offset t = key position minus query position. The legend gives each cluster's share of all traces and the "
           "offset where its centroid peaks, none where that is the end of the window.",
-          draw};
+          draw_cluster_centroids};
 }
 
 }  // namespace headwave

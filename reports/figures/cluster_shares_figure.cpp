@@ -15,7 +15,7 @@ namespace headwave {
 
 namespace {
 
-constexpr const char* share_name = "head_cluster/share";
+constexpr const char* cluster_share_name = "head_cluster/share";
 constexpr double radius = 0.42;  // of the distance between two pies
 
 struct Shares {
@@ -71,11 +71,12 @@ PanelGrid grid_of(const Shares& shares, const FigureStyle& style) {
   return with_cells(grid, shares.heads.size(), shares.layers.size(), cell, cell, shares.clusters.size(), style);
 }
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
-  const Field& field = result.at(share_name);
-  const Shares shares{&doubles_of(result, share_name, {"layer", "head", "cluster"}), whole_coordinates(field, "layer"),
-                      whole_coordinates(field, "head"), whole_coordinates(field, "cluster")};
-  if (shares.values->empty()) throw ShapeError(fmt::format("{}: holds no share to draw", share_name));
+GnuplotFigure draw_cluster_shares(const Result& result, const FigureOptions& options) {
+  const Field& field = result.at(cluster_share_name);
+  const Shares shares{&doubles_of(result, cluster_share_name, {"layer", "head", "cluster"}),
+                      whole_coordinates(field, "layer"), whole_coordinates(field, "head"),
+                      whole_coordinates(field, "cluster")};
+  if (shares.values->empty()) throw ShapeError(fmt::format("{}: holds no share to draw", cluster_share_name));
   const auto peaks = result.find("head_cluster/centroid") != nullptr ? cluster_peaks(result) : std::vector<double>{};
 
   Page page(grid_of(shares, options.style), options.style);
@@ -105,7 +106,7 @@ FigureKind cluster_shares_figure() {
           {"head_cluster/centroid"},
           "To which cluster the texts assign each head: one pie per head, one slice per cluster, as shares of all "
           "texts. Colours are those of the centroids.",
-          draw};
+          draw_cluster_shares};
 }
 
 }  // namespace headwave

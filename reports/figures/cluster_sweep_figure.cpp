@@ -39,7 +39,7 @@ Scale scale_of(double largest) {
   return scale;
 }
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+GnuplotFigure draw_cluster_sweep(const Result& result, const FigureOptions& options) {
   const auto clusters = whole_coordinates(result.at(measures[0].field), "clusters");
   std::array<const std::vector<double>*, measures.size()> values{};
   for (std::size_t m = 0; m < measures.size(); ++m) {
@@ -91,7 +91,7 @@ FigureKind cluster_sweep_figure() {
           "How much to believe the number of clusters: inertia (sum of squared distances to the centroids), mean "
           "silhouette, and stability (adjusted Rand index between bootstrap runs) against the number of clusters. The "
           "dashed line marks the number used.",
-          draw};
+          draw_cluster_sweep};
 }
 
 }  // namespace headwave

@@ -19,20 +19,20 @@ namespace headwave {
 namespace {
 
 constexpr const char* correlation_name = "cross_covariance/correlation";
-constexpr std::size_t most_heads = 6;
-constexpr std::size_t most_columns = 4;
+constexpr std::size_t most_covariance_heads = 6;
+constexpr std::size_t most_components = 4;
 
-struct Columns {
+struct LoudColumns {
   const std::vector<double>* correlations = nullptr;  // (rows, components, lags)
   std::vector<double> components;
   std::size_t shown = 0;
 };
 
-Columns columns_of(const Result& result, const WeightedSums& sums) {
-  Columns columns;
+LoudColumns columns_of(const Result& result, const WeightedSums& sums) {
+  LoudColumns columns;
   columns.correlations = &doubles_of(result, correlation_name, {"layer", "head", "component", "lag"});
   columns.components = coordinates(result.at(correlation_name), "component");
-  columns.shown = std::min(columns.components.size(), most_columns);
+  columns.shown = std::min(columns.components.size(), most_components);
   if (columns.shown == 0 || columns.correlations->size() != columns.components.size() * sums.values->size())
     throw ShapeError(fmt::format("{}: expected {} numbers for each of {} columns, at least one, found {}",
                                  correlation_name, sums.values->size(), columns.components.size(),
@@ -40,19 +40,19 @@ Columns columns_of(const Result& result, const WeightedSums& sums) {
   return columns;
 }
 
-Line line_of(std::size_t column) {
+Line component_line(std::size_t column) {
   return categorical_line(static_cast<Index>(column), 1.1);
 }
 
-std::vector<LegendEntry> legend_of(const Columns& columns) {
+std::vector<LegendEntry> legend_of(const LoudColumns& columns) {
   std::vector<LegendEntry> entries;
   for (std::size_t j = 0; j < columns.shown; ++j)
-    entries.push_back({fmt::format("column {:g}", columns.components[j]), line_of(j)});
+    entries.push_back({fmt::format("column {:g}", columns.components[j]), component_line(j)});
   return entries;
 }
 
 /// A panel per head, to be cut in two.
-PanelGrid grid_of(std::size_t heads, const std::vector<LegendEntry>& legend, const FigureStyle& style) {
+PanelGrid covariance_grid(std::size_t heads, const std::vector<LegendEntry>& legend, const FigureStyle& style) {
   PanelGrid grid;
   grid.panel_width = heads == 1 ? 3.6 : 2.05;
   grid.panel_height = 1.95;
@@ -66,7 +66,7 @@ PanelGrid grid_of(std::size_t heads, const std::vector<LegendEntry>& legend, con
 }
 
 /// What both parts of a panel draw: the sum, and the columns of the largest gains.
-DataTable table_of(const WeightedSums& sums, const Columns& columns, const ChosenHead& head) {
+DataTable table_of(const WeightedSums& sums, const LoudColumns& columns, const ChosenHead& head) {
   std::vector<std::string> names{"layer", "head", "lag", "weighted_centred", "weighted_centred_by_T"};
   for (std::size_t j = 0; j < columns.shown; ++j)
     names.push_back(fmt::format("correlation_{:g}", columns.components[j]));
@@ -119,7 +119,7 @@ void add_sum(Panel& panel, const WeightedSums& sums, std::size_t row, const Data
 }
 
 /// One head: the sum above, its columns below.
-void add_head(Page& page, std::size_t k, const WeightedSums& sums, const Columns& columns, const ChosenHead& head) {
+void add_head(Page& page, std::size_t k, const WeightedSums& sums, const LoudColumns& columns, const ChosenHead& head) {
   const PanelGrid& grid = page.grid();
   const DataTable table = table_of(sums, columns, head);
   const std::string file = page.numbers(table);
@@ -137,15 +137,15 @@ void add_head(Page& page, std::size_t k, const WeightedSums& sums, const Columns
   // All these have the same scale.
   below.y_axis({-1.1, 1.1}, {.step = 1, .numbers = grid.column_of(k) > 0 ? Numbers::none : Numbers::plain});
   title_left(below, grid, k, "correlation", 0.2);
-  for (std::size_t j = 0; j < columns.shown; ++j) below.curve(file, fmt::format("3:{}", j + 6), line_of(j));
+  for (std::size_t j = 0; j < columns.shown; ++j) below.curve(file, fmt::format("3:{}", j + 6), component_line(j));
 }
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+GnuplotFigure draw_cross_covariance(const Result& result, const FigureOptions& options) {
   const WeightedSums sums = weighted_sums(result);
-  const Columns columns = columns_of(result, sums);
-  const auto heads = chosen_heads(result, correlation_name, options, most_heads);
+  const LoudColumns columns = columns_of(result, sums);
+  const auto heads = chosen_heads(result, correlation_name, options, most_covariance_heads);
   const auto legend = legend_of(columns);
-  Page page(grid_of(heads.size(), legend, options.style), options.style);
+  Page page(covariance_grid(heads.size(), legend, options.style), options.style);
   page.legend(legend);
   for (std::size_t k = 0; k < heads.size(); ++k) add_head(page, k, sums, columns, heads[k]);
   return page.figure();
@@ -162,7 +162,7 @@ FigureKind cross_covariance_figure() {
           "scores taken away, divided by T, mean over documents. The dot and its number mark the maximum in tokens, "
           "unless it is where the lags end. Below: correlations of the columns with the largest gains, less their mean "
           "over lags. Sums have their own scales.",
-          draw};
+          draw_cross_covariance};
 }
 
 }  // namespace headwave

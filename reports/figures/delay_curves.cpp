@@ -14,7 +14,7 @@ namespace headwave {
 namespace {
 
 constexpr const char* line_name = "delay_spectrum/by_frequency";
-constexpr double loud_share = 0.01;  // of the largest |C(f)|
+constexpr double loud_modulus = 0.01;  // of the largest |C(f)|
 
 const std::vector<double>& lines(const Result& result, const char* name) {
   return doubles_of(result, name, {"layer", "head", "frequency"});
@@ -71,7 +71,7 @@ DelayCurves delay_curves(const Result& result, const FigureOptions& options) {
     curve.lower = number(result, "lower", head, heads);
     curve.upper = number(result, "upper", head, heads);
     curve.coherence = number(result, "coherence", head, heads);
-    loud = std::max(loud, last_loud(curve.modulus, loud_share));
+    loud = std::max(loud, last_loud(curve.modulus, loud_modulus));
     curves.heads.push_back(std::move(curve));
   }
   curves.last = last_shown(curves.span, loud);

@@ -55,7 +55,7 @@ DataTable bound_of(const DelayCurves& curves, double reach) {
 
 constexpr double legend_width = 5.2;  // inches; on a narrower page it takes four lines instead of two
 
-PanelGrid grid_of(std::size_t heads, const FigureStyle& style) {
+PanelGrid delay_grid(std::size_t heads, const FigureStyle& style) {
   PanelGrid grid;
   grid.panel_width = heads == 1 ? 4.2 : 2.75;
   grid.panel_height = heads == 1 ? 2.2 : 1.55;
@@ -170,9 +170,9 @@ void add_panel(Page& page, const DelayCurves& curves, std::size_t k) {
   panel.dots(dots, fmt::format("3:(abs($4)<={}?$4:NaN):7", reach), {.ink = ink::dot});
 }
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+GnuplotFigure draw_delay_spectrum(const Result& result, const FigureOptions& options) {
   const DelayCurves curves = delay_curves(result, options);
-  Page page(grid_of(curves.heads.size(), options.style), options.style);
+  Page page(delay_grid(curves.heads.size(), options.style), options.style);
   for (std::size_t k = 0; k < curves.heads.size(); ++k) add_panel(page, curves, k);
   return page.figure();
 }
@@ -190,7 +190,7 @@ FigureKind delay_spectrum_figure() {
           "frequencies agree on best, grey where it cannot be told from chance, and its bootstrap interval over "
           "documents. A frequency knows its delay up to T/f: none lies in the grey area, and hollow dots show the "
           "multiple nearest to the line. Dots beyond a panel are left out.",
-          draw};
+          draw_delay_spectrum};
 }
 
 }  // namespace headwave

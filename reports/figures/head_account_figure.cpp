@@ -14,9 +14,9 @@ namespace headwave {
 namespace {
 
 constexpr const char* verdict_name = "head_account/verdict";
-constexpr const char* shape_name = "head_account/held_out_shape";
+constexpr const char* held_out_shape_name = "head_account/held_out_shape";
 
-const std::array verdicts{
+const std::array verdict_cells{
     CellKind{"positional", categorical(0), ink::paper},     CellKind{"mixed", categorical(2), ink::paper},
     CellKind{"content", categorical(1), ink::paper},        CellKind{"no preferred offset", ink::rest, ink::text},
     CellKind{"not accounted for", ink::unnamed, ink::text},
@@ -28,12 +28,12 @@ struct Accounts {
 };
 
 Accounts accounts_of(const Result& result) {
-  Accounts accounts{head_cells(result, verdict_name, {verdicts.begin(), verdicts.end()}), {}, {}};
+  Accounts accounts{head_cells(result, verdict_name, {verdict_cells.begin(), verdict_cells.end()}), {}, {}};
   const std::size_t heads = accounts.cells.kind.size();
-  const auto& shapes = doubles_of(result, shape_name, {"term", "layer", "head"});
+  const auto& shapes = doubles_of(result, held_out_shape_name, {"term", "layer", "head"});
   if (shapes.size() != 3 * heads)
     throw ShapeError(
-        fmt::format("{}: expected 3 shares for each of {} heads, found {}", shape_name, heads, shapes.size()));
+        fmt::format("{}: expected 3 shares for each of {} heads, found {}", held_out_shape_name, heads, shapes.size()));
   for (std::size_t i = 0; i < heads; ++i) {
     accounts.position.push_back(shapes[i]);
     accounts.all.push_back(std::max({shapes[i], shapes[heads + i], shapes[2 * heads + i]}));
@@ -64,7 +64,7 @@ DataTable cells_of(const Accounts& accounts, std::size_t verdict) {
   return table;
 }
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+GnuplotFigure draw_head_account(const Result& result, const FigureOptions& options) {
   Accounts accounts = accounts_of(result);
   HeadCells& cells = accounts.cells;
   cells.title = "why: heads";
@@ -81,13 +81,13 @@ GnuplotFigure draw(const Result& result, const FigureOptions& options) {
 
 FigureKind head_account_figure() {
   return {"head_account",
-          {verdict_name, shape_name},
+          {verdict_name, held_out_shape_name},
           {},
           "What accounts for every head's offset profile. The numbers are shares of its shape in per cent, terms from "
           "one half of the documents and profiles of the other, above what "
           "positions explain alone, below the most that position, content and spread explain together. Positional and "
           "mixed heads prefer offsets by position more than they would with places in random order.",
-          draw};
+          draw_head_account};
 }
 
 }  // namespace headwave

@@ -17,8 +17,8 @@ namespace headwave {
 
 namespace {
 
-constexpr const char* kind_name = "head_types/kind";
-constexpr const char* offset_name = "head_types/positional_offset";
+constexpr const char* head_kind_name = "head_types/kind";
+constexpr const char* positional_offset_name = "head_types/positional_offset";
 
 /// A name that a head can have, and what earns it.
 struct Kind {
@@ -26,7 +26,7 @@ struct Kind {
   const char* score;  // Field; nullptr: none
 };
 
-const std::array kinds{
+const std::array head_kinds{
     Kind{{"previous", categorical(0), ink::paper}, "head_types/previous"},
     Kind{{"next", categorical(1), ink::paper}, "head_types/next"},
     Kind{{"positional", categorical(2), ink::paper}, "head_types/positional_share"},
@@ -37,25 +37,25 @@ const std::array kinds{
 };
 
 struct Types {
-  HeadCells cells;                                               // by kind
-  std::array<const std::vector<double>*, kinds.size()> score{};  // (layers, heads); nullptr: none
-  const std::vector<double>* offset = nullptr;                   // (layers, heads) tokens; nullptr: not in the result
+  HeadCells cells;                                                    // by kind
+  std::array<const std::vector<double>*, head_kinds.size()> score{};  // (layers, heads); nullptr: none
+  const std::vector<double>* offset = nullptr;  // (layers, heads) tokens; nullptr: not in the result
 };
 
 Types types_of(const Result& result) {
   std::vector<CellKind> cells;
-  for (const Kind& kind : kinds) cells.push_back(kind.cell);
-  Types types{head_cells(result, kind_name, std::move(cells)), {}, nullptr};
+  for (const Kind& kind : head_kinds) cells.push_back(kind.cell);
+  Types types{head_cells(result, head_kind_name, std::move(cells)), {}, nullptr};
   const auto numbers = [&](const char* name) {
     const auto& values = doubles_of(result, name, {"layer", "head"});
     if (values.size() != types.cells.kind.size())
-      throw ShapeError(fmt::format("{}: expected {} heads as in {}, found {}", name, types.cells.kind.size(), kind_name,
-                                   values.size()));
+      throw ShapeError(fmt::format("{}: expected {} heads as in {}, found {}", name, types.cells.kind.size(),
+                                   head_kind_name, values.size()));
     return &values;
   };
-  for (std::size_t kind = 0; kind < kinds.size(); ++kind)
-    if (kinds[kind].score != nullptr) types.score[kind] = numbers(kinds[kind].score);
-  if (result.find(offset_name) != nullptr) types.offset = numbers(offset_name);
+  for (std::size_t kind = 0; kind < head_kinds.size(); ++kind)
+    if (head_kinds[kind].score != nullptr) types.score[kind] = numbers(head_kinds[kind].score);
+  if (result.find(positional_offset_name) != nullptr) types.offset = numbers(positional_offset_name);
   return types;
 }
 
@@ -67,7 +67,7 @@ double score_of(const Types& types, std::size_t i) {
 /// NaN but for positional heads.
 double offset_of(const Types& types, std::size_t i) {
   const bool positional =
-      kinds[types.cells.kind[i]].cell.name == std::string_view("positional") && types.offset != nullptr;
+      head_kinds[types.cells.kind[i]].cell.name == std::string_view("positional") && types.offset != nullptr;
   return positional ? (*types.offset)[i] : std::nan("");
 }
 
@@ -75,7 +75,7 @@ DataTable numbers_of(const Types& types) {
   DataTable table({"layer", "head", "kind", "score", "offset"});
   for (std::size_t i = 0; i < types.cells.kind.size(); ++i)
     table.add_row({types.cells.layers[i / types.cells.heads.size()], types.cells.heads[i % types.cells.heads.size()],
-                   kinds[types.cells.kind[i]].cell.name, score_of(types, i), offset_of(types, i)});
+                   head_kinds[types.cells.kind[i]].cell.name, score_of(types, i), offset_of(types, i)});
   return table;
 }
 
@@ -93,7 +93,7 @@ DataTable cells_of(const Types& types, std::size_t kind, bool wide) {
   return table;
 }
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+GnuplotFigure draw_head_types(const Result& result, const FigureOptions& options) {
   Types types = types_of(result);
   HeadCells& cells = types.cells;
   cells.title = "kind: heads";
@@ -113,7 +113,7 @@ FigureKind head_types_figure() {
           "the previous or next token, share of queries whose largest weight lies at one offset t (tokens), mean "
           "weight on earlier occurrences of the query's token or on what followed them, largest mean weight that one "
           "key gets.",
-          draw};
+          draw_head_types};
 }
 
 }  // namespace headwave

@@ -12,11 +12,11 @@ namespace headwave {
 
 namespace {
 
-constexpr const char* share_name = "position_split/variance_share";
+constexpr const char* variance_share_name = "position_split/variance_share";
 constexpr const char* spectrum_name = "position_split/spectrum";
 constexpr const char* noise_name = "position_split/noise_share";
 constexpr double darkest = 1e-3;  // of the largest amplitude
-constexpr std::size_t most_columns = 512;
+constexpr std::size_t most_pixels = 512;
 
 }  // namespace
 
@@ -34,8 +34,8 @@ double LayerSplit::cell(std::size_t layer, std::size_t column) const {
 
 LayerSplit layer_split(const Result& result) {
   LayerSplit split;
-  const auto& shares = doubles_of(result, share_name, {"layer", "part"});
-  const Field& field = result.at(share_name);
+  const auto& shares = doubles_of(result, variance_share_name, {"layer", "part"});
+  const Field& field = result.at(variance_share_name);
   split.layers = whole_coordinates(field, "layer");
   const std::size_t parts = labels_of(field, "part").size();
   for (std::size_t part = 0; part < state_parts.size(); ++part) {
@@ -47,14 +47,14 @@ LayerSplit layer_split(const Result& result) {
   split.span = frequency_span(result.at(spectrum_name), "T");
   if (split.layers.empty() || split.spectrum->size() != split.layers.size() * split.span.count)
     throw ShapeError(fmt::format("{}: expected the {} layers of {}, at least one, found {} values at {} frequencies",
-                                 spectrum_name, split.layers.size(), share_name, split.spectrum->size(),
+                                 spectrum_name, split.layers.size(), variance_share_name, split.spectrum->size(),
                                  split.span.count));
-  split.step = std::max<std::size_t>(1, (split.span.count - 1 + most_columns - 1) / most_columns);
+  split.step = std::max<std::size_t>(1, (split.span.count - 1 + most_pixels - 1) / most_pixels);
   if (result.find(noise_name) == nullptr) return split;
   split.noise = doubles_of(result, noise_name, {"layer"});
   if (split.noise.size() != split.layers.size())
     throw ShapeError(fmt::format("{}: expected {} layers as in {}, found {}", noise_name, split.layers.size(),
-                                 share_name, split.noise.size()));
+                                 variance_share_name, split.noise.size()));
   return split;
 }
 

@@ -207,7 +207,7 @@ std::vector<std::string> predictions_of(const Result& result) {
   return there;
 }
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+GnuplotFigure draw_offset_agreement(const Result& result, const FigureOptions& options) {
   std::vector<std::vector<AgreementHead>> panels;
   const std::vector<std::string> predictions = predictions_of(result);
   for (const std::string& prediction : predictions) panels.push_back(agreement_heads(result, prediction));
@@ -230,7 +230,7 @@ FigureKind offset_agreement_figure() {
           "bootstrap intervals, grey is what counts as meeting. A number stands for so many heads in one place; dots "
           "that would cover each other are moved aside. Heads far from the diagonal are named. The line below says "
           "what would be met by always naming one and the same offset.",
-          draw};
+          draw_offset_agreement};
 }
 
 }  // namespace headwave

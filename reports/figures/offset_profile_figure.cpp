@@ -32,7 +32,7 @@ Profiles profiles_of(const Result& result, const std::string& pairs) {
   return profiles;
 }
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+GnuplotFigure draw_offset_profile(const Result& result, const FigureOptions& options) {
   return profile_panels(profiles_of(result, options.pairs), {"mean_weight", "measured_offset", "mean attention weight"},
                         options.style);
 }
@@ -48,7 +48,7 @@ FigureKind offset_profile_figure() {
           "dot and its number mark the measured offset in tokens, an arrow one beyond the panel; a hollow dot stands "
           "where the weight is less than twice what chance would reach. Panels in grey have no offset that rises above "
           "the head's own null, or one at the end of the search alone.",
-          draw};
+          draw_offset_profile};
 }
 
 }  // namespace headwave

@@ -12,9 +12,11 @@ namespace headwave {
 
 namespace {
 
-constexpr double loud_share = 0.1;    // of the largest amplitude
-constexpr double dark_share = 0.999;  // of the cells
-constexpr std::size_t most_columns = 400;
+using std::numbers::pi;
+
+constexpr double loud_amplitude = 0.1;  // of the largest amplitude
+constexpr double dark_share = 0.999;    // of the cells
+constexpr std::size_t most_bars = 400;
 
 /// The last frequency at which a direction of the head stands out from its own median.
 std::size_t loud_frequency(const PhaseMaps& maps, std::size_t row) {
@@ -32,11 +34,10 @@ std::size_t loud_frequency(const PhaseMaps& maps, std::size_t row) {
       std::nth_element(sorted.begin(), middle, sorted.end());
       for (std::size_t f = 1; f < maps.span.count; ++f) curve[f] = std::max(curve[f], line[f - 1] - *middle);
     }
-  return last_loud(curve, loud_share);
+  return last_loud(curve, loud_amplitude);
 }
 
 void check(const PhaseMaps& maps) {
-  constexpr double pi = std::numbers::pi;
   for (std::size_t bin = 0; bin < maps.phases.size(); ++bin)
     if (const double middle = maps.phases[0] + static_cast<double>(bin) * maps.bin();
         !(std::abs(maps.phases[bin] - middle) < 1e-6 && middle > -pi && middle < pi + 1e-6))
@@ -68,7 +69,7 @@ PhaseMaps phase_maps(const Result& result, const std::vector<std::size_t>& rows)
   std::size_t loud = 0;
   for (const std::size_t row : rows) loud = std::max(loud, loud_frequency(maps, row));
   maps.last = last_shown(maps.span, loud);
-  maps.step = (maps.last + most_columns - 1) / most_columns;
+  maps.step = (maps.last + most_bars - 1) / most_bars;
   return maps;
 }
 

@@ -8,7 +8,7 @@ namespace headwave {
 
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 constexpr int near = 3;          // tokens
 constexpr double farthest = 16;  // tokens; farther ridges are too steep to follow
 

@@ -17,7 +17,7 @@ namespace headwave {
 
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 /// Phases at which no direction of the head lies are left out: most are such.
 DataTable numbers_of(const PhaseMaps& maps, std::size_t side, const ChosenHead& head) {
@@ -46,7 +46,7 @@ DataTable pixels_of(const PhaseMaps& maps, std::size_t side, std::size_t row) {
 }
 
 /// Queries and keys of a head beside each other, or below where a page is too narrow.
-PanelGrid grid_of(std::size_t heads, bool labels_above, const FigureStyle& style) {
+PanelGrid phase_grid(std::size_t heads, bool labels_above, const FigureStyle& style) {
   PanelGrid grid;
   grid.columns = 2;
   grid.panel_width = 2.45;
@@ -129,7 +129,7 @@ void add_panel(Page& page, const PhaseMaps& maps, const ChosenHead& head, std::s
   }
 }
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+GnuplotFigure draw_phase_spectrum(const Result& result, const FigureOptions& options) {
   const auto heads = chosen_heads(result, phase_map_names[0], options);
   std::vector<std::size_t> rows;
   for (const ChosenHead& head : heads) rows.push_back(head.row);
@@ -138,7 +138,7 @@ GnuplotFigure draw(const Result& result, const FigureOptions& options) {
   for (const ChosenHead& head : heads)
     for (const PhaseRidge& ridge : phase_ridges({0.5, maps.end(), maps.span.length}, head.measured, 0))
       labels_above = labels_above || ridge.leaves != Leaves::right;
-  Page page(grid_of(heads.size(), labels_above, options.style), options.style);
+  Page page(phase_grid(heads.size(), labels_above, options.style), options.style);
   for (std::size_t k = 0; k < 2 * heads.size(); ++k) add_panel(page, maps, heads[k / 2], k, labels_above);
   return page.figure();
 }
@@ -154,7 +154,7 @@ FigureKind phase_spectrum_figure() {
           "ridge θ = 2πfΔ/T all waves are shifted by Δ tokens, so that the head attends to t* = −Δ; the solid one is "
           "the measured offset's. Each head has one colour scale, whose end 0.1 % of the cells exceed. Frequency 0 is "
           "left out.",
-          draw};
+          draw_phase_spectrum};
 }
 
 }  // namespace headwave

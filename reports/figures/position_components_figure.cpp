@@ -13,13 +13,14 @@ namespace headwave {
 
 namespace {
 
-constexpr const char* name = "position_components/cumulative_share";
+constexpr const char* cumulative_share_name = "position_components/cumulative_share";
 constexpr std::array named_counts{4.0, 12.0};
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
-  const auto& shares = doubles_of(result, name, {"component"});
-  const auto counts = coordinates(result.at(name), "component");
-  if (counts.empty() || !(counts.front() > 0)) throw ShapeError(fmt::format("{}: holds no components to draw", name));
+GnuplotFigure draw_position_components(const Result& result, const FigureOptions& options) {
+  const auto& shares = doubles_of(result, cumulative_share_name, {"component"});
+  const auto counts = coordinates(result.at(cumulative_share_name), "component");
+  if (counts.empty() || !(counts.front() > 0))
+    throw ShapeError(fmt::format("{}: holds no components to draw", cumulative_share_name));
   PanelGrid grid;
   grid.panel_width = 4.4;
   grid.panel_height = 2.3;
@@ -58,7 +59,7 @@ FigureKind position_components_figure() {
           "How many principal components the position table needs: share of its variance, column means taken away, "
           "along the largest components together, against their number (logarithmic). Dots mark the 4 and 12 "
           "components that the paper names.",
-          draw};
+          draw_position_components};
 }
 
 }  // namespace headwave

@@ -13,10 +13,10 @@ namespace headwave {
 
 namespace {
 
-constexpr const char* name = "position_correlation/correlation";
+constexpr const char* canonical_name = "position_correlation/correlation";
 constexpr const char* mean_name = "position_correlation/chance_mean";
 constexpr const char* largest_name = "position_correlation/chance_largest";
-constexpr Index most_columns = 4;
+constexpr Index most_beside = 4;
 constexpr Index most_steps = 127;  // of the colours
 
 struct Correlations {
@@ -29,10 +29,10 @@ struct Correlations {
 };
 
 Correlations correlations_of(const Result& result) {
-  const Field& field = result.at(name);
+  const Field& field = result.at(canonical_name);
   const auto numbers = [&](const char* of) { return &doubles_of(result, of, {"layer", "truncation", "component"}); };
   Correlations all;
-  all.found = numbers(name);
+  all.found = numbers(canonical_name);
   all.mean = numbers(mean_name);
   all.largest = numbers(largest_name);
   all.layers = whole_coordinates(field, "layer");
@@ -42,7 +42,7 @@ Correlations correlations_of(const Result& result) {
     throw ShapeError(
         fmt::format("{}: expected as many numbers of chance as correlations, at least one; found {} and {} "
                     "for {}",
-                    name, all.mean->size(), all.largest->size(), all.found->size()));
+                    canonical_name, all.mean->size(), all.largest->size(), all.found->size()));
   return all;
 }
 
@@ -90,7 +90,7 @@ void add_layer_bar(Panel& panel, const PanelGrid& grid, Index first, Index span)
                             .numbers = Numbers::plain}});
 }
 
-PanelGrid grid_of(std::size_t panels, const FigureStyle& style) {
+PanelGrid correlation_grid(std::size_t panels, const FigureStyle& style) {
   PanelGrid grid;
   grid.panel_width = 1.95;
   grid.panel_height = 1.9;
@@ -99,7 +99,7 @@ PanelGrid grid_of(std::size_t panels, const FigureStyle& style) {
   grid.left = 0.62;
   grid.right = 0.62;
   grid.top = 0.28;
-  return fitted(flowing(grid, panels, most_columns), panels, 1.3, style);
+  return fitted(flowing(grid, panels, most_beside), panels, 1.3, style);
 }
 
 void add_panel(Page& page, const Correlations& all, std::size_t r) {
@@ -126,10 +126,10 @@ void add_panel(Page& page, const Correlations& all, std::size_t r) {
   add_layers(page, panel, all, r);
 }
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+GnuplotFigure draw_position_correlation(const Result& result, const FigureOptions& options) {
   const Correlations all = correlations_of(result);
   const auto [first, last] = std::minmax_element(all.layers.begin(), all.layers.end());
-  Page page(grid_of(all.truncations.size(), options.style), options.style);
+  Page page(correlation_grid(all.truncations.size(), options.style), options.style);
   page.step_colors(std::min(*last - *first, most_steps) + 1);
   for (std::size_t r = 0; r < all.truncations.size(); ++r) add_panel(page, all, r);
   return page.figure();
@@ -145,7 +145,7 @@ FigureKind position_correlation_figure() {
       "Canonical correlations (1) of the hidden states that enter each layer with the positions, over all tokens "
       "of all documents; a panel for each number of the positions' principal components kept. Grey: what shuffled "
       "positions reach, the largest of all draws and layers, and dashed their mean.",
-      draw};
+      draw_position_correlation};
 }
 
 }  // namespace headwave

@@ -15,10 +15,9 @@ namespace headwave {
 namespace {
 
 constexpr const char* kernel_name = "position_atlas/kernel";
-constexpr const char* weight_name = "position_atlas/weight";
-constexpr double window = 32.0;       // tokens on either side
-constexpr double three_texts = 0.56;  // inches that name, prediction and its weight take above a panel
-constexpr std::size_t most_panels = 128 * 128;
+constexpr const char* kernel_weight_name = "position_atlas/weight";
+constexpr double farthest_shown = 32.0;  // tokens on either side
+constexpr double three_texts = 0.56;     // inches that name, prediction and its weight take above a panel
 
 struct Kernels {
   std::vector<Index> layers, heads;
@@ -27,7 +26,7 @@ struct Kernels {
   std::vector<double> predicted;                // (layers, heads) tokens; NaN: none
   std::vector<double> weight;                   // (layers, heads) NaN: not in the result
 
-  [[nodiscard]] double reach() const { return std::min(window, std::max(1.0, offsets.back())); }
+  [[nodiscard]] double reach() const { return std::min(farthest_shown, std::max(1.0, offsets.back())); }
 };
 
 Kernels kernels_of(const Result& result) {
@@ -39,9 +38,10 @@ Kernels kernels_of(const Result& result) {
   kernels.offsets = coordinates(field, "kernel_offset");
   kernels.predicted = doubles_of(result, "position_atlas/offset", {"layer", "head"});
   const std::size_t rows = kernels.layers.size() * kernels.heads.size();
-  kernels.weight = result.find(weight_name) == nullptr ? std::vector<double>(rows, std::nan(""))
-                                                       : doubles_of(result, weight_name, {"layer", "head"});
-  if (rows == 0 || kernels.offsets.empty() || rows > most_panels || kernels.predicted.size() != rows ||
+  kernels.weight = result.find(kernel_weight_name) == nullptr
+                       ? std::vector<double>(rows, std::nan(""))
+                       : doubles_of(result, kernel_weight_name, {"layer", "head"});
+  if (rows == 0 || kernels.offsets.empty() || rows > most_head_panels || kernels.predicted.size() != rows ||
       kernels.weight.size() != rows)
     throw ShapeError(fmt::format("{}: {} layers of {} heads over {} offsets cannot be drawn", kernel_name,
                                  kernels.layers.size(), kernels.heads.size(), kernels.offsets.size()));
@@ -79,7 +79,7 @@ void add_panel(Page& page, const HeadPanels& grid, const Kernels& kernels, std::
   if (std::isfinite(weight) && !narrow)
     panel.above(fmt::format("{:.2f}", weight), Anchor::right, {.points = grid.points, .ink = ink::number, .up = 0.35});
   if (std::isfinite(predicted)) {
-    if (std::abs(predicted) <= window) panel.vertical(predicted, {ink::mark, 1});
+    if (std::abs(predicted) <= farthest_shown) panel.vertical(predicted, {ink::mark, 1});
     panel.note(signed_offset(predicted), {share(narrow ? 1 : 0.6), share(1)},
                {.points = grid.points,
                 .bold = true,
@@ -90,7 +90,7 @@ void add_panel(Page& page, const HeadPanels& grid, const Kernels& kernels, std::
   panel.curve(page.numbers(table), "3:4", {std::isfinite(predicted) ? ink::measured : ink::undefined, 1.3});
 }
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+GnuplotFigure draw_position_kernel(const Result& result, const FigureOptions& options) {
   const Kernels kernels = kernels_of(result);
   const HeadPanels grid =
       head_panels(static_cast<Index>(kernels.layers.size()), static_cast<Index>(kernels.heads.size()), options.style);
@@ -115,7 +115,7 @@ FigureKind position_kernel_figure() {
       "none: they do not rise above their null, are largest at the end of the search, or hardly draw attention "
       "anywhere. Layers above 0 are a proxy, since the blocks between change positions and words; they are grey too "
       "where random words predict instead (word_profile).",
-      draw};
+      draw_position_kernel};
 }
 
 }  // namespace headwave

@@ -63,7 +63,7 @@ DataTable pixels_of(const LayerSplit& split, const ValueRange& range) {
 }
 
 /// Bars and map beside each other, or below where a page is too narrow.
-PanelGrid grid_of(std::size_t layers, const FigureStyle& style) {
+PanelGrid split_grid(std::size_t layers, const FigureStyle& style) {
   PanelGrid grid;
   grid.columns = 2;
   grid.panel_width = 2.55;
@@ -131,9 +131,9 @@ void add_spectrum(Page& page, const LayerSplit& split) {
   panel.heat_map(page.data(pixels_of(split, range)));
 }
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+GnuplotFigure draw_position_split(const Result& result, const FigureOptions& options) {
   const LayerSplit split = layer_split(result);
-  Page page(grid_of(split.layers.size(), options.style), options.style);
+  Page page(split_grid(split.layers.size(), options.style), options.style);
   page.keep(numbers_of(split));
   add_bars(page, split);
   add_spectrum(page, split);
@@ -150,7 +150,7 @@ FigureKind position_split_figure() {
           "alone, and on neither alone; the mark is what noise alone would put into the position part. Right: "
           "amplitude spectrum of the position part, absolute discrete Fourier transform over positions, not "
           "normalised, mean over columns, colours logarithmic. Frequency 0 is left out.",
-          draw};
+          draw_position_split};
 }
 
 }  // namespace headwave

@@ -112,8 +112,8 @@ Profiles profiles_within(const Field& field, const std::vector<double>& all, con
   const auto offsets = coordinates(field, axis);
   Profiles profiles{whole_coordinates(field, "layer"), whole_coordinates(field, "head"), {}, {}, {}, {}};
   const std::size_t rows = profiles.layers.size() * profiles.heads.size();
-  if (rows > most_profiles)
-    throw ShapeError(fmt::format("{}: {} heads are too many to draw, {} at most", field.name, rows, most_profiles));
+  if (rows > most_head_panels)
+    throw ShapeError(fmt::format("{}: {} heads are too many to draw, {} at most", field.name, rows, most_head_panels));
   for (const double t : offsets)
     if (std::abs(t) <= profile_window) profiles.offsets.push_back(t);
   if (rows == 0 || profiles.offsets.empty()) throw ShapeError(fmt::format("{}: holds no offsets to draw", field.name));

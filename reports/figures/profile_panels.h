@@ -9,8 +9,7 @@
 
 namespace headwave {
 
-constexpr double profile_window = 16.0;           ///< tokens on either side
-constexpr std::size_t most_profiles = 128 * 128;  ///< panels of one figure
+constexpr double profile_window = 16.0;  ///< tokens on either side
 
 /// Weight by offset of every head, and the offset that is marked.
 struct Profiles {

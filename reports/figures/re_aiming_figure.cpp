@@ -13,12 +13,12 @@ namespace headwave {
 
 namespace {
 
-constexpr const char* offset_name = "re_aiming/offset";
+constexpr const char* re_aimed_offset_name = "re_aiming/offset";
 
 /// Names of the heads; read and written anew, since they come from a file and go into a script.
 std::vector<std::string> heads_of(const Result& result) {
   std::vector<std::string> names;
-  for (const std::string& text : labels_of(result.at(offset_name), "re_aimed_head")) {
+  for (const std::string& text : labels_of(result.at(re_aimed_offset_name), "re_aimed_head")) {
     const HeadName name = parse_head_name(text);
     names.push_back(head_name(name.layer, name.head));
   }
@@ -28,7 +28,8 @@ std::vector<std::string> heads_of(const Result& result) {
 /// Where among the shifts 0 stands.
 std::size_t zero_of(const std::vector<Index>& shifts) {
   const auto zero = std::find(shifts.begin(), shifts.end(), Index{0});
-  if (zero == shifts.end()) throw ShapeError(fmt::format("{}: expected a shift of 0 among the others", offset_name));
+  if (zero == shifts.end())
+    throw ShapeError(fmt::format("{}: expected a shift of 0 among the others", re_aimed_offset_name));
   return static_cast<std::size_t>(zero - shifts.begin());
 }
 
@@ -36,13 +37,13 @@ double whole_step(double range) {
   return std::max(1.0, std::round(tic_step(range)));
 }
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
-  const auto& offsets = doubles_of(result, offset_name, {"re_aimed_head", "shift"});
+GnuplotFigure draw_re_aiming(const Result& result, const FigureOptions& options) {
+  const auto& offsets = doubles_of(result, re_aimed_offset_name, {"re_aimed_head", "shift"});
   const auto& slopes = doubles_of(result, "re_aiming/slope", {"re_aimed_head"});
-  const auto shifts = whole_coordinates(result.at(offset_name), "shift");
+  const auto shifts = whole_coordinates(result.at(re_aimed_offset_name), "shift");
   const std::vector<std::string> heads = heads_of(result);
   if (heads.empty() || slopes.size() != heads.size())
-    throw ShapeError(fmt::format("{}: expected a slope for each of {} heads", offset_name, heads.size()));
+    throw ShapeError(fmt::format("{}: expected a slope for each of {} heads", re_aimed_offset_name, heads.size()));
   const std::size_t zero = zero_of(shifts);
 
   double furthest = static_cast<double>(std::max(-shifts.front(), shifts.back()));
@@ -91,7 +92,7 @@ FigureKind re_aiming_figure() {
           "How far attention moves when a head's keys are re-aimed by u tokens in the running model: measured offset "
           "less that of the model as it is. Where position is all that a head reads it moves by -u, the dashed line. "
           "Heads stand a little beside each other; where no offset can be told from chance a point is missing.",
-          draw};
+          draw_re_aiming};
 }
 
 }  // namespace headwave

@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* query_name = "redefined/query";
 constexpr std::size_t most_waves = 2;
-constexpr double window = 64;  // positions
+constexpr double positions_shown = 64;  // positions
 
 struct Waves {
   std::vector<double> positions;
@@ -124,7 +124,7 @@ void add_panel(Page& page, const Result& result, const Waves& waves, const Chose
   const double component = (*waves.component)[row], first = waves.positions.front();
   DataTable table({"layer", "head", "component", "position", "query", "key"});
   std::vector<double> shown;
-  for (std::size_t i = 0; i < waves.positions.size() && waves.positions[i] < window; ++i) {
+  for (std::size_t i = 0; i < waves.positions.size() && waves.positions[i] < positions_shown; ++i) {
     const std::size_t at = row * waves.positions.size() + i;
     table.add_row(
         {head.name.layer, head.name.head, component, waves.positions[i], (*waves.query)[at], (*waves.key)[at]});
@@ -133,7 +133,7 @@ void add_panel(Page& page, const Result& result, const Waves& waves, const Chose
   const PanelGrid& grid = page.grid();
   const bool lowest = grid.row_of(k) + 1 == grid.rows;
   Panel& panel = page.panel(k);
-  panel.x_axis({first - 0.5, std::max(first + 1, std::min(window, waves.positions.back() + 1)) - 0.5},
+  panel.x_axis({first - 0.5, std::max(first + 1, std::min(positions_shown, waves.positions.back() + 1)) - 0.5},
                {.numbers = lowest ? Numbers::plain : Numbers::none});
   add_y_axis(panel, shown);
   panel.level(0, {ink::zero_line, 0.7});
@@ -148,7 +148,7 @@ void add_panel(Page& page, const Result& result, const Waves& waves, const Chose
   panel.curve(file, "4:6", key_line());
 }
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+GnuplotFigure draw_redefined(const Result& result, const FigureOptions& options) {
   const Waves waves = waves_of(result);
   const auto heads = chosen_heads(result, query_name, options);
   Page page(grid_of(heads.size(), waves.shown, options.style), options.style);
@@ -169,7 +169,7 @@ FigureKind redefined_figure() {
           "the units of the hidden states X, each panel on its own scale. Columns count from 1 by descending gain "
           "(singular value); f is the query column's peak in cycles per T tokens; offsets are the measured ones, in "
           "tokens.",
-          draw};
+          draw_redefined};
 }
 
 }  // namespace headwave

@@ -15,7 +15,7 @@ namespace headwave {
 namespace {
 
 constexpr const char* use_name = "rotary_wave/layer_use";
-constexpr const char* frequency_name = "rotary_wave/frequency";
+constexpr const char* pair_frequency_name = "rotary_wave/frequency";
 
 struct Uses {
   std::vector<Index> layers;
@@ -24,7 +24,7 @@ struct Uses {
 };
 
 Uses uses_of(const Result& result) {
-  Uses uses{whole_coordinates(result.at(use_name), "layer"), doubles_of(result, frequency_name, {"pair"}),
+  Uses uses{whole_coordinates(result.at(use_name), "layer"), doubles_of(result, pair_frequency_name, {"pair"}),
             doubles_of(result, use_name, {"layer", "pair"})};
   if (uses.share.empty() || uses.share.size() != uses.layers.size() * uses.frequencies.size())
     throw ShapeError(fmt::format("{}: expected {} layers of {} pairs, at least one of each, found {} numbers", use_name,
@@ -32,7 +32,7 @@ Uses uses_of(const Result& result) {
   return uses;
 }
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+GnuplotFigure draw_rotary_use(const Result& result, const FigureOptions& options) {
   const Uses uses = uses_of(result);
   const auto layers = static_cast<double>(uses.layers.size()), pairs = static_cast<double>(uses.frequencies.size());
   PanelGrid grid;
@@ -79,12 +79,12 @@ GnuplotFigure draw(const Result& result, const FigureOptions& options) {
 
 FigureKind rotary_use_figure() {
   return {"rotary_use",
-          {use_name, frequency_name},
+          {use_name, pair_frequency_name},
           {},
           "Which rotary frequencies the heads of every layer use: mean modulus of a pair's queries times that of its "
           "keys, whichever way they point, summed over the layer's heads, as a share of the layer's sum. Fast pairs on "
           "the left.",
-          draw};
+          draw_rotary_use};
 }
 
 }  // namespace headwave

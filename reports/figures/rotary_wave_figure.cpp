@@ -17,11 +17,13 @@ namespace headwave {
 
 namespace {
 
+using std::numbers::pi;
+
 constexpr const char* real_name = "rotary_wave/coefficient_real";
 constexpr const char* imaginary_name = "rotary_wave/coefficient_imaginary";
 constexpr const char* estimate_name = "rotary_wave/estimate";
 constexpr const char* frequency_name = "rotary_wave/frequency";
-constexpr std::size_t most_heads = 6;
+constexpr std::size_t most_rotary_heads = 6;
 
 struct Pairs {
   std::vector<double> frequencies;
@@ -54,7 +56,7 @@ ValueRange frequency_range(const Pairs& pairs) {
   return high > 0 ? ValueRange{low / 1.5, high * 1.5} : ValueRange{0.001, 1};
 }
 
-PanelGrid grid_of(std::size_t heads, const FigureStyle& style) {
+PanelGrid rotary_grid(std::size_t heads, const FigureStyle& style) {
   PanelGrid grid;
   grid.panel_width = heads == 1 ? 3.4 : 2.1;
   grid.panel_height = 1.6;
@@ -74,7 +76,7 @@ DataTable offset_line(const ValueRange& range, double offset) {
   double last = 0;
   for (int i = 0; i <= steps; ++i) {
     const double f = range.low * std::pow(range.high / range.low, static_cast<double>(i) / steps);
-    const double phase = std::remainder(-f * offset, 2 * std::numbers::pi);
+    const double phase = std::remainder(-f * offset, 2 * pi);
     if (i > 0 && std::abs(phase - last) > 3) table.add_row({f, std::nan("")});
     table.add_row({f, phase});
     last = phase;
@@ -85,7 +87,7 @@ DataTable offset_line(const ValueRange& range, double offset) {
 void add_head(Page& page, std::size_t k, std::size_t panels, const Pairs& pairs, const ChosenHead& head) {
   const std::size_t count = pairs.frequencies.size();
   const ValueRange range = frequency_range(pairs);
-  const double pi = std::numbers::pi, estimate = (*pairs.estimate)[head.row];
+  const double estimate = (*pairs.estimate)[head.row];
   double largest = 0;
   for (std::size_t m = 0; m < count; ++m) {
     const double modulus = std::hypot((*pairs.real)[head.row * count + m], (*pairs.imaginary)[head.row * count + m]);
@@ -117,10 +119,10 @@ void add_head(Page& page, std::size_t k, std::size_t panels, const Pairs& pairs,
   if (!dots.rows().empty()) panel.dots(page.data(dots), "1:2:3", {.ink = ink::measured});
 }
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+GnuplotFigure draw_rotary_wave(const Result& result, const FigureOptions& options) {
   const Pairs pairs = pairs_of(result);
-  const auto heads = chosen_heads(result, estimate_name, options, most_heads);
-  Page page(grid_of(heads.size(), options.style), options.style);
+  const auto heads = chosen_heads(result, estimate_name, options, most_rotary_heads);
+  Page page(rotary_grid(heads.size(), options.style), options.style);
   for (std::size_t k = 0; k < heads.size(); ++k) add_head(page, k, heads.size(), pairs, heads[k]);
   page.title_below("frequency θ (radians per token)");
   page.title_left("phase of the pair (radians)");
@@ -137,7 +139,7 @@ FigureKind rotary_wave_figure() {
           "phase between mean query and mean key against the frequency at which it turns, larger the more it "
           "contributes. Pairs that ask for one offset lie on its line; the strong line is that of the offset t where "
           "the position kernel is largest, pale ones stand for −1, −2, −4 and −8.",
-          draw};
+          draw_rotary_wave};
 }
 
 }  // namespace headwave

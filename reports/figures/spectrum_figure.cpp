@@ -84,7 +84,7 @@ std::vector<Tic> period_tics(double length, double highest, double width) {
   return tics;
 }
 
-PanelGrid grid_of(std::size_t panels, bool named, const FigureStyle& style) {
+PanelGrid spectrum_grid(std::size_t panels, bool named, const FigureStyle& style) {
   PanelGrid grid;
   grid.panel_width = panels == 1 ? 4.4 : 2.9;
   grid.panel_height = panels == 1 ? 2.3 : 1.7;
@@ -126,7 +126,7 @@ void add_panel(Page& page, const LabelledSpectrum& spectrum, std::size_t k) {
   }
 }
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+GnuplotFigure draw_position_spectrum(const Result& result, const FigureOptions& options) {
   const auto numbers = [&](const std::string& quantity) {
     return doubles_of(result, "position_spectrum/" + quantity, {"frequency"});
   };
@@ -153,7 +153,7 @@ GnuplotFigure spectra_figure(const std::vector<LabelledSpectrum>& spectra, const
   for (const LabelledSpectrum& spectrum : spectra) check(spectrum);
   const bool named =
       std::any_of(spectra.begin(), spectra.end(), [](const auto& spectrum) { return !spectrum.label.empty(); });
-  Page page(grid_of(spectra.size(), named, style), style);
+  Page page(spectrum_grid(spectra.size(), named, style), style);
   for (std::size_t s = 0; s < spectra.size(); ++s) add_panel(page, spectra[s], s);
   return page.figure();
 }
@@ -166,7 +166,7 @@ FigureKind position_spectrum_figure() {
       "Amplitude spectrum of the position embedding: absolute discrete "
       "Fourier transform of each column over positions, mean over columns and band between the quartiles. Words, "
       "where shown, are the embeddings of a text's tokens in the same transform. Frequency 0 is left out.",
-      draw};
+      draw_position_spectrum};
 }
 
 }  // namespace headwave

@@ -24,7 +24,7 @@ struct Curve {
 };
 
 /// The nulls first: they lie behind.
-constexpr std::array curves{
+constexpr std::array drawn_curves{
     Curve{"wave_spectra/state_shuffled", "", 2, 1.2}, Curve{"wave_spectra/key_shuffled", "", 1, 1.2},
     Curve{"wave_spectra/query_shuffled", "", 0, 1.2}, Curve{"wave_spectra/state", "states X", 2, 1.2},
     Curve{"wave_spectra/key", "keys K", 1, 2.2},      Curve{"wave_spectra/query", "queries Q", 0, 1.1}};
@@ -36,21 +36,21 @@ bool is_null(const Curve& curve) {
 struct Spectra {
   std::vector<Index> layers;
   std::vector<double> frequencies;
-  std::array<const std::vector<double>*, curves.size()> amplitudes{};  // (layers, frequencies)
+  std::array<const std::vector<double>*, drawn_curves.size()> amplitudes{};  // (layers, frequencies)
   double length = 0;
 };
 
 Spectra spectra_of(const Result& result) {
   Spectra spectra;
-  for (std::size_t c = 0; c < curves.size(); ++c)
-    spectra.amplitudes[c] = &doubles_of(result, curves[c].field, {"layer", "frequency"});
-  const Field& field = result.at(curves[0].field);
+  for (std::size_t c = 0; c < drawn_curves.size(); ++c)
+    spectra.amplitudes[c] = &doubles_of(result, drawn_curves[c].field, {"layer", "frequency"});
+  const Field& field = result.at(drawn_curves[0].field);
   spectra.layers = whole_coordinates(field, "layer");
   spectra.frequencies = coordinates(field, "frequency");
-  for (std::size_t c = 0; c < curves.size(); ++c)
+  for (std::size_t c = 0; c < drawn_curves.size(); ++c)
     if (spectra.amplitudes[c]->empty() || spectra.amplitudes[c]->size() != spectra.amplitudes[0]->size())
       throw ShapeError(fmt::format(
-          "{}: expected {} layers of {} frequencies, at least one of each, found {} amplitudes", curves[c].field,
+          "{}: expected {} layers of {} frequencies, at least one of each, found {} amplitudes", drawn_curves[c].field,
           spectra.layers.size(), spectra.frequencies.size(), spectra.amplitudes[c]->size()));
   const auto length = result.provenance.find("wave_length");
   spectra.length = length != result.provenance.end() && std::holds_alternative<std::int64_t>(length->second)
@@ -85,13 +85,14 @@ Amplitudes amplitudes_of(const Spectra& spectra) {
 
 std::vector<LegendEntry> legend_of() {
   std::vector<LegendEntry> entries;
-  for (std::size_t c = curves.size(); c-- > 0;)
-    if (!is_null(curves[c])) entries.push_back({curves[c].title, {categorical(curves[c].color), curves[c].width}});
+  for (std::size_t c = drawn_curves.size(); c-- > 0;)
+    if (!is_null(drawn_curves[c]))
+      entries.push_back({drawn_curves[c].title, {categorical(drawn_curves[c].color), drawn_curves[c].width}});
   entries.push_back({"shuffled", {ink::number, 1.2, "-"}});
   return entries;
 }
 
-PanelGrid grid_of(std::size_t layers, const std::vector<LegendEntry>& legend, const FigureStyle& style) {
+PanelGrid wave_grid(std::size_t layers, const std::vector<LegendEntry>& legend, const FigureStyle& style) {
   PanelGrid grid;
   const auto n = static_cast<Index>(layers);
   const Index columns = n <= 3 ? n : n == 4 ? 2 : n <= 9 ? 3 : 4;
@@ -132,16 +133,16 @@ void add_panel(Page& page, const Spectra& spectra, const Amplitudes& amplitudes,
   if (layer == 0) page.title_left("largest amplitude |DFT|", 0.14);
   panel.above(fmt::format("layer {}", spectra.layers[layer]), Anchor::left, {.points = 7.5, .bold = true, .up = 0.5});
   const std::string file = page.numbers(table_of(spectra, layer));
-  for (std::size_t c = 0; c < curves.size(); ++c)
+  for (std::size_t c = 0; c < drawn_curves.size(); ++c)
     panel.curve(file, fmt::format("2:{}", c + 3),
-                {categorical(curves[c].color), curves[c].width, is_null(curves[c]) ? "-" : ""});
+                {categorical(drawn_curves[c].color), drawn_curves[c].width, is_null(drawn_curves[c]) ? "-" : ""});
 }
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+GnuplotFigure draw_wave_spectra(const Result& result, const FigureOptions& options) {
   const Spectra spectra = spectra_of(result);
   const Amplitudes amplitudes = amplitudes_of(spectra);
   const auto legend = legend_of();
-  Page page(grid_of(spectra.layers.size(), legend, options.style), options.style);
+  Page page(wave_grid(spectra.layers.size(), legend, options.style), options.style);
   page.legend(legend);
   for (std::size_t layer = 0; layer < spectra.layers.size(); ++layer) add_panel(page, spectra, amplitudes, layer);
   return page.figure();
@@ -158,7 +159,7 @@ FigureKind wave_spectra_figure() {
           "that enter the layer over their columns: absolute discrete Fourier transform over positions, not "
           "normalised, mean over documents; all are expected maxima over one number of columns. Dashed: the same with "
           "the positions in another order. All panels have one scale. Frequency 0 is left out.",
-          draw};
+          draw_wave_spectra};
 }
 
 }  // namespace headwave

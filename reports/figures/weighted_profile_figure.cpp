@@ -16,8 +16,6 @@ namespace headwave {
 
 namespace {
 
-constexpr std::size_t most_panels = 128 * 128;
-
 /// One head: name, curve, and the maximum's lag.
 void add_panel(Page& page, const HeadPanels& grid, const WeightedSums& sums, const ChosenHead& chosen) {
   const auto& [layer, head] = chosen.name;
@@ -53,11 +51,11 @@ void add_panel(Page& page, const HeadPanels& grid, const WeightedSums& sums, con
   panel.curve(page.numbers(table), "3:4", {measured ? ink::measured : ink::reference, 1.3});
 }
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+GnuplotFigure draw_weighted_profile(const Result& result, const FigureOptions& options) {
   const WeightedSums sums = weighted_sums(result);
-  if (sums.rows() > most_panels)
+  if (sums.rows() > most_head_panels)
     throw ShapeError(fmt::format("cross_covariance/weighted_centred: {} heads are too many to draw, {} at most",
-                                 sums.rows(), most_panels));
+                                 sums.rows(), most_head_panels));
   FigureOptions all = options;
   all.heads.clear();
   const auto heads = chosen_heads(result, "cross_covariance/weighted_centred", all, sums.rows());
@@ -80,7 +78,7 @@ FigureKind weighted_profile_figure() {
           "keys at each lag t = key position minus query position, which is the sum of the unscaled scores along a "
           "diagonal; row means of the scores taken away, each panel on its own scale. The dot and its number mark the "
           "maximum in tokens, unless it is where the lags end. Panels in grey have no measured offset.",
-          draw};
+          draw_weighted_profile};
 }
 
 }  // namespace headwave

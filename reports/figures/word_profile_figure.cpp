@@ -10,14 +10,14 @@ namespace headwave {
 namespace {
 
 constexpr const char* profile_name = "word_atlas/profile";
-constexpr const char* offset_name = "word_atlas/offset";
+constexpr const char* word_offset_name = "word_atlas/offset";
 
-GnuplotFigure draw(const Result& result, const FigureOptions& options) {
+GnuplotFigure draw_word_profile(const Result& result, const FigureOptions& options) {
   const auto& weights = doubles_of(result, profile_name, {"layer", "head", "account_offset"});
   Profiles profiles = profiles_within(result.at(profile_name), weights, "account_offset");
-  profiles.marked = doubles_of(result, offset_name, {"layer", "head"});
+  profiles.marked = doubles_of(result, word_offset_name, {"layer", "head"});
   if (const std::size_t rows = profiles.layers.size() * profiles.heads.size(); profiles.marked.size() != rows)
-    throw ShapeError(fmt::format("{}: expected {} heads as in {}, found {}", offset_name, rows, profile_name,
+    throw ShapeError(fmt::format("{}: expected {} heads as in {}, found {}", word_offset_name, rows, profile_name,
                                  profiles.marked.size()));
   return profile_panels(profiles, {"predicted_weight", "predicted_offset", "predicted weight"}, options.style);
 }
@@ -34,7 +34,7 @@ FigureKind word_profile_figure() {
       "own largest value, written above it. The dot and its number mark the predicted offset in tokens, an arrow one "
       "beyond the panel. Panels in grey predict none: their largest weight is less than twice that of equal weights, "
       "or lies at the end of the search.",
-      draw};
+      draw_word_profile};
 }
 
 }  // namespace headwave

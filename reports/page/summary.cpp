@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* style = R"(
+constexpr const char* style_sheet = R"(
 :root { color-scheme: light dark; --ink: #1c1c1c; --soft: #5f6368; --page: #ffffff; --line: #dcdfe3; --link: #0072b2; --bad: #b34700; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e6e6e6; --soft: #a0a5ab; --page: #16181b; --line: #383c42; --link: #56b4e9; --bad: #ff9a52; }
@@ -128,7 +128,7 @@ std::string page_of(const Result& result, const std::vector<fs::path>& figures, 
       "<body>\n<h1>{0}</h1>\n<p class=\"lead\">Layers and heads count from 0: L7H8 is head 8 of layer 7. An offset is "
       "key "
       "position minus query position in tokens, so −1 looks at the previous token.</p>\n",
-      title, style);
+      title, style_sheet);
   std::string drawings;
   for (const FigureKind& kind : figure_kinds()) drawings += figure_html(kind, figures, page_folder);
   if (!drawings.empty()) html += "<h2>Figures</h2>\n" + drawings;

@@ -20,7 +20,7 @@ constexpr const char* status_name = "measured_offset/status";
 constexpr const char* weight_name = "measured_offset/weight";
 constexpr const char* threshold_name = "measured_offset/threshold";
 constexpr const char* share_name = "head_cluster/share";
-constexpr const char* predicted_name = "position_atlas/offset";
+constexpr const char* atlas_offset_name = "position_atlas/offset";
 constexpr const char* toeplitz_name = "position_atlas/toeplitz_r2";
 constexpr const char* chance_name = "measured_offset/chance";
 constexpr const char* atlas_status_name = "position_atlas/status";
@@ -45,8 +45,8 @@ constexpr const char* agreement_name = "offset_agreement/verdict";
 constexpr const char* agreement_offset_name = "offset_agreement/predicted";
 constexpr const char* heads_name = "offset_agreement/heads";
 constexpr const char* met_name = "offset_agreement/met";
-constexpr const char* kind_name = "planted/kind";
-constexpr const char* truth_name = "planted/offset";
+constexpr const char* planted_kind_name = "planted/kind";
+constexpr const char* planted_offset_name = "planted/offset";
 
 void require_heads(const char* name, std::size_t heads, std::size_t came) {
   if (came != heads) throw ShapeError(fmt::format("{}: expected {} heads, found {}", name, heads, came));
@@ -134,7 +134,7 @@ void add_predicted(std::vector<HeadFinding>& findings, const Result& result) {
     const auto statuses = statuses_of(result, name_of_status, "all", findings.size());
     for (std::size_t i = 0; i < findings.size(); ++i) findings[i].*member = {numbers[i], statuses[i]};
   };
-  add(predicted_name, atlas_status_name, &HeadFinding::by_weights);
+  add(atlas_offset_name, atlas_status_name, &HeadFinding::by_weights);
   add(words_name, words_status_name, &HeadFinding::by_words);
   const bool rotary = phases_group(result) == "rotary_wave/";
   add(rotary ? wave_name : phases_name, rotary ? wave_status_name : phases_status_name, &HeadFinding::by_phases);
@@ -142,11 +142,11 @@ void add_predicted(std::vector<HeadFinding>& findings, const Result& result) {
 }
 
 void add_planted(std::vector<HeadFinding>& findings, const Result& result) {
-  if (result.find(kind_name) == nullptr || result.find(truth_name) == nullptr) return;
-  const auto& kinds = strings_of(result, kind_name, {"layer", "head"});
-  const auto& offsets = doubles_of(result, truth_name, {"layer", "head"});
-  require_heads(kind_name, findings.size(), kinds.size());
-  require_heads(truth_name, findings.size(), offsets.size());
+  if (result.find(planted_kind_name) == nullptr || result.find(planted_offset_name) == nullptr) return;
+  const auto& kinds = strings_of(result, planted_kind_name, {"layer", "head"});
+  const auto& offsets = doubles_of(result, planted_offset_name, {"layer", "head"});
+  require_heads(planted_kind_name, findings.size(), kinds.size());
+  require_heads(planted_offset_name, findings.size(), offsets.size());
   for (std::size_t i = 0; i < findings.size(); ++i)
     findings[i].planted = PlantedFinding{kinds[i], offsets[i], found(offsets[i], findings[i])};
 }
@@ -155,7 +155,7 @@ void add_planted(std::vector<HeadFinding>& findings, const Result& result) {
 
 std::vector<HeadFinding> head_findings(const Result& result, const std::string& pairs) {
   const Field* field = nullptr;
-  for (const char* name : {offset_name, words_name, predicted_name})
+  for (const char* name : {offset_name, words_name, atlas_offset_name})
     if (field == nullptr) field = result.find(name);
   if (field == nullptr) return {};
   const auto heads = static_cast<std::size_t>(field->axis("layer").size() * field->axis("head").size());
@@ -202,7 +202,7 @@ const std::vector<std::string>& head_finding_fields() {
                                               threshold_name,
                                               chance_name,
                                               share_name,
-                                              predicted_name,
+                                              atlas_offset_name,
                                               atlas_status_name,
                                               atlas_weight_name,
                                               atlas_chance_name,
@@ -226,8 +226,8 @@ const std::vector<std::string>& head_finding_fields() {
                                               agreement_offset_name,
                                               heads_name,
                                               met_name,
-                                              kind_name,
-                                              truth_name};
+                                              planted_kind_name,
+                                              planted_offset_name};
   return names;
 }
 
