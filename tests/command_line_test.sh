@@ -423,13 +423,25 @@ expect 0 "" -q atlas --model "$kinds" --out "$work/linked" --no-figures
 mkdir "$work/elsewhere"
 mv "$work/linked/self" "$work/elsewhere/"
 ln -s "$work/elsewhere/self" "$work/linked/self"
-expect 0 "" -q atlas --model "$kinds" --out "$work/linked" --no-figures --force
-{ [ -L "$work/linked/self" ] && [ -s "$work/linked/self/results.h5" ]; } || { echo "FAILED: a link in the folder was removed"; failed=1; }
+cp "$work/elsewhere/self/results.h5" "$work/elsewhere/before.h5"
+expect 1 "linked/self: is a link" -q atlas --model "$kinds" --out "$work/linked" --no-figures --force
+{ [ -L "$work/linked/self" ] && cmp -s "$work/elsewhere/self/results.h5" "$work/elsewhere/before.h5"; } || { echo "FAILED: a link in the folder was removed or followed"; failed=1; }
 expect 0 "" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --out "$work/linked2" --formats svg
 mv "$work/linked2/figures" "$work/elsewhere/"
 ln -s "$work/elsewhere/figures" "$work/linked2/figures"
 expect 0 "" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --out "$work/linked2" --no-figures --force
 { [ -L "$work/linked2/figures" ] && [ -s "$work/elsewhere/figures/offset_profile.svg" ]; } || { echo "FAILED: figures behind a link were removed"; failed=1; }
+# Nothing outside the folder is written to, through a folder or a file that is a link, with --force or without.
+echo mine >"$work/elsewhere/figures/offset_profile.tsv"
+expect 1 "linked2/figures: is a link" -q figures "$work/linked2/results.h5" --formats svg
+expect 1 "linked2/figures: is a link" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --out "$work/linked2" --formats svg --force
+rm "$work/linked2/figures"
+mkdir "$work/linked2/figures"
+echo mine >"$work/elsewhere/page"
+ln -s "$work/elsewhere/page" "$work/linked2/summary.html"
+ln -s "$work/elsewhere/figures/offset_profile.tsv" "$work/linked2/figures/offset_profile.tsv"
+expect 0 "" -q figures "$work/linked2/results.h5" --formats svg
+[ "$(cat "$work/elsewhere/page" "$work/elsewhere/figures/offset_profile.tsv")" = "$(printf 'mine\nmine')" ] || { echo "FAILED: figures were written through a link"; failed=1; }
 
 # Root may remove what is in any folder.
 if [ "$(id -u)" != 0 ]; then
