@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../../core/numbers/error.h"
+#include "mapped_file.h"
 #include "printable.h"
 
 namespace headwave {
@@ -59,6 +60,7 @@ void ReplacedFile::write(std::string_view bytes) {
 }
 
 void ReplacedFile::commit() {
+  require_intact_files();  // nothing gets its name that was made of a file which changed meanwhile
   if (!synced(file_)) fail_by_errno(path_, "cannot be synced to the disk");
   if (!file_.close()) fail_by_errno(path_, "cannot be written");
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_by_errno(path_, "cannot be given its name");

@@ -31,7 +31,7 @@ class ReplacedFile {
   void write(std::string_view bytes);
 
   /// Syncs the temporary file, gives it its name, and syncs the folder.
-  /// @throws IoError if the disk refuses
+  /// @throws IoError if the disk refuses, or an input was changed while it was read (require_intact_files())
   void commit();
 
  private:
