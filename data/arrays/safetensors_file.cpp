@@ -5,8 +5,11 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <numeric>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,6 +26,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t longest_header = 100'000'000;
+constexpr std::size_t most_tensors = std::size_t{1} << 18U;  // experts by the hundred make some ten thousand
+constexpr std::size_t most_axes = 64;                        // what NumPy and PyTorch can hold
 
 std::optional<std::size_t> bytes_per_entry(const std::string& dtype) {
   static const std::map<std::string, std::size_t> sizes = {
@@ -49,6 +54,8 @@ struct Entry {
   }
   [[nodiscard]] std::vector<std::size_t> sizes(const json& list, const char* key) const {
     if (!list.is_array()) refuse(fmt::format("'{}' must be a list of whole numbers", key));
+    if (list.size() > most_axes)
+      refuse(fmt::format("'{}' holds {} numbers, expected at most {}", key, list.size(), most_axes));
     std::vector<std::size_t> numbers;
     for (const json& number : list) {
       constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<Index>::max());
@@ -116,22 +123,39 @@ void SafetensorsFile::read_header() {
   const std::string_view text = file_.text().substr(sizeof length, static_cast<std::size_t>(length));
   if (!text.starts_with('{'))
     throw FormatError(fmt::format("{}: expected a safetensors header, which begins with '{{'", name));
-  const json header = json_of_text(text, name);
   const std::size_t data_bytes = file_.size() - data_;
-  for (const auto& [key, entry] : header.items()) {
-    if (key != "__metadata__") {
+  bool has_metadata = false;
+  const auto take = [&](const std::string& key, const json& entry) {
+    if (key == "__metadata__") {
+      if (std::exchange(has_metadata, true)) refuse_second_key(name, key);
+      read_metadata(entry, name);
+    } else if (tensors_.size() < most_tensors) {
       tensors_.push_back(tensor_info(entry, Entry{name, key}, data_bytes));
-      continue;
+    } else {
+      throw FormatError(fmt::format("{}: more than {} tensors: is this a model?", name, most_tensors));
     }
-    if (!entry.is_object()) throw FormatError(fmt::format("{}: __metadata__ must be an object of texts", name));
-    for (const auto& [label, text_value] : entry.items()) {
-      if (!text_value.is_string())
-        throw FormatError(fmt::format("{}: __metadata__ '{}' must be text", name, printable(label)));
-      metadata_.emplace(label, text_value.get<std::string>());
-    }
-  }
+  };
+  json_of_text(text, name, {.takers = {{{}, take}}});
 
   std::ranges::sort(tensors_, {}, [](const TensorInfo& t) { return std::tie(t.begin, t.end, t.name); });
+  by_name_.resize(tensors_.size());
+  std::iota(by_name_.begin(), by_name_.end(), 0U);
+  const auto name_at = [this](std::uint32_t at) -> const std::string& { return tensors_[at].name; };
+  std::ranges::sort(by_name_, {}, name_at);
+  const auto twice = std::ranges::adjacent_find(by_name_, {}, name_at);
+  if (twice != by_name_.end()) refuse_second_key(name, name_at(*twice));
+  require_filled(name);
+}
+
+void SafetensorsFile::read_metadata(const json& entry, const std::string& name) {
+  if (!entry.is_object()) throw FormatError(fmt::format("{}: __metadata__ must be an object of texts", name));
+  for (const auto& [label, text] : entry.items()) {
+    if (!text.is_string()) throw FormatError(fmt::format("{}: __metadata__ '{}' must be text", name, printable(label)));
+    metadata_.emplace(label, text.get<std::string>());
+  }
+}
+
+void SafetensorsFile::require_filled(const std::string& name) const {
   std::size_t filled = 0;
   for (const TensorInfo& tensor : tensors_) {
     if (tensor.begin != filled)
@@ -139,15 +163,16 @@ void SafetensorsFile::read_header() {
           fmt::format("its bytes begin at {}, {} {}", tensor.begin,
                       tensor.begin < filled ? "inside the tensor that ends at" : "leaving a gap after", filled));
     filled = tensor.end;
-    places_.emplace(tensor.name, places_.size());
   }
+  const std::size_t data_bytes = file_.size() - data_;
   if (filled != data_bytes)
     throw FormatError(fmt::format("{}: the tensors fill {} bytes, the file has {}", name, filled, data_bytes));
 }
 
 const TensorInfo* SafetensorsFile::find(const std::string& name) const {
-  const auto found = places_.find(name);
-  return found == places_.end() ? nullptr : &tensors_[found->second];
+  const auto found = std::ranges::lower_bound(
+      by_name_, name, {}, [this](std::uint32_t at) -> const std::string& { return tensors_[at].name; });
+  return found == by_name_.end() || tensors_[*found].name != name ? nullptr : &tensors_[*found];
 }
 
 std::span<const std::byte> SafetensorsFile::bytes(const TensorInfo& tensor) const {

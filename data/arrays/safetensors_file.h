@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <span>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "../../core/numbers/matrix.h"
 #include "../files/mapped_file.h"
@@ -30,7 +33,7 @@ std::string shape_text(std::span<const Index> shape);
 /// A safetensors file, mapped into memory: opening it reads the header only.
 ///
 /// Everything the format promises is checked: the header's length against the file and 100 MB, its JSON (see
-/// json_file.h), known types, shape x type = bytes without overflow, and byte ranges that fill the data without overlap
+/// json_file.h), at most 2^18 tensors of at most 64 axes, known types, shape x type = bytes without overflow, and byte ranges that fill the data without overlap
 /// or gap.
 ///
 /// Source: the safetensors format description, https://github.com/huggingface/safetensors.
@@ -49,11 +52,13 @@ class SafetensorsFile {
 
  private:
   void read_header();
+  void read_metadata(const nlohmann::json& entry, const std::string& name);
+  void require_filled(const std::string& name) const;
   MappedFile file_;
   std::size_t data_ = 0;  // first byte after the header
   std::vector<TensorInfo> tensors_;
   std::map<std::string, std::string> metadata_;
-  std::map<std::string, std::size_t> places_;  // of names in tensors_
+  std::vector<std::uint32_t> by_name_;  // places in tensors_, in order of their names
 };
 
 /// A float32 array to be stored.
