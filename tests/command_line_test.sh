@@ -54,7 +54,7 @@ expect_line 2 "--formats: there is no 'sgv'; did you mean 'svg'?" demo --formats
 expect_line 2 "--figure-width: expected column: 3.4, page: 7, slide: 12, or 2 to 40, got '1.5'" demo --figure-width 1.5
 expect_line 2 "--figure-width: expected column: 3.4, page: 7, slide: 12, or 2 to 40, got 'a4'" spectrum --figure-width a4
 expect_line 2 "--font: expected letters, digits, spaces and hyphens, got 'Sans\"'" figures x --font 'Sans"'
-expect_line 2 "--font: expected letters, digits, spaces and hyphens, got 'Sans?set output'" figures x --font "$(printf 'Sans\nset output')"
+expect_line 2 "--font: expected letters, digits, spaces and hyphens, got 'Sans\\u000aset output'" figures x --font "$(printf 'Sans\nset output')"
 expect_line 2 "--font: expected letters, digits, spaces and hyphens, got '\`id\`'" run --font '`id`'
 expect_line 2 "--font-size: expected a number, 4 to 40, got '3'" atlas --font-size 3
 expect_line 2 "letters of 30 points are too large for a figure 3.4 inches wide; at most 13.6" figures x --figure-width column --font-size 30

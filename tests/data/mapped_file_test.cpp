@@ -116,11 +116,11 @@ TEST_CASE("file descriptor: closed once, wherever it was moved to, and what cann
   CHECK(errno == ENOENT);
   CHECK_THROWS_AS(fail_by_errno("a\nb", "cannot be read"), IoError);
   errno = ENOENT;
-  CHECK_THROWS_WITH(fail_by_errno("a\nb", "cannot be read"), "a?b: cannot be read: No such file or directory");
+  CHECK_THROWS_WITH(fail_by_errno("a\nb", "cannot be read"), "a\\u000ab: cannot be read: No such file or directory");
 }
 
 TEST_CASE("printable: one line, of the length asked for") {
-  CHECK(printable("a\nb\x1b[0m\xff") == "a?b?[0m?");
+  CHECK(printable("a\nb\x1b[0m\xff") == "a\\u000ab\\u001b[0m?");
   CHECK(printable("abcdef", 3) == "abc...");
 }
 
