@@ -440,7 +440,7 @@ mkdir "$work/linked2/figures"
 echo mine >"$work/elsewhere/page"
 ln -s "$work/elsewhere/page" "$work/linked2/summary.html"
 ln -s "$work/elsewhere/figures/offset_profile.tsv" "$work/linked2/figures/offset_profile.tsv"
-expect 0 "" -q figures "$work/linked2/results.h5" --formats svg
+expect 0 "wrote" figures "$work/linked2/results.h5" --formats svg
 [ "$(cat "$work/elsewhere/page" "$work/elsewhere/figures/offset_profile.tsv")" = "$(printf 'mine\nmine')" ] || { echo "FAILED: figures were written through a link"; failed=1; }
 
 # Root may remove what is in any folder.
@@ -456,7 +456,7 @@ expect 0 "clusters = 3" inspect "$work/j1" --job
 expect 1 "ask for head_account, position_atlas, phase_rotation, delay_spectrum or rotary_wave" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only offset_agreement --out "$work/r9"
 
 # Messages are one line, and name the file, whatever it is called.
-expect 1 "no?model: not found" run --model "$(printf 'no\nmodel')" --ids "$work/model/ids.json" --out "$work/r9"
+expect 1 "no\u000amodel: not found" run --model "$(printf 'no\nmodel')" --ids "$work/model/ids.json" --out "$work/r9"
 expect 1 "expected a file, found a folder" run --job "$work" --out "$work/r9"
 expect 2 "0, or 3 to 10000" run --model "$work/model" --ids "$work/model/ids.json" --draws 2 --out "$work/r9"
 expect 2 "3 to 100000" atlas --model "$work/model" --draws 1 --out "$work/r9"
