@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
 
+#include "../data/files/mapped_file.h"
 #include "../data/files/printable.h"
 #include "../data/hdf5/hdf5_file.h"
 #include "commands/commands.h"
@@ -65,8 +66,14 @@ void open_standard_streams() {
     if (::fcntl(number, F_GETFD) == -1) (void)::open("/dev/null", number == 2 ? O_WRONLY : O_RDONLY);
 }
 
-/// A message is one line, whatever a file's name or a library put into it.
+/// A message is one line, whatever a file's name or a library put into it. Of an input that was changed while it was
+/// read the first complaint may be about anything.
 std::string one_line(const std::exception& error) {
+  try {
+    require_intact_files();
+  } catch (const std::exception& earlier) {
+    return printable(earlier.what(), 4000);
+  }
   return printable(error.what(), 4000);
 }
 
@@ -77,6 +84,7 @@ std::string one_line(const std::exception& error) {
 int main(int argc, char** argv) {
   using namespace headwave::cli;
   open_standard_streams();
+  headwave::survive_lost_pages();
   CLI::App program("headwave shows why attention heads look where they look.", "headwave");
   program.set_version_flag("--version", std::string("headwave ") + HEADWAVE_VERSION);
   program.add_flag("-q,--quiet", quiet(), "say nothing but results and errors");
@@ -111,6 +119,7 @@ int main(int argc, char** argv) {
 
   try {
     const int code = exit_code(program, chosen, argc, argv);
+    headwave::require_intact_files();
     require_printed();
     return code;
   } catch (const std::bad_alloc&) {

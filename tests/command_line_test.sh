@@ -54,7 +54,7 @@ expect_line 2 "--formats: there is no 'sgv'; did you mean 'svg'?" demo --formats
 expect_line 2 "--figure-width: expected column: 3.4, page: 7, slide: 12, or 2 to 40, got '1.5'" demo --figure-width 1.5
 expect_line 2 "--figure-width: expected column: 3.4, page: 7, slide: 12, or 2 to 40, got 'a4'" spectrum --figure-width a4
 expect_line 2 "--font: expected letters, digits, spaces and hyphens, got 'Sans\"'" figures x --font 'Sans"'
-expect_line 2 "--font: expected letters, digits, spaces and hyphens, got 'Sans?set output'" figures x --font "$(printf 'Sans\nset output')"
+expect_line 2 "--font: expected letters, digits, spaces and hyphens, got 'Sans\\u000aset output'" figures x --font "$(printf 'Sans\nset output')"
 expect_line 2 "--font: expected letters, digits, spaces and hyphens, got '\`id\`'" run --font '`id`'
 expect_line 2 "--font-size: expected a number, 4 to 40, got '3'" atlas --font-size 3
 expect_line 2 "letters of 30 points are too large for a figure 3.4 inches wide; at most 13.6" figures x --figure-width column --font-size 30
@@ -438,13 +438,25 @@ expect 0 "" -q atlas --model "$kinds" --out "$work/linked" --no-figures
 mkdir "$work/elsewhere"
 mv "$work/linked/self" "$work/elsewhere/"
 ln -s "$work/elsewhere/self" "$work/linked/self"
-expect 0 "" -q atlas --model "$kinds" --out "$work/linked" --no-figures --force
-{ [ -L "$work/linked/self" ] && [ -s "$work/linked/self/results.h5" ]; } || { echo "FAILED: a link in the folder was removed"; failed=1; }
+cp "$work/elsewhere/self/results.h5" "$work/elsewhere/before.h5"
+expect 1 "linked/self: is a link" -q atlas --model "$kinds" --out "$work/linked" --no-figures --force
+{ [ -L "$work/linked/self" ] && cmp -s "$work/elsewhere/self/results.h5" "$work/elsewhere/before.h5"; } || { echo "FAILED: a link in the folder was removed or followed"; failed=1; }
 expect 0 "" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --out "$work/linked2" --formats svg
 mv "$work/linked2/figures" "$work/elsewhere/"
 ln -s "$work/elsewhere/figures" "$work/linked2/figures"
 expect 0 "" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --out "$work/linked2" --no-figures --force
 { [ -L "$work/linked2/figures" ] && [ -s "$work/elsewhere/figures/offset_profile.svg" ]; } || { echo "FAILED: figures behind a link were removed"; failed=1; }
+# Nothing outside the folder is written to, through a folder or a file that is a link, with --force or without.
+echo mine >"$work/elsewhere/figures/offset_profile.tsv"
+expect 1 "linked2/figures: is a link" -q figures "$work/linked2/results.h5" --formats svg
+expect 1 "linked2/figures: is a link" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --out "$work/linked2" --formats svg --force
+rm "$work/linked2/figures"
+mkdir "$work/linked2/figures"
+echo mine >"$work/elsewhere/page"
+ln -s "$work/elsewhere/page" "$work/linked2/summary.html"
+ln -s "$work/elsewhere/figures/offset_profile.tsv" "$work/linked2/figures/offset_profile.tsv"
+expect 0 "wrote" figures "$work/linked2/results.h5" --formats svg
+[ "$(cat "$work/elsewhere/page" "$work/elsewhere/figures/offset_profile.tsv")" = "$(printf 'mine\nmine')" ] || { echo "FAILED: figures were written through a link"; failed=1; }
 
 # Root may remove what is in any folder.
 if [ "$(id -u)" != 0 ]; then
@@ -459,7 +471,7 @@ expect 0 "clusters = 3" inspect "$work/j1" --job
 expect 1 "ask for head_account, position_atlas, phase_rotation, delay_spectrum or rotary_wave" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only offset_agreement --out "$work/r9"
 
 # Messages are one line, and name the file, whatever it is called.
-expect 1 "no?model: not found" run --model "$(printf 'no\nmodel')" --ids "$work/model/ids.json" --out "$work/r9"
+expect 1 "no\u000amodel: not found" run --model "$(printf 'no\nmodel')" --ids "$work/model/ids.json" --out "$work/r9"
 expect 1 "expected a file, found a folder" run --job "$work" --out "$work/r9"
 expect 2 "0, or 3 to 10000" run --model "$work/model" --ids "$work/model/ids.json" --draws 2 --out "$work/r9"
 expect 2 "3 to 100000" atlas --model "$work/model" --draws 1 --out "$work/r9"

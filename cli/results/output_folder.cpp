@@ -23,8 +23,10 @@ OutputFolder::OutputFolder(const fs::path& folder, const OutputFiles& files, boo
   require_free();  // what another command wrote until now
   // Folders inside are made when they are needed; those that are there may not be ours to write to.
   for (const auto& names : {files.results, files.others})
-    for (const fs::path& file : names)
+    for (const fs::path& file : names) {
+      require_no_link(folder_ / file);
       if (std::error_code ignored; fs::exists((folder_ / file).parent_path(), ignored)) try_to_write(folder_ / file);
+    }
 }
 
 void OutputFolder::require_free() const {
@@ -40,22 +42,31 @@ void OutputFolder::require_space(std::int64_t bytes) const {
 
 fs::path OutputFolder::inside(const fs::path& name) {
   fs::path folder = folder_ / name;
+  require_no_link(folder / "file");
   made_.make(folder);
   return folder;
 }
 
-bool OutputFolder::is_behind_link(const fs::path& file) const {
+fs::path OutputFolder::link_before(const fs::path& file) const {
   std::error_code ignored;
   for (fs::path inner = file.parent_path(); inner != folder_ && inner.has_relative_path(); inner = inner.parent_path())
-    if (fs::is_symlink(inner, ignored)) return true;
-  return false;
+    if (fs::is_symlink(inner, ignored)) return inner;
+  return {};
+}
+
+void OutputFolder::require_no_link(const fs::path& file) const {
+  if (const fs::path link = link_before(file); !link.empty())
+    throw IoError(
+        fmt::format("{}: is a link, and what is written stays in its folder; remove the link, or choose "
+                    "another --out",
+                    link.string()));
 }
 
 void OutputFolder::remove_old(const std::vector<fs::path>& old, const std::vector<fs::path>& written) const {
   if (!force_) return;
   std::vector<fs::path> removed;
   for (const fs::path& file : old) {
-    if (std::find(written.begin(), written.end(), file) != written.end() || is_behind_link(file)) continue;
+    if (std::find(written.begin(), written.end(), file) != written.end() || !link_before(file).empty()) continue;
     std::error_code error;
     fs::remove(file, error);
     if (error)

@@ -24,8 +24,8 @@ class OutputFolder {
  public:
   /// Makes the folder and really tries to write into it.
   /// @param force  whether results may be replaced
-  /// @throws IoError if a result is there and may not be replaced, another command is writing there, or a file could not
-  ///         be written
+  /// @throws IoError if a result is there and may not be replaced, another command is writing there, a file could not be
+  ///         written, or a folder inside is a link: nothing outside is ever written to
   OutputFolder(const std::filesystem::path& folder, const OutputFiles& files, bool force);
 
   [[nodiscard]] const std::filesystem::path& path() const { return folder_; }
@@ -34,6 +34,7 @@ class OutputFolder {
   void require_space(std::int64_t bytes) const;
 
   /// A folder inside, made; it goes again like this one.
+  /// @throws IoError if it is a link, or cannot be made
   std::filesystem::path inside(const std::filesystem::path& name);
 
   /// Refuses what came to lie there while the command computed, as the constructor does: to be asked before files get
@@ -48,7 +49,9 @@ class OutputFolder {
                   const std::vector<std::filesystem::path>& written) const;
 
  private:
-  [[nodiscard]] bool is_behind_link(const std::filesystem::path& file) const;
+  /// The first link on the way from the folder to a file inside, seen from the file; empty: there is none.
+  [[nodiscard]] std::filesystem::path link_before(const std::filesystem::path& file) const;
+  void require_no_link(const std::filesystem::path& file) const;
 
   std::filesystem::path folder_;
   std::vector<std::filesystem::path> results_;

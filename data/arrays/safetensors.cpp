@@ -90,11 +90,7 @@ void Checkpoint::open_single(const fs::path& path) {
 }
 
 void Checkpoint::open_sharded(const fs::path& index) {
-  const nlohmann::json json = json_of_file(index, std::size_t{100} << 20U);
-  const auto map = json.is_object() ? json.find("weight_map") : json.end();
-  if (map == json.end() || !map->is_object() || map->empty())
-    throw FormatError(fmt::format("{}: expected an object 'weight_map' from tensor names to files", shown_path(index)));
-  for (const auto& [name, shard] : map->items()) {
+  const auto take = [&](const std::string& name, const nlohmann::json& shard) {
     if (!shard.is_string() || !is_plain_name(shard.get_ref<const std::string&>()))
       throw FormatError(fmt::format("{}: tensor '{}' must be mapped to the name of a file in the same folder",
                                     shown_path(index), printable(name)));
@@ -107,8 +103,12 @@ void Checkpoint::open_sharded(const fs::path& index) {
           fmt::format("{}: tensor '{}' is said to be in {}, which does not hold it: the shards do not belong "
                       "together",
                       shown_path(index), printable(name), printable(shard_name)));
-    places_.emplace(name, Place{file.get(), tensor});
-  }
+    if (!places_.emplace(name, Place{file.get(), tensor}).second) refuse_second_key(shown_path(index), name);
+  };
+  const nlohmann::json json =
+      json_of_file(index, {.max_bytes = std::size_t{100} << 20U, .takers = {{{"weight_map"}, take}}});
+  if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object() || places_.empty())
+    throw FormatError(fmt::format("{}: expected an object 'weight_map' from tensor names to files", shown_path(index)));
   for (const auto& [shard_name, file] : files_)
     for (const TensorInfo& tensor : file->tensors())
       if (const auto found = places_.find(tensor.name); found != places_.end() && found->second.file == file.get())

@@ -5,8 +5,11 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <numeric>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,6 +26,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t longest_header = 100'000'000;
+constexpr std::size_t most_tensors = std::size_t{1} << 18U;  // experts by the hundred make some ten thousand
+constexpr std::size_t most_axes = 64;                        // what NumPy and PyTorch can hold
 
 std::optional<std::size_t> bytes_per_entry(const std::string& dtype) {
   static const std::map<std::string, std::size_t> sizes = {
@@ -49,6 +54,8 @@ struct Entry {
   }
   [[nodiscard]] std::vector<std::size_t> sizes(const json& list, const char* key) const {
     if (!list.is_array()) refuse(fmt::format("'{}' must be a list of whole numbers", key));
+    if (list.size() > most_axes)
+      refuse(fmt::format("'{}' holds {} numbers, expected at most {}", key, list.size(), most_axes));
     std::vector<std::size_t> numbers;
     for (const json& number : list) {
       constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<Index>::max());
@@ -83,6 +90,24 @@ TensorInfo tensor_info(const json& entry, const Entry& at, std::size_t data_byte
     at.refuse(fmt::format("{} of shape {} needs {} bytes, the offsets give {}", info.dtype, shape_text(info.shape),
                           bytes, info.end - info.begin));
   return info;
+}
+
+std::map<std::string, std::string> metadata_in(const json& entry, const std::string& name) {
+  if (!entry.is_object()) throw FormatError(fmt::format("{}: __metadata__ must be an object of texts", name));
+  std::map<std::string, std::string> metadata;
+  for (const auto& [label, text] : entry.items()) {
+    if (!text.is_string()) throw FormatError(fmt::format("{}: __metadata__ '{}' must be text", name, printable(label)));
+    metadata.emplace(label, text.get<std::string>());
+  }
+  return metadata;
+}
+
+void require_own_names(const std::vector<TensorInfo>& tensors, const std::string& file) {
+  std::vector<std::string_view> names;
+  for (const TensorInfo& tensor : tensors) names.push_back(tensor.name);
+  std::ranges::sort(names);
+  const auto twice = std::ranges::adjacent_find(names);
+  if (twice != names.end()) refuse_second_key(file, std::string(*twice));
 }
 
 }  // namespace
@@ -122,20 +147,20 @@ SafetensorsHeader safetensors_header(const FileBytes& file) {
   const std::string text = file.text(sizeof length, static_cast<std::size_t>(length));
   if (!text.starts_with('{'))
     throw FormatError(fmt::format("{}: expected a safetensors header, which begins with '{{'", name));
-  const json header = json_of_text(text, name);
   const std::size_t data_bytes = file.size() - read.data;
-  for (const auto& [key, entry] : header.items()) {
-    if (key != "__metadata__") {
+  bool has_metadata = false;
+  const auto take = [&](const std::string& key, const json& entry) {
+    if (key == "__metadata__") {
+      if (std::exchange(has_metadata, true)) refuse_second_key(name, key);
+      read.metadata = metadata_in(entry, name);
+    } else if (read.tensors.size() < most_tensors) {
       read.tensors.push_back(tensor_info(entry, Entry{name, key}, data_bytes));
-      continue;
+    } else {
+      throw FormatError(fmt::format("{}: more than {} tensors: is this a model?", name, most_tensors));
     }
-    if (!entry.is_object()) throw FormatError(fmt::format("{}: __metadata__ must be an object of texts", name));
-    for (const auto& [label, text_value] : entry.items()) {
-      if (!text_value.is_string())
-        throw FormatError(fmt::format("{}: __metadata__ '{}' must be text", name, printable(label)));
-      read.metadata.emplace(label, text_value.get<std::string>());
-    }
-  }
+  };
+  json_of_text(text, name, {.takers = {{{}, take}}});
+  require_own_names(read.tensors, name);
 
   std::ranges::sort(read.tensors, {}, [](const TensorInfo& t) { return std::tie(t.begin, t.end, t.name); });
   std::size_t filled = 0;
@@ -153,12 +178,15 @@ SafetensorsHeader safetensors_header(const FileBytes& file) {
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
     : file_(path), header_(safetensors_header(FileBytes(path))) {
-  for (const TensorInfo& tensor : header_.tensors) places_.emplace(tensor.name, places_.size());
+  by_name_.resize(header_.tensors.size());
+  std::iota(by_name_.begin(), by_name_.end(), 0U);
+  std::ranges::sort(by_name_, {}, [this](std::uint32_t at) -> const std::string& { return header_.tensors[at].name; });
 }
 
 const TensorInfo* SafetensorsFile::find(const std::string& name) const {
-  const auto found = places_.find(name);
-  return found == places_.end() ? nullptr : &header_.tensors[found->second];
+  const auto found = std::ranges::lower_bound(
+      by_name_, name, {}, [this](std::uint32_t at) -> const std::string& { return header_.tensors[at].name; });
+  return found == by_name_.end() || header_.tensors[*found].name != name ? nullptr : &header_.tensors[*found];
 }
 
 std::span<const std::byte> SafetensorsFile::bytes(const TensorInfo& tensor) const {

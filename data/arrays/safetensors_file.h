@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -40,7 +41,7 @@ struct SafetensorsHeader {
 };
 
 /// Everything the format promises is checked: the header's length against the file and 100 MB, its JSON (see
-/// json_file.h), known types, shape x type = bytes without overflow, and byte ranges that fill the data without overlap
+/// json_file.h), at most 2^18 tensors of at most 64 axes, known types, shape x type = bytes without overflow, and byte ranges that fill the data without overlap
 /// or gap.
 ///
 /// Source: the safetensors format description, https://github.com/huggingface/safetensors.
@@ -64,7 +65,7 @@ class SafetensorsFile {
  private:
   MappedFile file_;
   SafetensorsHeader header_;
-  std::map<std::string, std::size_t> places_;  // of names among the tensors
+  std::vector<std::uint32_t> by_name_;  // places among the tensors, in order of their names
 };
 
 /// A float32 array to be stored.

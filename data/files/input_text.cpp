@@ -50,11 +50,13 @@ std::string_view standard_input(std::size_t enough) {
   return std::string_view(kept).substr(0, whole_characters(kept));
 }
 
-/// Up to the first line end after `enough` bytes.
+/// Up to the first line end after `enough` bytes; where none comes within as many more, to the end of some character.
 std::string_view needed(std::string_view text, std::size_t enough) {
   if (text.size() <= enough) return text;
-  const std::size_t line_end = text.find('\n', enough);
-  return text.substr(0, line_end == std::string_view::npos ? text.size() : line_end + 1);
+  const std::size_t most = text.size() / 2 < enough ? text.size() : 2 * enough;
+  const std::size_t line_end = text.substr(0, most).find('\n', enough);
+  if (line_end != std::string_view::npos) return text.substr(0, line_end + 1);
+  return most == text.size() ? text : text.substr(0, whole_characters(text.substr(0, most)));
 }
 
 bool is_standard_input(const fs::path& path) {

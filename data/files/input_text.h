@@ -13,8 +13,10 @@ namespace headwave {
 
 /// How much of an input is read, and how.
 struct InputTextOptions {
-  std::size_t enough = 0;     ///< bytes; what follows the next line end after so many is not looked at. 0: everything
-  std::string encoding = {};  ///< see decoded_text(); empty: UTF-8, and nothing else
+  /// Bytes; what follows the next line end after so many is not looked at, nor, where no line ends, what follows twice
+  /// as many. 0: everything.
+  std::size_t enough = 0;
+  std::string encoding = {};                    ///< see decoded_text(); empty: UTF-8, and nothing else
   std::string_view expected = "text in UTF-8";  ///< these two: see WantedText
   std::string_view remedy =
       "say which encoding it has, --encoding {} for instance, or --encoding UTF-8 to have what is not UTF-8 replaced";

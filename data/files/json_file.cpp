@@ -18,10 +18,12 @@ using nlohmann::json;
 
 constexpr std::size_t deepest_json = 100;
 
-// Builds the value from the parser's events. The library's own builder keeps the last of two equal keys without a word.
+// Builds the value from the parser's events. The library's own builder keeps the last of two equal keys without a word,
+// and all of it.
 class Builder : public nlohmann::json_sax<json> {
  public:
-  Builder(const std::string& name, std::size_t start) : name_(name), start_(start) {}
+  Builder(const std::string& name, std::size_t start, const JsonOptions& options)
+      : name_(name), start_(start), options_(options) {}
 
   bool null() override { return put(nullptr); }
   bool boolean(bool value) override { return put(value); }
@@ -36,11 +38,14 @@ class Builder : public nlohmann::json_sax<json> {
   bool end_array() override { return close(); }
 
   bool key(string_t& key) override {
+    if (is_taken_apart()) {
+      element_key_ = std::move(key);
+      return true;
+    }
     const auto [place, is_new] = open_.back()->get_ref<json::object_t&>().try_emplace(key);
-    if (!is_new)
-      throw FormatError(
-          fmt::format("{}: the key '{}' occurs twice in one JSON object: remove one", name_, printable(key)));
+    if (!is_new) refuse_second_key(name_, key);
     value_of_key_ = &place->second;
+    last_key_ = std::move(key);
     return true;
   }
 
@@ -54,8 +59,15 @@ class Builder : public nlohmann::json_sax<json> {
   [[nodiscard]] json take() { return std::move(root_); }
 
  private:
+  /// Whether the innermost open container hands its elements on.
+  [[nodiscard]] bool is_taken_apart() const { return taken_ > 0 && open_.size() == taken_; }
+
   json* place(json&& value) {
+    if (++values_ > options_.most_values)
+      throw FormatError(fmt::format("{}: more than {} values of JSON where so many are read: is this the right file?",
+                                    name_, options_.most_values));
     if (open_.empty()) return &(root_ = std::move(value));
+    if (is_taken_apart()) return &(element_ = std::move(value));
     if (open_.back()->is_object()) return &(*value_of_key_ = std::move(value));
     auto& list = open_.back()->get_ref<json::array_t&>();
     list.push_back(std::move(value));
@@ -63,47 +75,79 @@ class Builder : public nlohmann::json_sax<json> {
   }
   bool put(json&& value) {
     place(std::move(value));
-    return true;
+    return hand_on();
   }
   bool open(json&& value) {
     if (open_.size() >= deepest_json)
       throw FormatError(fmt::format("{}: JSON nested more than {} deep is not read", name_, deepest_json));
     // The address stays good while the container is open: only the innermost open container grows.
+    if (!open_.empty()) keys_.push_back(open_.back()->is_object() && !is_taken_apart() ? last_key_ : "");
     open_.push_back(place(std::move(value)));
+    const auto taker = taken_ == 0 ? options_.takers.find(keys_) : options_.takers.end();
+    if (taker == options_.takers.end()) return true;
+    taker_ = &taker->second;
+    taken_ = open_.size();
+    kept_ = std::exchange(values_, 0);
     return true;
   }
   bool close() {
     open_.pop_back();
+    if (!open_.empty()) keys_.pop_back();
+    if (taken_ > open_.size()) {
+      taken_ = 0;
+      values_ = kept_;
+    }
+    return hand_on();
+  }
+  bool hand_on() {
+    if (!is_taken_apart()) return true;
+    (*taker_)(element_key_, element_);
+    element_ = nullptr;
+    element_key_.clear();
+    values_ = 0;
     return true;
   }
 
   const std::string& name_;
   std::size_t start_;  // bytes before the parser's first
+  const JsonOptions& options_;
   json root_;
   std::vector<json*> open_;
   json* value_of_key_ = nullptr;
+  std::string last_key_;
+  std::vector<std::string> keys_;  // that lead to the innermost open container; empty within lists
+  std::size_t values_ = 0;         // counted against the most there may be
+  std::size_t taken_ = 0;          // how many are open where elements are handed on; 0: none is
+  const JsonTaker* taker_ = nullptr;
+  std::size_t kept_ = 0;  // values outside that container
+  json element_;
+  std::string element_key_;
 };
 
 }  // namespace
 
-json json_of_text(std::string_view text, const std::string& name) {
+void refuse_second_key(const std::string& name, const std::string& key) {
+  throw FormatError(fmt::format("{}: the key '{}' occurs twice in one JSON object: remove one", name, printable(key)));
+}
+
+json json_of_text(std::string_view text, const std::string& name, const JsonOptions& options) {
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
   const std::size_t start = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
   // The parser takes a zero byte for the end of the text, and would read on no further.
   if (const std::size_t zero = text.find('\0'); zero != text.npos)
     throw FormatError(fmt::format("{}: not valid JSON at byte {}: a zero byte", name, zero + 1));
-  Builder builder(name, start);
+  Builder builder(name, start, options);
   json::sax_parse(text.begin() + static_cast<std::ptrdiff_t>(start), text.end(), &builder);
   return builder.take();
 }
 
-json json_of_file(const std::filesystem::path& path, std::size_t max_bytes) {
+json json_of_file(const std::filesystem::path& path, const JsonOptions& options) {
   const MappedFile file(path);
   const std::string name = shown_path(path);
-  if (file.size() > max_bytes)
+  if (file.size() > options.max_bytes)
     throw FormatError(fmt::format("{}: {} bytes of JSON, at most {} are read: is this the right file?", name,
-                                  file.size(), max_bytes));
-  return json_of_text(file.text(), name);
+                                  file.size(), options.max_bytes));
+  return json_of_text(file.text(), name, options);
 }
 
 }  // namespace headwave

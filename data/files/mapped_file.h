@@ -8,8 +8,8 @@
 namespace headwave {
 
 /// The bytes of a file, mapped read-only into memory: pages are read when they are looked at, and shared between
-/// processes. Holds until destroyed; whoever gives out views of the bytes keeps it in a std::shared_ptr. A file that
-/// another process cuts short while it is mapped cannot be read safely by anyone: that is outside this class.
+/// processes. Holds until destroyed; whoever gives out views of the bytes keeps it in a std::shared_ptr. What becomes of
+/// a file that somebody else changes meanwhile: require_intact_files().
 class MappedFile {
  public:
   /// Maps a whole file. An empty file has no bytes and is no error.
@@ -28,6 +28,18 @@ class MappedFile {
   std::filesystem::path path_;
   const std::byte* data_ = nullptr;
   std::size_t size_ = 0;
+  std::size_t watched_ = 0;  // its place among the watched files
 };
+
+/// From now on pages that a mapped file no longer has, because it was cut short or its disk failed, are read as zeros,
+/// and require_intact_files() says so; without this they end the program without a word (SIGBUS). For a program's
+/// main(): a library does not take signals. Reading costs nothing more. @see require_intact_files
+void survive_lost_pages();
+
+/// Refuses where a file that was mapped was cut short or written to while it was: what was read of it is neither the
+/// old file nor the new. One that was replaced by another of its name is whole. Asked before anything gets its name
+/// (replaced_file.h), after every document, and at a program's end; costs a system call for each file that is mapped.
+/// @throws IoError that names the file: while it is mapped every time, of one that was closed once
+void require_intact_files();
 
 }  // namespace headwave

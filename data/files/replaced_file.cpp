@@ -9,6 +9,7 @@
 
 #include "../../core/numbers/error.h"
 #include "file_lock.h"
+#include "mapped_file.h"
 #include "printable.h"
 
 namespace headwave {
@@ -65,6 +66,7 @@ void ReplacedFile::forget() const {
 }
 
 void ReplacedFile::commit() {
+  require_intact_files();  // nothing gets its name that was made of a file which changed meanwhile
   if (!file_.sync()) fail_by_errno(path_, "cannot be synced to the disk");
   if (!file_.close()) fail_by_errno(path_, "cannot be written");
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_by_errno(path_, "cannot be given its name");

@@ -35,7 +35,7 @@ class ReplacedFile {
   void forget() const;
 
   /// Syncs the temporary file, gives it its name, and syncs the folder.
-  /// @throws IoError if the disk refuses
+  /// @throws IoError if the disk refuses, or an input was changed while it was read (require_intact_files())
   void commit();
 
  private:

@@ -109,8 +109,8 @@ DecodedText decoded_text(std::string_view bytes, const std::string& encoding, st
     move_characters(waiting, decoded);
     if (decoded.text.size() <= enough) continue;
     const std::size_t line_end = decoded.text.find('\n', std::max(enough, searched));
-    if (line_end == std::string::npos) continue;
-    decoded.text.resize(line_end + 1);
+    if (line_end == std::string::npos && decoded.text.size() / 2 < enough) continue;
+    decoded.text.resize(line_end != std::string::npos ? line_end + 1 : decoded.text.size());
     break;
   }
   decoded.bytes = static_cast<std::size_t>(at - bytes.data());

@@ -34,7 +34,8 @@ struct DecodedText {
 
 /// Decodes a text, whatever it takes: each byte sequence that is no character of the encoding, and each NUL, becomes
 /// U+FFFD. A byte-order mark is left out.
-/// @param enough  the text is decoded to the first line end after so many bytes of UTF-8, or to the end
+/// @param enough  the text is decoded to the first line end after so many bytes of UTF-8, or, where no line ends, to
+///                some character after twice as many, or to the end
 /// @throws FormatError if the encoding is not known
 DecodedText decoded_text(std::string_view bytes, const std::string& encoding, std::size_t enough);
 

@@ -9,6 +9,7 @@
 #include "../../core/numbers/error.h"
 #include "../arrays/safetensors.h"
 #include "../files/json_file.h"
+#include "../models/model_config.h"
 #include "../models/model_directory.h"
 
 namespace headwave {
@@ -40,7 +41,7 @@ const std::vector<Fact>& facts() {
 }
 
 void add_config(Listing& listing, const fs::path& file) {
-  const nlohmann::json config = json_of_file(file, std::size_t{16} << 20U);
+  const nlohmann::json config = json_of_file(file, {.max_bytes = largest_config});
   if (!config.is_object()) throw FormatError(fmt::format("{}: expected a JSON object", file.string()));
   for (const Fact& fact : facts()) {
     for (const char* key : fact.keys) {

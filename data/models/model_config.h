@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <initializer_list>
@@ -17,6 +18,9 @@ namespace headwave {
 
 /// No size in a real model comes near this; products of two still fit an Index.
 constexpr std::int64_t largest_size = 1 << 26;
+
+/// A config is a page; what is much longer is another kind of file.
+constexpr std::size_t largest_config = std::size_t{16} << 20U;
 
 /// A setting that nobody asked for.
 struct UnreadSetting {

@@ -25,9 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A config is a page; what is much longer is another kind of file.
-constexpr std::size_t largest_config = std::size_t{16} << 20U;
-
 fs::path config_beside(const fs::path& weights) {
   if (!fs::exists(weights))
     throw IoError(fmt::format("{}: not found; expected a model directory with config.json and model.safetensors",
@@ -43,7 +40,7 @@ fs::path config_beside(const fs::path& weights) {
 ModelMap described(const ModelPlace& place, const Checkpoint& checkpoint) {
   if (!place.map.empty()) return model_map_file(place.map);
   const fs::path file = config_beside(place.weights);
-  const nlohmann::json json = json_of_file(file, largest_config);
+  const nlohmann::json json = json_of_file(file, {.max_bytes = largest_config});
   return family_map(ModelConfig(json, file.string()), [&](const std::string& name) { return checkpoint.has(name); });
 }
 
@@ -77,7 +74,7 @@ void require_same_arithmetic(const ModelConfig& config, const ModelConfig& read_
 template <class Check>
 std::optional<ModelCheck> best_fit(const ModelPlace& place, const Checkpoint& checkpoint, const Check& checked) {
   const fs::path file = config_beside(place.weights);
-  const nlohmann::json json = json_of_file(file, largest_config);
+  const nlohmann::json json = json_of_file(file, {.max_bytes = largest_config});
   const ModelConfig config(json, file.string());
   const std::vector<std::string> known = known_families();
   const std::string family = config.family();
@@ -152,7 +149,11 @@ Matrix32 position_table(const ModelPlace& place) {
   const std::shared_ptr<const Checkpoint> checkpoint = checkpoint_of(place);
   const ModelMap map = described(place, *checkpoint);
   const PositionMap& positions = map.stack.positions;
-  if (positions.kind == PositionKind::sinusoids) return sinusoids(map.longest, map.stack.d_model, positions.sinusoids);
+  if (positions.kind == PositionKind::sinusoids) {
+    const std::string problem = too_many_sinusoids(map.longest, map.stack.d_model);
+    if (!problem.empty()) throw FormatError(fmt::format("{}: {}", place.weights.string(), problem));
+    return sinusoids(map.longest, map.stack.d_model, positions.sinusoids);
+  }
   if (positions.kind != PositionKind::table)
     throw FormatError(fmt::format("{}: a {} has no position table; expected a model with absolute positions",
                                   place.weights.string(), map.family));

@@ -133,6 +133,11 @@ void set_positions(TensorReader& reader, const StackMap& map, Index longest, Sta
       return;
     }
     case PositionKind::sinusoids:
+      if (const std::string problem = too_many_sinusoids(longest, map.d_model); !problem.empty()) {
+        reader.add_problem(problem);
+        return;
+      }
+      if (!reader.options().check_values) return;
       reader.storage()->matrices.push_back(sinusoids(longest, map.d_model, positions.sinusoids));
       stack.embedding.positions = reader.storage()->matrices.back();
       return;
@@ -158,6 +163,14 @@ Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   if (map.layers > most_layers + static_cast<Index>(reader.checkpoint().names().size())) {
     reader.add_problem(fmt::format("{} layers are expected, but there are only {} tensors", map.layers,
                                    reader.checkpoint().names().size()));
+    return stack;
+  }
+  // Nor is a slope made for each of a million heads, or an angle for each of a million channels.
+  constexpr Index most_heads = Index{1} << 16U;
+  if (const Index most = std::max({map.block.heads, map.block.d_head, map.positions.rotary.channels});
+      most > most_heads) {
+    reader.add_problem(fmt::format("{} heads of width {} are expected, at most {} of either are read", map.block.heads,
+                                   map.block.d_head, most_heads));
     return stack;
   }
   stack.embedding.words = reader.matrix(map.words, map.vocabulary, map.d_model);
@@ -194,6 +207,14 @@ std::set<std::string> layer_beginnings(const ModelMap& map) {
 }
 
 }  // namespace
+
+std::string too_many_sinusoids(Index length, Index d_model) {
+  constexpr Index most = Index{1} << 26U;  // 256 MiB of them
+  if (length <= most / std::max<Index>(d_model, 1)) return "";
+  return fmt::format(
+      "{} positions of width {} are to be made as sinusoids, at most {} are: say how many the model was trained on",
+      length, d_model, most / std::max<Index>(d_model, 1));
+}
 
 MappedWeights mapped_weights(const ModelMap& map, std::shared_ptr<const Checkpoint> checkpoint,
                              const WeightOptions& options) {

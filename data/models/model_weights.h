@@ -19,8 +19,13 @@ struct MappedWeights {
 };
 
 struct WeightOptions {
-  bool check_values = true;  ///< look for NaN and infinity, which reads every weight once; they are problems too
+  /// Look for NaN and infinity, which reads every weight once; they are problems too. Without it names and shapes are
+  /// looked at and no more: sinusoids are not made.
+  bool check_values = true;
 };
+
+/// Why sinusoids of this size are not made; empty: they are. A text of a few bytes can ask for any number of positions.
+std::string too_many_sinusoids(Index length, Index d_model);
 
 /// Finds every tensor that a map names. Nothing is copied, except where query, key and value lie fused head by head.
 ///

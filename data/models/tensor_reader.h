@@ -36,6 +36,7 @@ class TensorReader {
 
   void add_problem(std::string problem) { problems_.push_back(std::move(problem)); }
 
+  [[nodiscard]] const WeightOptions& options() const { return options_; }
   [[nodiscard]] const Checkpoint& checkpoint() const { return *storage_->checkpoint; }
   [[nodiscard]] std::shared_ptr<ModelStorage> storage() const { return storage_; }
   [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }

@@ -48,31 +48,77 @@ IdPair pair_of(const nlohmann::json& entry, bool pairs, const std::string& name)
   return {list("source"), list("target")};
 }
 
-/// One document per line, ids between blanks.
-std::vector<Ids> ids_by_line(std::string_view text, const std::string& name) {
-  std::vector<Ids> documents;
-  std::size_t line_number = 1;
-  for (std::size_t start = 0; start < text.size(); ++line_number) {
-    const std::size_t end = std::min(text.find('\n', start), text.size());
-    Ids ids;
-    for (const char *at = text.data() + start, *stop = text.data() + end; at < stop;) {
-      if (*at == ' ' || *at == '\t' || *at == ',' || *at == '\r') {
-        ++at;
-        continue;
-      }
-      std::int32_t id = -1;
-      const auto [next, error] = std::from_chars(at, stop, id);
-      if (error != std::errc() || id < 0)
-        throw FormatError(
-            fmt::format("{}: line {} holds something that is not a token id; expected whole numbers between spaces",
-                        name, line_number));
-      ids.push_back(id);
-      at = next;
+/// Documents as they come: those beyond the ones that are wanted are looked at, and not kept.
+class WantedDocuments {
+ public:
+  explicit WantedDocuments(const PackingOptions& options)
+      : wanted_(static_cast<std::size_t>(options.documents.value_or(usual_documents))) {}
+  void add(IdPair document) {
+    ++count_;
+    if (documents_.size() < wanted_) documents_.push_back(std::move(document));
+  }
+  [[nodiscard]] std::size_t count() const { return count_; }
+  [[nodiscard]] std::vector<IdPair> take() { return std::move(documents_); }
+
+ private:
+  std::size_t wanted_, count_ = 0;
+  std::vector<IdPair> documents_;
+};
+
+/// The ids of a line, between blanks.
+Ids ids_of_line(std::string_view line, const std::string& name, std::size_t number) {
+  Ids ids;
+  for (const char *at = line.data(), *stop = line.data() + line.size(); at < stop;) {
+    if (*at == ' ' || *at == '\t' || *at == ',' || *at == '\r') {
+      ++at;
+      continue;
     }
-    if (!ids.empty()) documents.push_back(std::move(ids));
+    std::int32_t id = -1;
+    const auto [next, error] = std::from_chars(at, stop, id);
+    if (error != std::errc() || id < 0)
+      throw FormatError(fmt::format(
+          "{}: line {} holds something that is not a token id; expected whole numbers between spaces", name, number));
+    ids.push_back(id);
+    at = next;
+  }
+  return ids;
+}
+
+/// One document per line; a single one is cut where a length is asked for.
+std::vector<IdPair> ids_by_line(std::string_view text, const std::string& name, const PackingOptions& options) {
+  WantedDocuments documents(options);
+  std::size_t line = 1;
+  for (std::size_t start = 0; start < text.size(); ++line) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    Ids ids = ids_of_line(text.substr(start, end - start), name, line);
+    if (!ids.empty()) documents.add({std::move(ids), {}});
     start = end + 1;
   }
-  return documents;
+  const bool is_one_list = documents.count() == 1 && options.length;
+  std::vector<IdPair> found = documents.take();
+  return is_one_list ? without_targets(packed_ids(found.front().ids, -1, -1, options, name)) : found;
+}
+
+/// A list of ids, or of documents; it or, in an object, what stands under "ids".
+std::vector<IdPair> ids_of_json(std::string_view text, bool is_object, const std::string& name,
+                                const PackingOptions& options) {
+  constexpr std::size_t longest_document = std::size_t{1} << 22U;
+  Ids ids;
+  WantedDocuments documents(options);
+  bool pairs = false;
+  const auto take = [&](const std::string& /*key*/, const nlohmann::json& entry) {
+    if (documents.count() == 0 && (!ids.empty() || !entry.is_structured())) {
+      ids.push_back(id_of(entry, name, ids.size()));
+      return;
+    }
+    if (documents.count() == 0) pairs = entry.is_object();
+    documents.add(pair_of(entry, pairs, name));
+  };
+  const std::vector<std::string> place = is_object ? std::vector<std::string>{"ids"} : std::vector<std::string>{};
+  const nlohmann::json rest = json_of_text(text, name, {.most_values = longest_document, .takers = {{place, take}}});
+  if (is_object && (!rest.contains("ids") || !rest["ids"].is_array()))
+    throw FormatError(fmt::format("{}: expected a list of token ids under 'ids'", name));
+  return documents.count() == 0 ? without_targets(packed_ids(ids, -1, -1, options, name)) : documents.take();
 }
 
 }  // namespace
@@ -87,22 +133,9 @@ std::vector<IdPair> listed_ids(std::string_view text, const std::string& name, c
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos)
     throw FormatError(fmt::format("{}: the file is empty; expected token ids", name));
-  if (text[first] != '[' && text[first] != '{') {
-    std::vector<Ids> lines = ids_by_line(text, name);
-    if (lines.size() == 1 && options.length) lines = packed_ids(lines.front(), -1, -1, options, name);
-    return without_targets(std::move(lines));
-  }
-  nlohmann::json json = json_of_text(text, name);
-  if (json.is_object()) {
-    if (!json.contains("ids") || !json["ids"].is_array())
-      throw FormatError(fmt::format("{}: expected a list of token ids under 'ids'", name));
-    json = nlohmann::json(json["ids"]);
-  }
-  if (json.empty() || !json.front().is_structured())
-    return without_targets(packed_ids(ids_of(json, name), -1, -1, options, name));
-  std::vector<IdPair> documents;
-  for (const auto& entry : json) documents.push_back(pair_of(entry, json.front().is_object(), name));
-  return documents;
+  const bool is_object = text[first] == '{';
+  return is_object || text[first] == '[' ? ids_of_json(text, is_object, name, options)
+                                         : ids_by_line(text, name, options);
 }
 
 }  // namespace headwave

@@ -22,28 +22,44 @@ namespace {
 
 using nlohmann::json;
 
-Vocabulary vocabulary_of(const JsonObject& model) {
-  const JsonObject vocab = model.object("vocab");
-  std::vector<VocabularyEntry> entries;
-  entries.reserve(vocab.value().size());
-  for (const auto& [piece, id] : vocab.value().items())
-    entries.push_back({piece, integer_of(id, fmt::format("{}: '{}'", vocab.place(), printable(piece)))});
-  return {std::move(entries), model.place()};
-}
+/// What a tokenizer.json is long by, taken out while it is read.
+struct LongParts {
+  std::vector<VocabularyEntry> vocabulary;
+  std::vector<Merge> merges;
+  std::vector<AddedToken> added;
+};
 
 // "left right", or ["left", "right"] in newer files.
-std::vector<Merge> merges_of(const JsonObject& model) {
-  std::vector<Merge> merges;
-  for (const json& value : model.list("merges")) {
-    const std::string place = fmt::format("{}: merges[{}]", model.place(), merges.size());
-    if (!value.is_array()) {
-      merges.push_back(merge_of_line(text_of(value, place), place));
-      continue;
-    }
-    if (value.size() != 2) throw FormatError(fmt::format("{}: expected two pieces, found {}", place, value.size()));
-    merges.emplace_back(text_of(value[0], place), text_of(value[1], place));
-  }
-  return merges;
+Merge merge_of(const json& value, const std::string& place) {
+  if (!value.is_array()) return merge_of_line(text_of(value, place), place);
+  if (value.size() != 2) throw FormatError(fmt::format("{}: expected two pieces, found {}", place, value.size()));
+  return {text_of(value[0], place), text_of(value[1], place)};
+}
+
+/// The rest of the file, as it stands there.
+json read_apart(const std::filesystem::path& path, const std::string& name, LongParts& parts) {
+  JsonOptions options{.max_bytes = largest_tokenizer_file};
+  options.takers[{"model", "vocab"}] = [&](const std::string& piece, const json& id) {
+    if (id.is_structured()) return;  // a list of pairs, as other types of model have: the type is refused by name
+    require_room_for_one(parts.vocabulary.size(), name, "tokens");
+    parts.vocabulary.push_back({piece, integer_of(id, fmt::format("{}: model: vocab: '{}'", name, printable(piece)))});
+  };
+  options.takers[{"model", "merges"}] = [&](const std::string& /*key*/, const json& value) {
+    require_room_for_one(parts.merges.size(), name, "merges");
+    parts.merges.push_back(merge_of(value, fmt::format("{}: model: merges[{}]", name, parts.merges.size())));
+  };
+  options.takers[{"added_tokens"}] = [&](const std::string& /*key*/, const json& value) {
+    require_room_for_one(parts.added.size(), name, "added tokens");
+    const JsonObject object(value, fmt::format("{}: added_tokens[{}]", name, parts.added.size()));
+    parts.added.push_back(json_added_token(object, object.integer("id")));
+  };
+  return json_of_file(path, options);
+}
+
+/// @throws FormatError if the model has no vocabulary by piece
+Vocabulary vocabulary_of(const JsonObject& model, LongParts& parts) {
+  (void)model.object("vocab");
+  return {std::move(parts.vocabulary), model.place(), RepeatedPiece::refused};
 }
 
 std::string type_of(const JsonObject& model) {
@@ -54,7 +70,7 @@ std::string type_of(const JsonObject& model) {
                                 model.place()));
 }
 
-std::unique_ptr<TokenModel> byte_pair_model(const JsonObject& model) {
+std::unique_ptr<TokenModel> byte_pair_model(const JsonObject& model, LongParts& parts) {
   if (const json* dropout = model.find("dropout"))
     if (!dropout->is_number() || dropout->get<double>() != 0.0)
       throw FormatError(
@@ -66,27 +82,18 @@ std::unique_ptr<TokenModel> byte_pair_model(const JsonObject& model) {
   options.whole_words_first = model.flag("ignore_merges", false);
   options.continuing_prefix = model.text("continuing_subword_prefix", "");
   options.word_suffix = model.text("end_of_word_suffix", "");
-  return byte_pair_encoding(vocabulary_of(model), merges_of(model), options, model.place());
+  (void)model.list("merges");
+  return byte_pair_encoding(vocabulary_of(model, parts), parts.merges, options, model.place());
 }
 
-std::unique_ptr<TokenModel> word_piece_model(const JsonObject& model) {
+std::unique_ptr<TokenModel> word_piece_model(const JsonObject& model, LongParts& parts) {
   WordPieceOptions options;
   options.unknown = model.text("unk_token", options.unknown);
   options.continuing_prefix = model.text("continuing_subword_prefix", options.continuing_prefix);
   const std::int64_t longest =
       model.integer("max_input_chars_per_word", static_cast<std::int64_t>(options.longest_word));
   options.longest_word = longest < 0 ? 0 : static_cast<std::size_t>(longest);
-  return word_piece(vocabulary_of(model), options, model.place());
-}
-
-std::vector<AddedToken> added_tokens_of(const JsonObject& file) {
-  std::vector<AddedToken> tokens;
-  if (!file.has("added_tokens")) return tokens;
-  for (const json& value : file.list("added_tokens")) {
-    const JsonObject object(value, fmt::format("{}: added_tokens[{}]", file.place(), tokens.size()));
-    tokens.push_back(json_added_token(object, object.integer("id")));
-  }
-  return tokens;
+  return word_piece(vocabulary_of(model, parts), options, model.place());
 }
 
 // Pad and mask go by their usual names; the unknown token by what the model says.
@@ -111,7 +118,8 @@ SpecialTokens specials_of(const JsonObject& file, const JsonObject& model, const
 
 std::unique_ptr<Tokenizer> json_tokenizer(const std::filesystem::path& path) {
   const std::string name = shown_path(path);
-  const json root = json_of_file(path, largest_tokenizer_file);
+  LongParts parts;
+  const json root = read_apart(path, name, parts);
   const JsonObject file(root, name);
   const JsonObject model = file.object("model");
   const std::string type = type_of(model);
@@ -119,17 +127,18 @@ std::unique_ptr<Tokenizer> json_tokenizer(const std::filesystem::path& path) {
   TokenPipeline pipeline;
   pipeline.files = {path};
   if (type == "WordPiece") {
-    pipeline.model = word_piece_model(model);
+    pipeline.model = word_piece_model(model, parts);
   } else if (type == "BPE") {
-    pipeline.model = byte_pair_model(model);
+    pipeline.model = byte_pair_model(model, parts);
   } else if (type == "WordLevel") {
-    pipeline.model = whole_words(vocabulary_of(model), model.text("unk_token"), model.place());
+    pipeline.model = whole_words(vocabulary_of(model, parts), model.text("unk_token"), model.place());
   } else {
     throw FormatError(
         fmt::format("{}: model type '{}' is not known, expected WordPiece, BPE or WordLevel", name, printable(type)));
   }
   pipeline.kind = fmt::format("{}{} ({})", is_byte_level(file) ? "byte-level " : "", type, path.filename().string());
-  pipeline.added = added_tokens_of(file);
+  if (file.has("added_tokens")) (void)file.list("added_tokens");
+  pipeline.added = std::move(parts.added);
   pipeline.normalizer = json_normalizer(file);
   pipeline.splitter = json_splitter(file);
   pipeline.readable = json_readable(file);

@@ -74,7 +74,7 @@ TokenizerSettings settings_beside(const std::filesystem::path& vocabulary) {
     const std::filesystem::path path = vocabulary.parent_path() / name;
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored)) return;
-    const json root = json_of_file(path, largest_tokenizer_file);
+    const json root = json_of_file(path, {.max_bytes = largest_tokenizer_file});
     use(JsonObject(root, shown_path(path)));
     settings.files.push_back(path);
   };

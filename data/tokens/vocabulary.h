@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,6 +17,18 @@ struct VocabularyEntry {
   std::int64_t id = 0;
 };
 
+/// More entries than this no vocabulary has, nor more merges: what holds more is another kind of file.
+constexpr std::size_t most_tokens = std::size_t{1} << 20U;
+
+/// Refuses one entry more than there may be, before it is kept.
+/// @param entries  how many there are
+/// @param what     they are: "tokens", "merges"
+/// @throws FormatError if those are most_tokens
+void require_room_for_one(std::size_t entries, const std::string& file, const char* what);
+
+/// What is done where a piece occurs twice: BERT's own reader of vocab.txt takes the last; JSON may not say a key twice.
+enum class RepeatedPiece { last_counts, refused };
+
 /// The largest id, plus one, that so many entries may have. Files leave a few ids out; one that leaves out most is
 /// broken, and must not make us allocate what it names.
 Index largest_vocabulary(std::size_t entries);
@@ -23,11 +36,12 @@ Index largest_vocabulary(std::size_t entries);
 /// Pieces of text and their ids, both ways.
 class Vocabulary {
  public:
-  /// @param entries  any order; where a piece occurs twice, the later one is found, as BERT's own reader does
+  /// @param entries  any order
   /// @param file     what messages call the file
   /// @throws FormatError if an id is negative, given twice, or far beyond the number of entries; if there are no
-  /// entries
-  Vocabulary(std::vector<VocabularyEntry> entries, const std::string& file);
+  /// entries, or a piece occurs twice and may not
+  Vocabulary(std::vector<VocabularyEntry> entries, const std::string& file,
+             RepeatedPiece repeated = RepeatedPiece::last_counts);
   Vocabulary(Vocabulary&&) = default;
   Vocabulary& operator=(Vocabulary&&) = default;
   Vocabulary(const Vocabulary&) = delete;

@@ -41,6 +41,7 @@ std::vector<std::string> lines_of(const std::filesystem::path& path) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     std::string_view line = rest.substr(0, end);
     if (line.ends_with('\r')) line.remove_suffix(1);
+    require_room_for_one(lines.size(), name, "lines");
     lines.emplace_back(line);
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
@@ -149,12 +150,14 @@ std::unique_ptr<Tokenizer> byte_level_tokenizer(const std::filesystem::path& voc
                                                 const std::filesystem::path& merges_path) {
   const std::string name = shown_path(vocabulary_path);
   const TokenizerSettings settings = settings_beside(vocabulary_path);
-  const json root = json_of_file(vocabulary_path, largest_tokenizer_file);
-  const JsonObject pieces(root, name);
   std::vector<VocabularyEntry> entries;
-  for (const auto& [piece, id] : pieces.value().items())
+  const auto take = [&](const std::string& piece, const json& id) {
+    require_room_for_one(entries.size(), name, "tokens");
     entries.push_back({piece, integer_of(id, fmt::format("{}: '{}'", name, printable(piece)))});
-  Vocabulary vocabulary(std::move(entries), name);
+  };
+  const json rest = json_of_file(vocabulary_path, {.max_bytes = largest_tokenizer_file, .takers = {{{}, take}}});
+  (void)JsonObject(rest, name);  // a list would have been taken, too
+  Vocabulary vocabulary(std::move(entries), name, RepeatedPiece::refused);
   check_alphabet(vocabulary, name);
 
   std::vector<Merge> merges;

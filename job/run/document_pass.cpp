@@ -9,6 +9,7 @@
 #include "../../analysis/waves/wave_probe.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/numbers/threads.h"
+#include "../../data/files/mapped_file.h"
 #include "sites.h"
 #include "stage_report.h"
 #include "unfinished_run.h"
@@ -121,6 +122,7 @@ void DocumentPass::run(StageReport& report, UnfinishedRun* kept) {
   Index done = before;
   parallel_in_order(source_.count() - before, threads_, [&](Index i) -> std::function<void()> {
     auto findings = std::make_shared<DocumentFindings>(look(before + i));
+    require_intact_files();  // after hours it would be late to say so
     return [&, findings] {
       add(std::move(*findings));
       report.reached(++done);

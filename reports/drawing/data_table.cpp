@@ -1,6 +1,7 @@
 #include "data_table.h"
 
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,25 +18,31 @@ std::string number(double value) {
   return fmt::format("{}", value);
 }
 
+/// Whether a spreadsheet might take a text for a formula, which can run programs; or for one of ours, see below.
+bool may_be_run(const std::string& text) {
+  return !text.empty() && std::string_view("=+-@'").find(text.front()) != std::string_view::npos;
+}
+
 std::string kept_text(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      default:
-        out += c;
-    }
+  std::string out = may_be_run(text) ? "'" : "";
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const auto byte = static_cast<unsigned char>(c);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    if (c == '\\')
+      out += "\\\\";
+    else if (c == '\t')
+      out += "\\t";
+    else if (c == '\n')
+      out += "\\n";
+    else if (c == '\r')
+      out += "\\r";
+    else if (byte < ' ' || byte == 0x7F)
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(byte));
+    else if (byte == 0xC2 && next >= 0x80 && next < 0xA0)  // control characters of eight bits, in UTF-8
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(text[++i] & 0xFF));
+    else
+      out += c;
   }
   return out;
 }

@@ -32,7 +32,9 @@ class DataTable {
 };
 
 /// Tab-separated values for people and programs: a line of column names, then the rows. Doubles are written so that
-/// they read back to the same bits, undefined ones as NaN; tab, line end and backslash in texts as \t, \n, \r and \\.
+/// they read back to the same bits, undefined ones as NaN; tab, line end and backslash in texts as \t, \n, \r and \\,
+/// other control characters as \u001b. A text that begins with = + - @, which a spreadsheet could take for a formula, or
+/// with an apostrophe, stands after an apostrophe.
 std::string tab_separated(const DataTable& table);
 
 /// The same rows as gnuplot reads them, without the names. gnuplot ends a text at a double quote and takes backslashes

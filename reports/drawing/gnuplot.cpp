@@ -67,12 +67,16 @@ void replace_first(std::string& text, const std::string& old, const std::string&
 }
 
 /// gnuplot gives an SVG its size in pixels and the title "Gnuplot"; on paper it should be as large as the PDF. Browsers
-/// smooth the few pixels of an embedded heat map unless told not to.
+/// smooth the few pixels of an embedded heat map unless told not to. Of "]]>", which no text in XML may hold, gnuplot
+/// leaves the ">" as it is.
 std::string finished_svg(std::string svg, const std::string& name, const Paper& paper) {
   replace_first(
       svg, fmt::format("width=\"{:.0f}\" height=\"{:.0f}\"", paper.width * 72, paper.height * 72),
       fmt::format("width=\"{:.3f}in\" height=\"{:.3f}in\"", paper.width * paper.times, paper.height * paper.times));
   replace_first(svg, "<title>Gnuplot</title>", "<title>" + html_text(name) + "</title>");
+  const std::string mark = "]]>", escaped = "]]&gt;";
+  for (std::size_t at = svg.find(mark); at != std::string::npos; at = svg.find(mark, at + escaped.size()))
+    svg.replace(at, mark.size(), escaped);
   const std::string family = fmt::format("font-family=\"{}", paper.font), bold = family + ":Bold\"";
   for (std::size_t at = svg.find(bold); at != std::string::npos; at = svg.find(bold, at))
     svg.replace(at, bold.size(), family + "\" font-weight=\"bold\"");

@@ -67,8 +67,8 @@ std::string shown(const Character& character, std::string_view bytes) {
   if (character.code == '\n') return "\\n";
   if (character.code == '\t') return "\\t";
   if (character.code == '\r') return "\\r";
-  if (character.code < ' ') return fmt::format("\\x{:02x}", static_cast<unsigned>(character.code));
-  if (within(steering, character.code)) return fmt::format("\\u{:04x}", static_cast<unsigned>(character.code));
+  if (character.code < ' ' || within(steering, character.code))
+    return fmt::format("\\u{:04x}", static_cast<unsigned>(character.code));
   return std::string(bytes);
 }
 

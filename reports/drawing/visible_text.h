@@ -10,7 +10,7 @@ namespace headwave {
 /// A text fit to be looked at: whatever bytes come in, valid UTF-8 on one line comes out, and nothing in it is
 /// invisible.
 ///
-/// Line ends, tabs and other control characters become \n, \t, \x1b; characters that steer the direction or joining of
+/// Line ends, tabs and other control characters become \n, \t, \u001b; characters that steer the direction or joining of
 /// text become \u202e; bytes that are no UTF-8 become \xff; spaces at either end become the open box (U+2423), since a
 /// leading space is part of many tokens. Everything else, backslashes included, stays as it is: the text is for eyes,
 /// it is not meant to be read back.

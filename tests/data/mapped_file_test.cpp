@@ -1,6 +1,7 @@
 #include "../../data/files/mapped_file.h"
 
 #include <cerrno>
+#include <chrono>
 #include <fstream>
 #include <utility>
 
@@ -115,10 +116,44 @@ TEST_CASE("file descriptor: closed once, wherever it was moved to, and what cann
   CHECK(errno == ENOENT);
   CHECK_THROWS_AS(fail_by_errno("a\nb", "cannot be read"), IoError);
   errno = ENOENT;
-  CHECK_THROWS_WITH(fail_by_errno("a\nb", "cannot be read"), "a?b: cannot be read: No such file or directory");
+  CHECK_THROWS_WITH(fail_by_errno("a\nb", "cannot be read"), "a\\u000ab: cannot be read: No such file or directory");
 }
 
 TEST_CASE("printable: one line, of the length asked for") {
-  CHECK(printable("a\nb\x1b[0m\xff") == "a?b?[0m?");
+  CHECK(printable("a\nb\x1b[0m\xff") == "a\\u000ab\\u001b[0m?");
   CHECK(printable("abcdef", 3) == "abc...");
+}
+
+TEST_CASE("a file that is cut short while it is mapped is read as zeros, refused, and nothing gets its name") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "a") << std::string(100'000, 'a');
+  const MappedFile file(folder / "a");
+  CHECK_NOTHROW(require_intact_files());
+  std::filesystem::resize_file(folder / "a", 10);
+  survive_lost_pages();
+  CHECK(file.text()[50'000] == '\0');
+  CHECK_THROWS_WITH(require_intact_files(), ContainsSubstring("a: was cut short or written to while it was in use"));
+  CHECK_THROWS_AS(write_text(folder / "result", "made of zeros"), IoError);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("a file that is written to while it is mapped is refused, after it is closed too") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "a") << "abc";
+  {
+    const MappedFile file(folder / "a");
+    std::filesystem::last_write_time(folder / "a",
+                                     std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
+  }
+  CHECK_THROWS_AS(require_intact_files(), IoError);
+  CHECK_NOTHROW(require_intact_files());
+}
+
+TEST_CASE("a file whose name another takes while it is mapped stays what it was") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "a") << "abc";
+  const MappedFile file(folder / "a");
+  write_text(folder / "a", "other");
+  CHECK(file.text() == "abc");
+  CHECK_NOTHROW(require_intact_files());
 }

@@ -208,3 +208,15 @@ TEST_CASE("documents that do not fit the model are refused") {
   document.stored = {{2, Matrix32::Zero(4, 32), {}, {}}};
   CHECK_THROWS_WITH(model_pass(model, document, {}), ContainsSubstring("weights are known for 2 layers"));
 }
+
+TEST_CASE("sizes that a config asks for and no file holds are told, and not made") {
+  const TemporaryFolder folder;
+  copy_model(repository_file("tests/golden/families/marian"), folder / "marian");
+  replace_in(folder / "marian/config.json", R"("max_position_embeddings": 24)",
+             R"("max_position_embeddings": 67000000)");
+  const ModelCheck check = model_check(folder / "marian");
+  REQUIRE(check.problems.size() == 2);  // of the encoder and of the decoder
+  CHECK_THAT(check.problems.front(), ContainsSubstring("67000000 positions of width 20 are to be made as sinusoids"));
+  CHECK_THROWS_WITH(open_model(folder / "marian"), ContainsSubstring("at most 3355443 are"));
+  CHECK_THROWS_WITH(position_table(folder / "marian"), ContainsSubstring("at most 3355443 are"));
+}

@@ -229,3 +229,22 @@ TEST_CASE("checkpoint: a real one opens by its header alone") {
   CHECK(checkpoint.parameters() > 200'000);
   CHECK(checkpoint.non_finite(checkpoint.names().front()) == 0);
 }
+
+TEST_CASE("safetensors: tensors and axes that no model has are refused before they are kept") {
+  const TemporaryFolder folder;
+  std::string header = "{";
+  for (int i = 0; i <= 1 << 18; ++i)
+    header += (i == 0 ? "\"" : ",\"") + std::to_string(i) + R"(":{"dtype":"F32","shape":[0],"data_offsets":[0,0]})";
+  write(folder / "a", header + "}", "");
+  CHECK_THROWS_WITH(SafetensorsFile(folder / "a"), ContainsSubstring("more than 262144 tensors"));
+  std::string axes = "1";
+  for (int i = 0; i < 64; ++i) axes += ",1";
+  write(folder / "b", R"({"w":{"dtype":"U8","shape":[)" + axes + R"(],"data_offsets":[0,1]}})", "x");
+  CHECK_THROWS_WITH(SafetensorsFile(folder / "b"), ContainsSubstring("'w': 'shape' holds 65 numbers"));
+  write(folder / "c",
+        R"({"w":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"w":{"dtype":"I8","shape":[0],"data_offsets":[0,0]}})",
+        "");
+  CHECK_THROWS_WITH(SafetensorsFile(folder / "c"), ContainsSubstring("'w' occurs twice"));
+  write(folder / "d", R"({"__metadata__":{},"__metadata__":{}})", "");
+  CHECK_THROWS_WITH(SafetensorsFile(folder / "d"), ContainsSubstring("occurs twice"));
+}

@@ -247,3 +247,23 @@ TEST_CASE("pairs of ids are documents with a target, and padding is taken off") 
   CHECK(padded->document(1).ids == std::vector<std::int32_t>{2, 5, 0, 6, 6, 3});
   CHECK(std::get<std::int64_t>(padded->provenance().at("padding_removed")) == 2);
 }
+
+TEST_CASE("a text without line ends is looked at to twice what documents can need, whole characters") {
+  const Case it;
+  std::string text;
+  while (text.size() < std::size_t{8} << 20U) text += "a \u00fc ";
+  const std::size_t bytes = text.size();
+  text.resize(3 * bytes, 'a');
+  text += "\xff";
+  CHECK(it.text(text, packing(3, 6))->count() == 3);
+  PackingOptions latin = packing(3, 6);
+  latin.encoding = "latin1";
+  CHECK(it.text(text, latin)->count() == 3);
+}
+
+TEST_CASE("documents of ids beyond those that are wanted are looked at, and not kept") {
+  const Case it;
+  CHECK(it.ids("[[5, 6], [7, 5], [6]]", packing(2, 2))->count() == 2);
+  CHECK_THROWS_WITH(it.ids("[[5, 6], [7, 5], [-6]]", packing(2, 2)), ContainsSubstring("entry 0 is not a token id"));
+  CHECK_THROWS_WITH(it.ids("5 6\n7 5\nx\n", packing(2, 2)), ContainsSubstring("line 3"));
+}

@@ -1,8 +1,11 @@
 #include "../../data/tokens/vocabulary.h"
 
+#include <fstream>
+
 #include "../../core/numbers/error.h"
 #include "../../data/tokens/added_tokens.h"
 #include "../../data/tokens/byte_pair_encoding.h"
+#include "../../data/tokens/vocabulary_files.h"
 #include "../../data/tokens/word_piece.h"
 #include "../catch.h"
 
@@ -65,4 +68,10 @@ TEST_CASE("the names of added tokens are neither empty nor endless, alone or tog
   CHECK_THROWS_AS(AddedTokenFinder(
                       token("  "), [](std::string_view) { return std::string(); }, "tokenizer.json"),
                   FormatError);
+}
+
+TEST_CASE("a vocabulary of more entries than any has is refused while it is read") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "vocab.txt") << "[UNK]\n" << std::string(most_tokens, '\n');
+  CHECK_THROWS_WITH(word_piece_tokenizer(folder / "vocab.txt"), ContainsSubstring("more than 1048576 lines"));
 }

@@ -23,10 +23,19 @@ TEST_CASE("data table: tab-separated values read back exactly") {
   CHECK(std::stod(tab_separated(one).substr(2)) == third);
 }
 
+TEST_CASE("data table: no text is a formula for a spreadsheet, or an order for a terminal") {
+  DataTable table({"n", "text"});
+  for (const char* text : {"=1+1", "+1", "-", "@SUM(A1)", "'a", "a=b", "\x1b[2J\x7f", "\xc2\x9b\xc2\xa0"})
+    table.add_row({Index{-1}, std::string(text)});
+  CHECK(tab_separated(table) ==
+        "n\ttext\n-1\t'=1+1\n-1\t'+1\n-1\t'-\n-1\t'@SUM(A1)\n-1\t''a\n-1\ta=b\n-1\t\\u001b[2J\\u007f\n"
+        "-1\t\\u009b\xc2\xa0\n");
+}
+
 TEST_CASE("data table: for gnuplot quotes and backslashes are escapes, and nothing is invisible") {
   DataTable table({"position", "label"});
   table.add_row({Index{0}, std::string("a\"b\\c\t\x1b")});
-  CHECK(gnuplot_data(table) == "0\ta\\042b\\\\c\\\\t\\\\x1b\n");
+  CHECK(gnuplot_data(table) == "0\ta\\042b\\\\c\\\\t\\\\u001b\n");
 }
 
 TEST_CASE("data table: rows must fit the columns") {

@@ -128,12 +128,14 @@ TEST_CASE("attention map: tokens are text in the SVG as they were, and each map 
   draw_figures(sample::result(), folder.path(), svg_only());
   const std::string svg = sample::content_of(folder / "attention_map.svg");
   for (const char* text :
-       {"&lt;b>&amp;\"", "日本", "a'b", "back\\slash", "%s %d", "{/Symbol a}", "$x", "`date`", "wwwwwwwwwww…",
-        "␣leading sp…", "😀", "\\n", "\\t\\x1b[31m", "\"quoted\" # …", "L0H0", "L2H7", "attention weight"}) {
+       {"]]&gt;&lt;b>&amp;\"", "日本", "a'b", "back\\slash", "%s %d", "{/Symbol a}", "$x", "`date`", "wwwwwwwwwww…",
+        "␣leading sp…", "😀", "\\n", "\\t\\u001b[31m", "\"quoted\" # …", "L0H0", "L2H7", "attention weight"}) {
     INFO(text);
     CHECK(svg.find(std::string("<text>") + text + "</text>") + svg.find(std::string("<text>") + text + " </text>") !=
           2 * std::string::npos);
   }
+  CHECK(svg.find("]]>") == std::string::npos);  // which no XML may hold in a text
+  CHECK(svg.find_first_of("\x1b\x07") == std::string::npos);
   CHECK(count_of(svg, "<image ") == 5);
   CHECK(count_of(svg, "image-rendering:pixelated") == 5);
   CHECK(svg.find("sans-serif:Bold") == std::string::npos);

@@ -376,7 +376,7 @@ TEST_CASE("head types: each head with the score of its own kind") {
 TEST_CASE("head types: a kind that is not known, or a value without a kind, is refused by name") {
   Result result = sample::result();
   field_of(result, "head_types/kind").flag_meanings[2] = "\x1b[31mnew";
-  CHECK_THROWS_WITH(head_types_figure().draw(result, {}), ContainsSubstring("\\x1b[31mnew"));
+  CHECK_THROWS_WITH(head_types_figure().draw(result, {}), ContainsSubstring("\\u001b[31mnew"));
   result = sample::result();
   field_of(result, "head_types/kind").flag_meanings.resize(3);
   CHECK_THROWS_AS(head_types_figure().draw(result, {}), ShapeError);

@@ -211,9 +211,8 @@ void add_spectrum(Result& result, const Size& size) {
 }  // namespace
 
 std::vector<std::string> awkward_tokens() {
-  return {"[CLS]",          "<b>&\"",      "日本", "a'b",        "back\\slash",
-          "%s %d",          "{/Symbol a}", "$x",   "`date`",     std::string(40, 'w'),
-          " leading space", "😀",           "\n",   "\t\x1b[31m", "\"quoted\" # @x~"};
+  return {"[CLS]",  "]]><b>&\"",          "日本",           "a'b", "back\\slash", "%s %d",      "{/Symbol a}",     "$x",
+          "`date`", std::string(40, 'w'), " leading space", "😀",   "\n",          "\t\x1b[31m", "\"quoted\" # @x~"};
 }
 
 double planted_offset(Index layer, Index head) {

@@ -17,11 +17,11 @@ TEST_CASE("terminal table: by hand") {
 
 TEST_CASE("terminal table: wide characters stay in line, and no cell can command a terminal") {
   CHECK(terminal_table({{"token", Align::left, {"日本", "ab", "\x1b[2J\n"}}, {"n", Align::right, {"1", "2", "3"}}}) ==
-        "token      n\n"
-        "---------  -\n"
-        "日本       1\n"
-        "ab         2\n"
-        "\\x1b[2J\\n  3\n");
+        "token        n\n"
+        "-----------  -\n"
+        "日本         1\n"
+        "ab           2\n"
+        "\\u001b[2J\\n  3\n");
 }
 
 TEST_CASE("terminal table: colour changes nothing but colour") {

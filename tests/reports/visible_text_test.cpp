@@ -9,8 +9,8 @@ TEST_CASE("visible text: what cannot be seen is written out, all else stays") {
   CHECK(visible_text(" leading and trailing ") == "␣leading and trailing␣");
   CHECK(visible_text("   ") == "␣␣␣");
   CHECK(visible_text("").empty());
-  CHECK(visible_text("\n\t\r\x1b[31m") == "\\n\\t\\r\\x1b[31m");
-  CHECK(visible_text(std::string_view("\0x", 2)) == "\\x00x");
+  CHECK(visible_text("\n\t\r\x1b[31m") == "\\n\\t\\r\\u001b[31m");
+  CHECK(visible_text(std::string_view("\0x", 2)) == "\\u0000x");
   CHECK(visible_text("back\\slash {/Symbol} $x %s `date`") == "back\\slash {/Symbol} $x %s `date`");
   CHECK(visible_text("日本 é 😀") == "日本 é 😀");
   CHECK(visible_text("a\u202Eb\u200Bc\uFEFFd\u0085") == "a\\u202eb\\u200bc\\ufeffd\\u0085");

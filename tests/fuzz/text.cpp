@@ -1,0 +1,45 @@
+#include <array>
+
+#include "../../data/files/text_encoding.h"
+#include "../../data/files/unicode_text.h"
+#include "../../data/tokens/bert_text.h"
+#include "../../data/tokens/byte_alphabet.h"
+#include "../../data/tokens/normalizer.h"
+#include "../../data/tokens/word_splitter.h"
+#include "fuzz.h"
+
+using namespace headwave;
+
+FUZZ_SEEDS(
+    "\x01"
+    "a \xc3\xa9 b\n",
+    "\x02"
+    "a\0b\0",
+    "\xed\xa0\x80\xf4\x90\x80\x80")
+
+// The first byte chooses an encoding; the rest is text.
+FUZZ(bytes) {
+  constexpr std::array encodings{"UTF-8",     "UTF-16",  "UTF-16LE", "latin1",   "windows-1251",
+                                 "Shift_JIS", "GB18030", "UTF-7",    "UTF-32BE", "ISO-2022-JP"};
+  if (bytes.empty()) return;
+  const std::string encoding = encodings[static_cast<unsigned char>(bytes.front()) % encodings.size()];
+  bytes.remove_prefix(1);
+  for (const std::size_t enough : {std::size_t{3}, std::string::npos})
+    if (!is_valid_utf8(decoded_text(bytes, encoding, enough).text)) std::abort();
+  const std::string valid = valid_utf8(bytes);
+  if (!is_valid_utf8(valid) || (ill_formed_utf8(bytes) == std::string_view::npos) != (valid == bytes)) std::abort();
+  refused_in_one_line([&] { require_utf8(bytes, {.name = "t", .remedy = "say {}"}); });
+  if (!is_valid_utf8(
+          std::string_view(valid).substr(0, whole_characters(std::string_view(valid).substr(0, valid.size() / 2)))))
+    std::abort();
+  static const Normalizer bert = bert_normalizer({}), nfkc = normal_form(NormalForm::nfkc);
+  for (const std::string& changed : {bert(valid), nfkc(valid), lower_case()(valid), without_marks()(valid)})
+    if (!is_valid_utf8(changed)) std::abort();
+  static const WordSplitter bytewise = byte_level_words({});
+  std::string again;
+  for (const std::string& word : bytewise(valid)) again += bytes_spelled(word).value();
+  if (again != valid) std::abort();
+  for (const WordSplitter& splitter : {bert_words(), word_runs(), given_words(), single_characters()})
+    (void)splitter(valid);
+  (void)readable_bytes(bytes);
+}
