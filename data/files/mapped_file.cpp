@@ -46,7 +46,7 @@ void replace_lost_page(int signal, siginfo_t* info, void* /*context*/) {
   for (Watched& file : all_watched) {
     const std::uintptr_t begin = file.begin.load();
     if (begin == 0 || at < begin || at - begin >= file.size.load()) continue;
-    void* const lost = reinterpret_cast<void*>(at / page * page);
+    void* const lost = static_cast<char*>(info->si_addr) - at % page;
     if (::mmap(lost, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) break;
     file.has_lost_pages.store(true);
     errno = kept_errno;

@@ -159,7 +159,7 @@ std::vector<fs::path> GnuplotFigure::write(const fs::path& folder, const std::st
       throw IoError(fmt::format("figure {}: gnuplot made an incomplete {} in {}: is the disk full?", name, format,
                                 visible_text(scratch.path().parent_path().string())));
     if (format == "svg") made = finished_svg(std::move(made), name, paper);
-    written.push_back(folder / (name + "." + format));
+    written.push_back(folder / fmt::format("{}.{}", name, format));
     write_text(written.back(), made);
   }
   if (keep_data && kept_) {

@@ -58,7 +58,7 @@ PanelGrid with_legend_beside(PanelGrid grid, std::size_t entries, const FigureSt
 PanelGrid with_cells(PanelGrid grid, std::size_t across, std::size_t down, double cell_width, double cell_height,
                      std::size_t entries, const FigureStyle& style);
 
-constexpr std::size_t most_head_panels = 128 * 128;  ///< of one figure
+constexpr std::size_t most_head_panels = std::size_t{128} * 128;  ///< of one figure
 
 /// A small panel for every head, layers in rows, and the rows of a layer below each other where one does not hold it.
 struct HeadPanels : PanelGrid {

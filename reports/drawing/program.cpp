@@ -18,8 +18,6 @@
 #include "../../core/numbers/error.h"
 #include "../../data/files/file_lock.h"
 
-extern char** environ;
-
 namespace headwave {
 
 namespace {

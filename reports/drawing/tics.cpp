@@ -47,9 +47,12 @@ std::vector<Tic> every_nth(const std::vector<Index>& numbers, std::size_t n) {
 
 std::vector<Tic> round_tics(const ValueRange& range) {
   std::vector<Tic> tics;
-  for (double power = std::pow(10.0, std::floor(std::log10(range.low))); power <= range.high; power *= 10)
+  const int first = static_cast<int>(std::floor(std::log10(range.low)));
+  const int last = static_cast<int>(std::floor(std::log10(range.high)));
+  for (int exponent = first; exponent <= last; ++exponent)
     for (const int digit : {1, 2, 5})
-      if (const double number = digit * power; number >= range.low * 0.999 && number <= range.high * 1.001)
+      if (const double number = digit * std::pow(10.0, exponent);
+          number >= range.low * 0.999 && number <= range.high * 1.001)
         tics.push_back({number, fmt::format("{:g}", number)});
   return tics;
 }
