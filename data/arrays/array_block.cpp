@@ -24,6 +24,8 @@ class Gathering {
  public:
   Gathering(const ReadableBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block)
       : bytes_(bytes), numbers_(numbers) {
+    // Of an array without entries the other axes may be longer than any number of entries.
+    if (std::ranges::count(block.count, Index{0}) > 0) return;
     const std::size_t axes = numbers.shape.size();
     strides_.resize(axes);
     Index from = 1, to = 1;
