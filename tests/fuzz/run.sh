@@ -8,6 +8,9 @@ here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 shared=$here/../../../shared/data
 [ $# -gt 0 ] || set -- $(cd "$here" && ls -- *.cpp | sed 's/[.]cpp$//')
 seeds_of() {
+  case $1 in
+    zip) find "$here/../golden/stored/formats" -name '*.npz' ;;
+  esac
   [ -d "$shared" ] || return 0
   case $1 in
     safetensors) find "$shared/malformed" -name '*.safetensors' ;;
