@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -52,5 +53,10 @@ Result read_result(const std::filesystem::path& path);
 /// The same of a file that is open, and only the Fields named, as far as they are there; no other array is read.
 /// @throws FormatError as above
 Result read_result(const Hdf5File& file, const std::vector<std::string>& fields);
+
+/// Shows the Fields of an open file in their order, each gone before the next is read.
+/// @returns the file's schema_version
+/// @throws FormatError as above
+Index read_fields(const Hdf5File& file, const std::function<void(const Field&)>& see);
 
 }  // namespace headwave

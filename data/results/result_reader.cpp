@@ -19,16 +19,20 @@ class Reader {
 
   /// @param wanted  names of Fields; null: all
   Result result(const std::vector<std::string>* wanted) {
-    const Attributes root = file_.attributes("/");
-    check_version(root);
     Result result;
-    result.title = attribute_text(root, "title");
+    result.title = attribute_text(checked_root(), "title");
     for (const std::string& field : file_.attribute_texts("/", "fields"))
       if (wanted == nullptr || std::ranges::find(*wanted, field) != wanted->end())
         result.fields.push_back(field_of(field));
     result.provenance = file_.attributes("/provenance");
     result.provenance.erase("NX_class");
     return result;
+  }
+
+  Index fields(const std::function<void(const Field&)>& see) {
+    const Index version = number(checked_root(), "schema_version");
+    for (const std::string& field : file_.attribute_texts("/", "fields")) see(field_of(field));
+    return version;
   }
 
  private:
@@ -42,7 +46,9 @@ class Reader {
     return value == nullptr ? 0 : *value;
   }
 
-  void check_version(const Attributes& root) const {
+  /// Attributes of a finished result of ours that is not newer than this program.
+  [[nodiscard]] Attributes checked_root() const {
+    Attributes root = file_.attributes("/");
     const std::int64_t version = number(root, "schema_version");
     if (version < 1 || !attribute_text(root, "source").starts_with("headwave"))
       refuse("not a headwave result: it has no schema_version of ours; `headwave inspect` shows what it holds");
@@ -51,6 +57,7 @@ class Reader {
           fmt::format("its schema_version {} is newer than this headwave, which reads up to {}: use a newer headwave",
                       version, result_schema_version));
     if (number(root, "complete") != 1) refuse("not finished: writing it was interrupted; run the job again");
+    return root;
   }
 
   Axis axis_of(const std::string& path, const std::string& name) {
@@ -117,6 +124,10 @@ Result read_result(const std::filesystem::path& path) {
 
 Result read_result(const Hdf5File& file, const std::vector<std::string>& fields) {
   return Reader(file).result(&fields);
+}
+
+Index read_fields(const Hdf5File& file, const std::function<void(const Field&)>& see) {
+  return Reader(file).fields(see);
 }
 
 }  // namespace headwave
