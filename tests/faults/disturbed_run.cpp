@@ -1,10 +1,10 @@
 #include "disturbed_run.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
-#include <fstream>
-#include <iterator>
+#include <mutex>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -14,14 +14,11 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include "right_result.h"
+
 extern char** environ;
 
 namespace {
-
-std::string content_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::vector<std::string> environment_of(const Disturbance& disturbance, const std::filesystem::path& scratch) {
   std::vector<std::string> environment;
@@ -94,4 +91,27 @@ DisturbedEnd disturbed_run(const std::vector<std::string>& arguments, const Dist
   std::istringstream lines(content_of(scratch / "refused"));
   for (std::string line; std::getline(lines, line);) end.refused.push_back(line);
   return end;
+}
+
+CallLoop each_call(const Disturbance& disturbance,
+                   const std::function<std::string(const Disturbance& disturbance, bool& disturbed)>& complaint) {
+  CallLoop loop;
+  std::mutex mutex;
+  std::atomic<int> next{1};
+  std::atomic<bool> enough{false};
+  const auto work = [&] {
+    Disturbance one = disturbance;
+    while (!enough && (one.at = next++) <= most_calls) {
+      bool disturbed = false;
+      const std::string wrong = complaint(one, disturbed);
+      if (!disturbed) enough = true;
+      const std::lock_guard lock(mutex);
+      loop.runs += disturbed ? 1 : 0;
+      if (!wrong.empty()) loop.complaints.push_back(wrong);
+    }
+  };
+  std::thread other(work);
+  work();
+  other.join();
+  return loop;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,20 @@ struct DisturbedEnd {
   [[nodiscard]] bool was_disturbed() const { return !refused.empty(); }
   [[nodiscard]] bool was_refused(const std::string& what) const;
 };
+
+/// After so many a loop gives up.
+constexpr int most_calls = 300;
+
+/// What became of runs that were disturbed at one call after another.
+struct CallLoop {
+  int runs = 0;  ///< that were disturbed
+  std::vector<std::string> complaints;
+};
+
+/// Disturbs the first call, the second, and so on, until a run makes no such call any more; two runs at a time.
+/// @param complaint  about a run, empty: none; tells whether it was disturbed
+CallLoop each_call(const Disturbance& disturbance,
+                   const std::function<std::string(const Disturbance& disturbance, bool& disturbed)>& complaint);
 
 /// Runs the headwave that was built with the tests, at most 60 s.
 /// @param scratch  an empty folder for what the run says, and its TMPDIR

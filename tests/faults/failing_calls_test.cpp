@@ -1,7 +1,4 @@
 #include <algorithm>
-#include <atomic>
-#include <mutex>
-#include <thread>
 
 #include "../../core/numbers/error.h"
 #include "../../data/results/result_file.h"
@@ -16,8 +13,6 @@ using namespace headwave;
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int most_calls = 300;
 
 /// A small run, what it gives undisturbed, and an earlier result of another run that it may find in its folder.
 class Trial {
@@ -119,34 +114,6 @@ class Trial {
   std::string earlier_;
 };
 
-struct Loop {
-  int runs = 0;  ///< that were disturbed
-  std::vector<std::string> complaints;
-};
-
-/// The first call refused, the second, and so on, until the run makes no such call any more; two runs at a time.
-Loop each_call(const Trial& trial, const Disturbance& disturbance, bool over_earlier) {
-  Loop loop;
-  std::mutex mutex;
-  std::atomic<int> next{1};
-  std::atomic<bool> enough{false};
-  const auto work = [&] {
-    Disturbance one = disturbance;
-    while (!enough && (one.at = next++) <= most_calls) {
-      bool disturbed = false;
-      const std::string complaint = trial.complaint(one, over_earlier, disturbed);
-      if (!disturbed) enough = true;
-      const std::lock_guard lock(mutex);
-      loop.runs += disturbed ? 1 : 0;
-      if (!complaint.empty()) loop.complaints.push_back(complaint);
-    }
-  };
-  std::thread other(work);
-  work();
-  other.join();
-  return loop;
-}
-
 /// Either error, once and from then on, into an empty place and over an earlier result.
 /// @returns how many calls there were, at most
 int check_calls(const Trial& trial, Disturbance disturbance) {
@@ -155,7 +122,10 @@ int check_calls(const Trial& trial, Disturbance disturbance) {
     for (const bool always : {false, true}) {
       disturbance.error = error;
       disturbance.always = always;
-      const Loop loop = each_call(trial, disturbance, (error[1] == 'I') != always);
+      const bool over_earlier = (error[1] == 'I') != always;
+      const CallLoop loop = each_call(disturbance, [&](const Disturbance& one, bool& disturbed) {
+        return trial.complaint(one, over_earlier, disturbed);
+      });
       calls = std::max(calls, loop.runs);
       CHECK(loop.runs < most_calls);  // else the last calls were never refused
       for (const std::string& complaint : loop.complaints) FAIL_CHECK(complaint);

@@ -1,6 +1,3 @@
-#include <atomic>
-#include <mutex>
-#include <thread>
 #include <vector>
 
 #include "../../core/numbers/error.h"
@@ -14,8 +11,6 @@ using namespace headwave;
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int most_calls = 300;
 
 /// A run that keeps what it came to after every document, is ended somewhere, and gone on with.
 class Trial {
@@ -84,28 +79,12 @@ class Trial {
   Result right_;
 };
 
-/// At the first call, the second, and so on, until there is no such call any more; two runs at a time.
 /// @returns how many calls there were
 int check_calls(const Trial& trial, const std::string& call, const std::string& error) {
-  std::mutex mutex;
-  std::vector<std::string> complaints;
-  std::atomic<int> next{1}, runs{0};
-  std::atomic<bool> enough{false};
-  const auto work = [&] {
-    for (int at = next++; !enough && at <= most_calls; at = next++) {
-      bool disturbed = false;
-      const std::string complaint = trial.complaint({call, at, error}, disturbed);
-      if (!disturbed) enough = true;
-      runs += disturbed ? 1 : 0;
-      const std::lock_guard lock(mutex);
-      if (!complaint.empty()) complaints.push_back(complaint);
-    }
-  };
-  std::thread other(work);
-  work();
-  other.join();
-  for (const std::string& complaint : complaints) FAIL_CHECK(complaint);
-  return runs;
+  const CallLoop loop = each_call(
+      {call, 0, error}, [&](const Disturbance& one, bool& disturbed) { return trial.complaint(one, disturbed); });
+  for (const std::string& complaint : loop.complaints) FAIL_CHECK(complaint);
+  return loop.runs;
 }
 
 }  // namespace

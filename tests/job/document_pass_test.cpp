@@ -6,6 +6,7 @@
 #include "../../job/run/stage_report.h"
 #include "../catch.h"
 #include "failing_source.h"
+#include "same_bits.h"
 
 using namespace headwave;
 
@@ -29,13 +30,6 @@ struct Job {
 std::vector<Field> fields_of(DocumentPass& pass) {
   StageReport nobody({}, {});
   return pass.fields(0, nobody);
-}
-
-bool same_bits(const Field& a, const Field& b) {
-  ByteWriter left, right;
-  std::visit([&](const auto& values) { left.write(values); }, a.values);
-  std::visit([&](const auto& values) { right.write(values); }, b.values);
-  return a.name == b.name && left.bytes() == right.bytes();
 }
 
 void check_same(const std::vector<Field>& a, const std::vector<Field>& b) {

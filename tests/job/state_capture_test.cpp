@@ -11,6 +11,7 @@
 #include "../../data/files/digest.h"
 #include "../../job/run/job.h"
 #include "../catch.h"
+#include "same_bits.h"
 
 using namespace headwave;
 
@@ -25,15 +26,6 @@ JobInput family(const char* name, const TemporaryFolder& folder) {
   }
   std::ofstream(folder / "ids.json") << ids;
   return ids_input(repository_file("tests/golden/families") / name, folder / "ids.json");
-}
-
-bool same_bits(const Field& a, const Field& b) {
-  if (a.values.index() != b.values.index()) return false;
-  const auto* numbers = std::get_if<std::vector<double>>(&a.values);
-  if (numbers == nullptr) return a.values == b.values;
-  const auto& others = std::get<std::vector<double>>(b.values);
-  return numbers->size() == others.size() &&
-         std::memcmp(numbers->data(), others.data(), numbers->size() * sizeof(double)) == 0;
 }
 
 JobOptions quick() {

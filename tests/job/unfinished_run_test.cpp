@@ -8,6 +8,7 @@
 #include "../../job/run/job.h"
 #include "../catch.h"
 #include "failing_source.h"
+#include "same_bits.h"
 
 using namespace headwave;
 
@@ -22,13 +23,6 @@ void keep_text(UnfinishedRun& run, Index documents, const std::string& text) {
 std::string content_of(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-bool same_bits(const Field& a, const Field& b) {
-  ByteWriter left, right;
-  std::visit([&](const auto& values) { left.write(values); }, a.values);
-  std::visit([&](const auto& values) { right.write(values); }, b.values);
-  return a.name == b.name && left.bytes() == right.bytes();
 }
 
 }  // namespace
