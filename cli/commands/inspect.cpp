@@ -166,21 +166,26 @@ std::filesystem::path meant(const std::filesystem::path& path) {
   return !is_model && std::filesystem::exists(path / "results.h5", ignored) ? path / "results.h5" : path;
 }
 
-int inspect(const InspectOptions& options) {
-  if (options.job) return print_job(meant(options.path));
-  if (options.map) return propose_map(options.path);
-  const Listing listing = listing_of(meant(options.path));
-  const bool is_result = listing.kind == "headwave result";
+void print_listing(const Listing& listing, const InspectOptions& options) {
+  const bool is_result = listing.kind == "headwave result" && listing.end.empty();
   const Result result = is_result ? read_result(*listing.hdf5, head_finding_fields()) : Result{};
   if (options.json) {
     ordered_json json = json_of(listing);
     if (is_result) json["heads"] = heads_json(result);
     fmt::print("{}\n", json.dump(2, ' ', false, ordered_json::error_handler_t::replace));
-    return 0;
+    return;
   }
   print(listing, options.attributes);
   if (is_result && !head_columns(result).empty()) fmt::print("\n{}", noted_head_table(result));
-  return 0;
+}
+
+int inspect(const InspectOptions& options) {
+  if (options.job) return print_job(meant(options.path));
+  if (options.map) return propose_map(options.path);
+  const Listing listing = listing_of(meant(options.path));
+  print_listing(listing, options);
+  if (!listing.end.empty()) throw FormatError(listing.end + "; what is listed comes before that");
+  return done;
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ std::string Hdf5Answers::answer(const Hdf5Request& request, const Hdf5Room& room
   ByteWriter bytes;
   switch (request.question) {
     case Hdf5Question::tree:
-      write_hdf5_nodes(bytes, hdf5_tree(file));
+      write_hdf5_nodes(bytes, hdf5_tree(file, object));
       break;
     case Hdf5Question::names:
       bytes.write(hdf5_names(hdf5_object(file, object).id()));

@@ -32,7 +32,7 @@ enum class Hdf5Question : std::uint8_t {
 
 struct Hdf5Request {
   Hdf5Question question = Hdf5Question::tree;
-  std::string object = "/";
+  std::string object = "/";  ///< of a tree: before which it ends
   std::string attribute = {};
   std::optional<ArrayBlock> block = {};  ///< of floats; none: all of them
   template <class Self>
@@ -73,6 +73,8 @@ class Hdf5Reader {
   virtual ~Hdf5Reader() = default;
   /// As Hdf5Answers::answer(); from several threads.
   virtual std::string ask(const Hdf5Request& request, const Hdf5Room& room) = 0;
+  /// The object over which the library ended and cannot answer any more; empty while it can.
+  [[nodiscard]] virtual std::string last_place() const { return ""; }
 };
 
 }  // namespace headwave

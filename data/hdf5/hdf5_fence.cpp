@@ -37,7 +37,7 @@ class SharedPlace {
   SharedPlace& operator=(const SharedPlace&) = delete;
   ~SharedPlace() { ::munmap(text_, hdf5_place_size); }
   [[nodiscard]] char* text() const { return text_; }
-  [[nodiscard]] std::string shown() const { return printable({text_, ::strnlen(text_, hdf5_place_size)}); }
+  [[nodiscard]] std::string path() const { return {text_, ::strnlen(text_, hdf5_place_size)}; }
 
  private:
   char* text_;
@@ -84,6 +84,8 @@ class FencedReader : public Hdf5Reader {
     return answered(room);
   }
 
+  [[nodiscard]] std::string last_place() const override { return child_ > 0 ? "" : place_.path(); }
+
  private:
   [[noreturn]] static void fail(const char* what) {
     throw IoError(
@@ -122,7 +124,7 @@ class FencedReader : public Hdf5Reader {
     int status = 0;
     const bool ended = has_ended(status);
     end_child();
-    const std::string place = place_.shown();
+    const std::string place = printable(place_.path());
     const std::string where = place.empty() ? "opening it" : fmt::format("reading '{}'", place);
     if (!ended || (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM))
       return fmt::format("{} was not done after {} s: the file is damaged; --trusted waits", where, patience_s_);

@@ -56,10 +56,15 @@ void trust_hdf5_files() {
   all_trusted = true;
 }
 
-Hdf5File::Hdf5File(const std::filesystem::path& path, Hdf5Trust trust) : path_(path), name_(shown_path(path)) {
+Hdf5File::Hdf5File(const std::filesystem::path& path, Hdf5Trust trust)
+    : path_(path), name_(shown_path(path)), trust_(trust) {
+  open();
+}
+
+void Hdf5File::open() {
   // This says what cannot be opened and why better than the library does.
-  const std::uintmax_t bytes = FileBytes(path).size();
-  reader_ = named(name_, [&] { return reader_of(path, bytes, trust); });
+  const std::uintmax_t bytes = FileBytes(path_).size();
+  reader_ = named(name_, [&] { return reader_of(path_, bytes, trust_); });
 }
 
 Hdf5File::~Hdf5File() = default;
@@ -88,6 +93,17 @@ std::vector<Hdf5Node> Hdf5File::nodes(const Hdf5Request& request) const {
 
 std::vector<Hdf5Node> Hdf5File::tree() const {
   return nodes({Hdf5Question::tree});
+}
+
+Hdf5Tree Hdf5File::listed_tree() {
+  try {
+    return {tree(), ""};
+  } catch (const FormatError& problem) {
+    const std::string place = reader_->last_place();
+    if (place.empty()) throw;
+    open();
+    return {nodes({Hdf5Question::tree, place}), problem.what()};
+  }
 }
 
 std::vector<std::string> Hdf5File::names(const std::string& group) const {

@@ -24,6 +24,12 @@ struct Hdf5Node {
   Attributes attributes;
 };
 
+/// As much of a file as could be listed.
+struct Hdf5Tree {
+  std::vector<Hdf5Node> nodes;
+  std::string end;  ///< what the library did not survive, where the list ends before the file does; empty: it does not
+};
+
 /// Whose an HDF5 file is.
 enum class Hdf5Trust {
   foreign,  ///< anybody's: read by a child process, unless trust_hdf5_files() was called
@@ -56,6 +62,10 @@ class Hdf5File {
   /// listed as unreadable.
   /// @throws FormatError if the file holds more than a million objects
   [[nodiscard]] std::vector<Hdf5Node> tree() const;
+  /// The same as far as it goes: where the library does not survive an object, what comes before that. The file is then
+  /// opened anew, and can be asked for what was listed.
+  /// @throws FormatError as tree(), or if the library does not survive that either
+  [[nodiscard]] Hdf5Tree listed_tree();
 
   /// Names in a group, in the order of creation where the file knows it.
   /// @throws FormatError if there is no such group
@@ -86,6 +96,7 @@ class Hdf5File {
   [[nodiscard]] std::vector<std::string> strings(const std::string& dataset) const;
 
  private:
+  void open();
   template <class Answer>
   [[nodiscard]] Answer ask(const Hdf5Request& request) const;
   template <class Number>
@@ -94,6 +105,7 @@ class Hdf5File {
 
   std::filesystem::path path_;
   std::string name_;  // the path as messages show it
+  Hdf5Trust trust_;
   std::unique_ptr<Hdf5Reader> reader_;
 };
 

@@ -56,6 +56,8 @@ std::string link_target(hid_t group, const std::string& name) {
 
 class Walk {
  public:
+  explicit Walk(std::string until) : until_(std::move(until)) {}
+
   [[nodiscard]] std::vector<Hdf5Node> take() { return std::move(nodes_); }
 
   void enter(Hdf5Handle object, const std::string& path, int depth) {
@@ -75,7 +77,11 @@ class Walk {
       return;
     }
     const std::string folder = path == "/" ? path : path + "/";
-    for (const std::string& name : hdf5_names(id)) visit(id, name, folder + name, depth);
+    for (const std::string& name : hdf5_names(id)) {
+      ended_ = ended_ || folder + name == until_;
+      if (ended_) return;
+      visit(id, name, folder + name, depth);
+    }
   }
 
  private:
@@ -101,14 +107,16 @@ class Walk {
       nodes_.push_back({path, "unreadable", {}, "", problem, {}});
   }
 
+  std::string until_;
+  bool ended_ = false;
   std::vector<Hdf5Node> nodes_;
   std::set<std::string> entered_;
 };
 
 }  // namespace
 
-std::vector<Hdf5Node> hdf5_tree(hid_t file) {
-  Walk walk;
+std::vector<Hdf5Node> hdf5_tree(hid_t file, const std::string& until) {
+  Walk walk(until);
   walk.enter(hdf5_object(file, "/"), "/", 0);
   return walk.take();
 }

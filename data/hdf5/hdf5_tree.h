@@ -9,8 +9,9 @@
 namespace headwave {
 
 /// What Hdf5File::tree() gives, of an open file.
+/// @param until  the object before which the walk ends; "/": there is none
 /// @throws FormatError if there are too many objects
-std::vector<Hdf5Node> hdf5_tree(hid_t file);
+std::vector<Hdf5Node> hdf5_tree(hid_t file, const std::string& until);
 
 /// Names of the links in an open group, in the order of creation where it is known, else by name.
 /// @throws FormatError if the library cannot list them

@@ -22,9 +22,10 @@ namespace {
 namespace fs = std::filesystem;
 
 Listing hdf5_listing(const fs::path& path) {
-  const auto file = std::make_shared<const Hdf5File>(path);
-  Listing listing{"HDF5", path, {}, {}, {}, file};
-  for (Hdf5Node& node : file->tree()) {
+  const auto file = std::make_shared<Hdf5File>(path);
+  Hdf5Tree tree = file->listed_tree();
+  Listing listing{"HDF5", path, {}, {}, {}, file, tree.end};
+  for (Hdf5Node& node : tree.nodes) {
     if (node.path == "/") {
       listing.facts = std::move(node.attributes);
       continue;
@@ -35,6 +36,7 @@ Listing hdf5_listing(const fs::path& path) {
     listing.entries.push_back({std::move(node.path), std::move(node.kind), std::move(node.dtype), std::move(node.shape),
                                std::move(unit), std::move(node.storage), std::move(node.attributes)});
   }
+  if (!tree.end.empty()) listing.notes.push_back("not listed to its end: " + tree.end);
   if (listing.facts.contains("schema_version") && attribute_text(listing.facts, "source").starts_with("headwave")) {
     listing.kind = "headwave result";
     if (!listing.facts.contains("complete")) listing.notes.emplace_back("not finished: writing it was interrupted");

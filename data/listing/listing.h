@@ -33,6 +33,7 @@ struct Listing {
   std::vector<ListingEntry> entries;
   std::vector<std::string> notes;                  ///< what is missing or cannot be read, one sentence each
   std::shared_ptr<const Hdf5File> hdf5 = nullptr;  ///< the file, still open, where it is HDF5: its arrays can be read
+  std::string end = {};                            ///< why the entries end before the file does; empty: they do not
 };
 
 /// What a path holds: a headwave result, an HDF5 file, a safetensors file, a .npy file, a model directory or a folder

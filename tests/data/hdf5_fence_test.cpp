@@ -88,6 +88,29 @@ TEST_CASE("hdf5 fence: a child that dies, or does not answer, is an error that s
   CHECK(children().size() == before.size());
 }
 
+TEST_CASE("hdf5 fence: over an object that the library does not survive, what comes before it is listed") {
+  const TemporaryFolder folder;
+  Result result = result_of(10);
+  result.fields.push_back(result.fields.front());
+  result.fields.back().name = "b/x";
+  write_result(result, folder / "r.h5");
+  const auto before = children();
+  Hdf5File file(folder / "r.h5");
+  const auto after = children();
+  REQUIRE(after.size() == before.size() + 1);
+  CHECK(file.doubles("/b/x").size() == 10);
+  ::kill(after.back(), SIGSEGV);
+
+  const Hdf5Tree tree = file.listed_tree();
+  CHECK_THAT(tree.end, ContainsSubstring("r.h5: /: the HDF5 library crashed reading '/b/x' (Seg"));
+  std::vector<std::string> paths;
+  for (const Hdf5Node& node : tree.nodes) paths.push_back(node.path);
+  CHECK(paths == std::vector<std::string>{"/", "/a", "/a/i", "/a/x", "/b", "/b/i"});
+  CHECK(file.doubles("/a/x").size() == 10);
+  CHECK(children().size() == before.size() + 1);
+  CHECK(file.listed_tree().end.empty());
+}
+
 TEST_CASE("hdf5 fence: a pipe that a file points to hangs nobody") {
   const TemporaryFolder folder;
   std::filesystem::copy_file(repository_file("tests/golden/hdf5_hostile.h5"), folder / "hostile.h5");
