@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <memory>
@@ -5,12 +6,17 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "../../data/hdf5/hdf5_file.h"
+#include "../../job/studies/captured_parts.h"
 #include "../../job/studies/state_capture.h"
 #include "../options/help.h"
+#include "../options/keep_options.h"
 #include "../options/run_input.h"
 #include "../options/values.h"
+#include "../results/kept_work.h"
 #include "../results/output_folder.h"
 #include "../results/provenance.h"
+#include "../terminal/last_words.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
 #include "commands.h"
@@ -19,13 +25,16 @@ namespace headwave::cli {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 struct CaptureCommand {
   InputOptions input;
   CaptureOptions capture;
-  std::filesystem::path file;
+  fs::path file;
   std::string layers, what = "states", type = "float32";
   std::uint64_t seed = 1;
   bool force = false;
+  KeepOptions keep;
 };
 
 /// "0,3:5": single layers and ranges, both ends with them; none of an empty text.
@@ -55,17 +64,43 @@ std::vector<Index> layers_of(const std::string& text) {
   return layers;
 }
 
+/// All that what is stored depends on.
+Attributes identity_of(const JobInput& input, const CaptureOptions& options) {
+  Attributes identity = input_identity(input);
+  identity.merge(capture_provenance(input.model, options));
+  return identity;
+}
+
+/// Whether the file is there that would be written, so that there is nothing to go on with.
+bool is_finished(CaptureCommand& options, const SourceOptions& given) {
+  if (!options.keep.resume || options.force || !fs::exists(options.file)) return false;
+  const JobInput input = input_of(options.input, given, options.seed);
+  return std::ranges::includes(Hdf5File(options.file).attributes("/provenance"), identity_of(input, options.capture));
+}
+
+void capture_kept(const JobInput& input, const CaptureCommand& options, UnfinishedRun& kept) {
+  const LastWords words("ended before it was done; go on with --resume");
+  Attributes provenance = input.provenance;
+  add_program(provenance, 0);
+  provenance.erase("wall_time_s");  // not known before the file is there
+  capture_states(input.model, *input.source, options.file, provenance, options.capture, progress(), &kept);
+}
+
 int capture(CaptureCommand& options, const SourceOptions& given) {
-  const OutputFolder folder(options.file.parent_path(),
-                            {{options.file.filename()}, {}, "." + options.file.filename().string() + ".lock"},
+  const fs::path name = options.file.filename(), kept_name = name.string() + ".unfinished";
+  if (is_finished(options, given)) {
+    remove_captured_parts(options.file);
+    fs::remove(options.file.parent_path() / kept_name);
+    say(fmt::format("{}: is finished; there is nothing to go on with", options.file.string()));
+    return done;
+  }
+  const OutputFolder folder(options.file.parent_path(), {{name}, {kept_name}, "." + name.string() + ".lock"},
                             options.force);
-  JobInput input = input_of(options.input, given, options.seed);
-  const std::int64_t bytes = capture_bytes(input.model, *input.source, options.capture);
-  if (options.capture.packing == 0) folder.require_space(bytes);
-  add_program(input.provenance, 0);
-  input.provenance.erase("wall_time_s");  // not known before the file is there
-  folder.require_free();
-  capture_states(input.model, *input.source, options.file, input.provenance, options.capture, progress());
+  const fs::path file = kept_file(folder, kept_name, options.keep, options.force);
+  const JobInput input = input_of(options.input, given, options.seed);
+  if (options.capture.packing == 0) folder.require_space(capture_bytes(input.model, *input.source, options.capture));
+  UnfinishedRun kept(file, identity_of(input, options.capture), options.keep.keep_every);
+  capture_kept(input, options, kept);
   end_progress();
   say(fmt::format("wrote {} of {} documents to {}; try\n  headwave run --states {}{} --out RESULT",
                   options.capture.projections ? "queries and keys" : "hidden states", input.source->count(),
@@ -103,6 +138,7 @@ void add_capture(CLI::App& program, Command& chosen) {
       ->check(whole_number(0, 1024))
       ->capture_default_str();
   command->add_flag("--force", options->force, "replace a file that is already there");
+  add_keep_options(*command, "capture", options->keep);
   add_examples(
       *command,
       {{"capture --model minilm --text text.txt --documents 100 --length 512 --out states.h5",

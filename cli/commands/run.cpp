@@ -17,8 +17,10 @@
 #include "../options/help.h"
 #include "../options/job_file.h"
 #include "../options/job_options.h"
+#include "../options/keep_options.h"
 #include "../options/run_input.h"
 #include "../options/values.h"
+#include "../results/kept_work.h"
 #include "../results/provenance.h"
 #include "../results/result_folder.h"
 #include "../terminal/last_words.h"
@@ -36,9 +38,8 @@ struct RunOptions {
   InputOptions input;
   JobOptions job;
   FolderOptions folder;
-  bool dry_run = false;    ///< only say what the job would take
-  bool resume = false;     ///< go on where an earlier run of the same job ended
-  double keep_every = 30;  ///< seconds
+  KeepOptions keep;
+  bool dry_run = false;  ///< only say what the job would take
   fs::path job_file;
   std::string job_text;  ///< the options as a job file, for the provenance
 };
@@ -92,26 +93,11 @@ int dry_run(RunOptions& options, const SourceOptions& given) {
   return done;
 }
 
-/// The file in which a run keeps what its documents came to, if it may be there.
-fs::path kept_file(const OutputFolder& folder, const RunOptions& options) {
-  fs::path file = folder.path() / "results.unfinished";
-  if (options.resume || !fs::exists(fs::symlink_status(file))) return file;
-  if (!options.folder.force)
-    throw IoError(
-        fmt::format("{}: is what an unfinished run came to; go on with it with --resume, or begin anew with --force",
-                    file.string()));
-  fs::remove(file);
-  return file;
-}
-
 /// All that what documents give depends on.
 Attributes identity_of(const JobInput& input, const JobOptions& options) {
-  Attributes identity = input.source->provenance();
-  identity.insert(input.provenance.begin(), input.provenance.end());
-  for (const char* place : {"model", "source_file"}) identity.erase(place);  // what they are, their digests say
+  Attributes identity = input_identity(input);
   add_options(identity, options, 1);
   identity.erase("threads");
-  add_build(identity);
   return identity;
 }
 
@@ -119,7 +105,7 @@ Attributes identity_of(const JobInput& input, const JobOptions& options) {
 bool is_finished(RunOptions& options, const SourceOptions& given) {
   fs::path file = options.folder.folder / "results.h5";
   if (!fs::exists(file)) file = options.folder.folder / name_of(AttentionKind::self) / "results.h5";
-  if (!options.resume || options.folder.force || !fs::exists(file)) return false;
+  if (!options.keep.resume || options.folder.force || !fs::exists(file)) return false;
   const JobInput input = input_of(options.input, given, options.job.seed);
   return std::ranges::includes(read_result(Hdf5File(file), {}).provenance, identity_of(input, options.job));
 }
@@ -142,15 +128,16 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   if (options.dry_run) return dry_run(options, given);
   options.job.map_tokens = std::max(options.job.map_tokens, options.folder.drawing.tokens);
   if (is_finished(options, given)) {
+    fs::remove(options.folder.folder / "results.unfinished");
     say(fmt::format("{}: the job is finished; there is nothing to go on with", options.folder.folder.string()));
     return done;
   }
   OutputFolder folder = opened_folder(options.folder);
-  const fs::path file = kept_file(folder, options);
+  const fs::path file = kept_file(folder, "results.unfinished", options.keep, options.folder.force);
   const JobInput input = input_of(options.input, given, options.job.seed);
   require_heads(options.folder.drawing, input.model);
   folder.require_space(result_bytes(input.model, *input.source, options.job));
-  UnfinishedRun kept(file, identity_of(input, options.job), options.keep_every);
+  UnfinishedRun kept(file, identity_of(input, options.job), options.keep.keep_every);
   std::vector<KindResult> results = run_kept(input, options.job, kept);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (KindResult& found : results) {
@@ -178,17 +165,7 @@ void add_run(CLI::App& program, Command& chosen) {
       ->add_flag("--dry-run", options->dry_run,
                  "say what time, memory and disk the job would take, from a short trial; write nothing")
       ->configurable(false);
-  command
-      ->add_flag("--resume", options->resume,
-                 "go on where a run of the same job into the same folder was ended; begin if there was none")
-      ->configurable(false);
-  command
-      ->add_option("--keep-every", options->keep_every,
-                   "seconds of documents after which a run keeps what it came to, for --resume; 0: after each")
-      ->check(real_number(0, 1e6))
-      ->capture_default_str()
-      ->type_name("S")
-      ->configurable(false);
+  add_keep_options(*command, "run", options->keep);
   command->get_option("--force")->configurable(false);
   command
       ->add_option("--job", options->job_file,

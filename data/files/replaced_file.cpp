@@ -74,6 +74,11 @@ void ReplacedFile::commit() {
   if (!folder_.sync()) fail_by_errno(path_, "cannot be sure to keep its name: its folder cannot be synced to the disk");
 }
 
+void ReplacedFile::commit_as(const std::filesystem::path& path) {
+  path_ = path;
+  commit();
+}
+
 void write_text(const std::filesystem::path& path, std::string_view text) {
   ReplacedFile file(path);
   file.write(text);

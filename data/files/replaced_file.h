@@ -38,6 +38,10 @@ class ReplacedFile {
   /// @throws IoError if the disk refuses, or an input was changed while it was read (require_intact_files())
   void commit();
 
+  /// The same under another name in the folder.
+  /// @throws IoError as commit()
+  void commit_as(const std::filesystem::path& path);
+
  private:
   std::filesystem::path path_;
   std::filesystem::path temporary_;

@@ -170,7 +170,7 @@ void StoredWriter::append(const Document& document) {
   }
 }
 
-void StoredWriter::finish(const Attributes& provenance) {
+void StoredWriter::finish(const Attributes& provenance, const std::filesystem::path& as) {
   File& file = *file_;
   if (file.documents == 0)
     throw ShapeError(fmt::format("{}: no document came to be stored", shown_path(file.replaced.path())));
@@ -194,7 +194,7 @@ void StoredWriter::finish(const Attributes& provenance) {
   } catch (const IoError& problem) {
     throw IoError(fmt::format("{}: {}", shown_path(file.replaced.path()), problem.what()));
   }
-  file.replaced.commit();
+  file.replaced.commit_as(as.empty() ? file.replaced.path() : as);
 }
 
 }  // namespace headwave

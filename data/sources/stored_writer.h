@@ -38,8 +38,9 @@ class StoredWriter {
   ///         NumericError if a number is not finite, or too large for float16; IoError if the disk refuses
   void append(const Document& document);
 
+  /// @param as  another name for the file, in its folder; empty: its own
   /// @throws ShapeError if no document came; IoError if the disk refuses
-  void finish(const Attributes& provenance);
+  void finish(const Attributes& provenance, const std::filesystem::path& as = {});
 
  private:
   struct File;

@@ -8,9 +8,11 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "../../core/model/model_pass.h"
 #include "../../core/numbers/threads.h"
+#include "captured_parts.h"
 
 namespace headwave {
 
@@ -56,6 +58,25 @@ void require_one_length(const Source& source) {
                       i, source.length(i), source.length(0)));
 }
 
+void capture_documents(const Model& model, const Source& source, const StoredLayout& layout, int threads,
+                       CapturedParts& parts, const ProgressCallback& progress) {
+  Index done = parts.earlier();
+  const Index all = source.count();
+  if (progress) progress({"attention", done, all});
+  parallel_in_order(all - done, thread_count(threads), [&, first = done](Index i) -> std::function<void()> {
+    auto document = std::make_shared<Document>(source.document(first + i));
+    if (!document->stored.empty()) throw ShapeError("these are states already; give a text or token ids");
+    CaptureProbe probe(layout.layers, layout.projections);
+    std::array<Probe*, 1> probes{&probe};
+    model_pass(model, *document, probes);
+    document->stored = probe.taken();
+    return [&, document] {
+      parts.append(*document, ++done < all);
+      if (progress) progress({"attention", done, all});
+    };
+  });
+}
+
 }  // namespace
 
 std::vector<Index> captured_layers(const Model& model, const CaptureOptions& options) {
@@ -82,8 +103,17 @@ std::int64_t capture_bytes(const Model& model, const Source& source, const Captu
   return tokens * layers * width * (options.half ? 2 : 4);
 }
 
+Attributes capture_provenance(const Model& model, const CaptureOptions& options) {
+  return {{"stored", std::string(options.projections ? "queries and keys, as attention takes them"
+                                                     : "hidden states: what enters each layer's projections")},
+          {"stored_type", std::string(options.half ? "float16: computed in float32 and rounded" : "float32")},
+          {"stored_layers", fmt::format("{}", fmt::join(captured_layers(model, options), ","))},
+          {"stored_packing", static_cast<std::int64_t>(options.packing)}};
+}
+
 void capture_states(const Model& model, const Source& source, const std::filesystem::path& file,
-                    const Attributes& provenance, const CaptureOptions& options, const ProgressCallback& progress) {
+                    const Attributes& provenance, const CaptureOptions& options, const ProgressCallback& progress,
+                    UnfinishedRun* kept) {
   if (model.decoder)
     throw ShapeError(
         fmt::format("a {} is an encoder-decoder; states are stored of models that read one sequence", model.family));
@@ -95,28 +125,19 @@ void capture_states(const Model& model, const Source& source, const std::filesys
   require_one_length(source);
   const StoredLayout layout{captured_layers(model, options), !options.projections, options.projections, options.half,
                             options.packing};
-  StoredWriter writer(file, model.stack.block, layout);
-  Index done = 0;
-  if (progress) progress({"attention", 0, source.count()});
-  parallel_in_order(source.count(), thread_count(options.threads), [&](Index i) -> std::function<void()> {
-    auto document = std::make_shared<Document>(source.document(i));
-    if (!document->stored.empty()) throw ShapeError("these are states already; give a text or token ids");
-    CaptureProbe probe(layout.layers, options.projections);
-    std::array<Probe*, 1> probes{&probe};
-    model_pass(model, *document, probes);
-    document->stored = probe.taken();
-    return [&, document] {
-      writer.append(*document);
-      ++done;
-      if (progress) progress({"attention", done, source.count()});
-    };
-  });
-  Attributes all = source.provenance();
-  all.insert(provenance.begin(), provenance.end());
-  all["stored"] = std::string(options.projections ? "queries and keys, as attention takes them"
-                                                  : "hidden states: what enters each layer's projections");
-  all["stored_type"] = std::string(options.half ? "float16: computed in float32 and rounded" : "float32");
-  writer.finish(all);
+  CapturedParts parts(file, model.stack.block, layout, kept);
+  try {
+    capture_documents(model, source, layout, options.threads, parts, progress);
+  } catch (const IoError&) {
+    throw;
+  } catch (const Error&) {
+    parts.remove_all();
+    throw;
+  }
+  Attributes whole = source.provenance();
+  for (const Attributes& more : {provenance, capture_provenance(model, options)})
+    whole.insert(more.begin(), more.end());
+  parts.finish(whole);
 }
 
 }  // namespace headwave

@@ -7,6 +7,7 @@
 #include "../../data/sources/stored_writer.h"
 #include "../inputs/job_input.h"
 #include "../run/job.h"
+#include "../run/unfinished_run.h"
 
 namespace headwave {
 
@@ -26,15 +27,20 @@ std::vector<Index> captured_layers(const Model& model, const CaptureOptions& opt
 /// @throws ShapeError as captured_layers
 std::int64_t capture_bytes(const Model& model, const Source& source, const CaptureOptions& options);
 
+/// What the file says of how states were stored.
+/// @throws ShapeError as captured_layers
+Attributes capture_provenance(const Model& model, const CaptureOptions& options);
+
 /// Runs documents through a model and stores what enters the projections of its layers, or the queries and keys that
 /// attention takes: every analysis of these gives what it gives of the documents themselves, to the bit in float32.
 /// A few documents are in memory at a time.
 /// @param provenance  beside the source's own
+/// @param kept        where to go on, and what says when to keep what there is (captured_parts.h); may be null
 /// @throws ShapeError if the model is an encoder-decoder, queries and keys are asked for where positions are added to the
 ///         scores, the source holds stored states, documents differ in length, or a
-///         layer is not there; Error as Source, model_pass and StoredWriter
+///         layer is not there; Error as Source, model_pass and CapturedParts
 void capture_states(const Model& model, const Source& source, const std::filesystem::path& file,
                     const Attributes& provenance, const CaptureOptions& options = {},
-                    const ProgressCallback& progress = {});
+                    const ProgressCallback& progress = {}, UnfinishedRun* kept = nullptr);
 
 }  // namespace headwave

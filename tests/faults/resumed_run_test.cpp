@@ -1,6 +1,10 @@
+#include <functional>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "../../core/numbers/error.h"
+#include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
 #include "../catch.h"
 #include "disturbed_run.h"
@@ -12,13 +16,48 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A run that keeps what it came to after every document, is ended somewhere, and gone on with.
+/// A command that keeps what it came to after every document.
+struct Kept {
+  std::vector<std::string> arguments;  ///< without where it writes
+  std::string out, file;               ///< what it is told to write, and the file that it is about
+  std::function<bool(const fs::path& file, const fs::path& right)> is_right;
+};
+
+bool is_right_result(const fs::path& file, const fs::path& right) {
+  return is_result(file, read_result(right));
+}
+
+bool has_right_states(const fs::path& file, const fs::path& right) {
+  const Hdf5File found(file), wanted(right);
+  for (const Hdf5Node& node : wanted.tree())
+    if (node.dtype == "float32" && found.floats(node.path) != wanted.floats(node.path)) return false;
+  return found.strings("document_name") == wanted.strings("document_name") &&
+         found.integers("ids") == wanted.integers("ids");
+}
+
+Kept kept_run() {
+  std::vector<std::string> arguments{"run"};
+  for (const auto& [name, value] : std::map<std::string, std::string>{{"--random-tokens", "6"},
+                                                                      {"--documents", "4"},
+                                                                      {"--reach", "3"},
+                                                                      {"--draws", "3"},
+                                                                      {"--resamples", "5"},
+                                                                      {"--atlas-draws", "3"},
+                                                                      {"--sweep", "2"},
+                                                                      {"--clusters", "2"}})
+    arguments.insert(arguments.end(), {name, value});
+  arguments.emplace_back("--no-figures");
+  return {arguments, "out", "out/results.h5", is_right_result};
+}
+
+Kept kept_capture() {
+  return {{"capture", "--random-tokens", "6", "--documents", "2"}, "out/states.h5", "out/states.h5", has_right_states};
+}
+
+/// A command that is ended somewhere, and gone on with.
 class Trial {
  public:
-  Trial() {
-    REQUIRE(run(scratch_.path(), {}).exit_code == 0);
-    right_ = read_result(scratch_ / "out/results.h5");
-  }
+  explicit Trial(Kept kept) : kept_(std::move(kept)) { REQUIRE(run(scratch_.path(), {}).exit_code == 0); }
 
   /// What is wrong after a run that was disturbed and one that went on with it; empty: nothing. `disturbed` says
   /// whether the first made so many calls.
@@ -35,48 +74,25 @@ class Trial {
   }
 
  private:
-  static DisturbedEnd run(const fs::path& scratch, const Disturbance& disturbance) {
-    std::vector<std::string> arguments{"-q",
-                                       "run",
-                                       "--no-figures",
-                                       "--keep-every",
-                                       "0",
-                                       "--threads",
-                                       "1",
-                                       "--resume",
-                                       "--force",
-                                       "--random-tokens",
-                                       "6",
-                                       "--reach",
-                                       "3",
-                                       "--documents",
-                                       "4",
-                                       "--draws",
-                                       "3",
-                                       "--resamples",
-                                       "5",
-                                       "--atlas-draws",
-                                       "3",
-                                       "--sweep",
-                                       "2",
-                                       "--clusters",
-                                       "2"};
-    for (const std::string& more : {std::string("--model"), repository_file("tests/golden/families/gpt2").string(),
-                                    std::string("--out"), (scratch / "out").string()})
-      arguments.push_back(more);
+  [[nodiscard]] DisturbedEnd run(const fs::path& scratch, const Disturbance& disturbance) const {
+    std::vector<std::string> arguments{"-q"};
+    arguments.insert(arguments.end(), kept_.arguments.begin(), kept_.arguments.end());
+    arguments.insert(arguments.end(),
+                     {"--keep-every", "0", "--threads", "1", "--resume", "--force", "--model",
+                      repository_file("tests/golden/families/gpt2").string(), "--out", (scratch / kept_.out).string()});
     return disturbed_run(arguments, disturbance, scratch);
   }
 
   [[nodiscard]] std::string wrong_after(const DisturbedEnd& end, const fs::path& scratch) const {
     if (end.exit_code != 0) return "it cannot be gone on with";
-    if (!is_result(scratch / "out/results.h5", right_)) return "the result is not right";
-    for (const auto& entry : fs::directory_iterator(scratch / "out"))
-      if (entry.path().filename() != "results.h5") return entry.path().filename().string() + " stays";
+    if (!kept_.is_right(scratch / kept_.file, scratch_ / kept_.file)) return "the result is not right";
+    for (const auto& entry : fs::directory_iterator((scratch / kept_.file).parent_path()))
+      if (entry.path() != scratch / kept_.file) return entry.path().filename().string() + " stays";
     return "";
   }
 
   TemporaryFolder scratch_;
-  Result right_;
+  Kept kept_;
 };
 
 /// @returns how many calls there were
@@ -90,15 +106,24 @@ int check_calls(const Trial& trial, const std::string& call, const std::string& 
 }  // namespace
 
 TEST_CASE("a run that is killed anywhere is gone on with to the same result, and nothing of it stays") {
-  const Trial trial;
+  const Trial trial(kept_run());
   CHECK(check_calls(trial, "write", "KILL") > 8);
   CHECK(check_calls(trial, "fsync", "KILL") > 8);
   CHECK(check_calls(trial, "rename", "KILL") == 5);  // four documents and the result
 }
 
 TEST_CASE("a run that a disk fails is gone on with to the same result, and nothing of it stays") {
-  const Trial trial;
+  const Trial trial(kept_run());
   CHECK(check_calls(trial, "write", "ENOSPC") > 8);
   CHECK(check_calls(trial, "rename", "EIO") == 5);
   CHECK(check_calls(trial, "ftruncate", "EIO") >= 1);
+}
+
+TEST_CASE("a capture that is killed anywhere, or that a disk fails, is gone on with to the same states") {
+  const Trial trial(kept_capture());
+  CHECK(check_calls(trial, "pwrite", "KILL") > 20);
+  CHECK(check_calls(trial, "fsync", "KILL") > 8);
+  CHECK(check_calls(trial, "rename", "KILL") == 5);  // of two parts, of what remembers them, and of the file
+  CHECK(check_calls(trial, "pwrite", "ENOSPC") > 20);
+  CHECK(check_calls(trial, "rename", "EIO") == 5);
 }

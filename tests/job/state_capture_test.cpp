@@ -11,6 +11,7 @@
 #include "../../data/files/digest.h"
 #include "../../job/run/job.h"
 #include "../catch.h"
+#include "failing_source.h"
 #include "same_bits.h"
 
 using namespace headwave;
@@ -95,6 +96,55 @@ TEST_CASE("threads change no byte of a capture") {
   options.threads = 4;
   capture_states(input.model, *input.source, folder / "four.h5", {}, options);
   CHECK(sha256_of_file(folder / "one.h5") == sha256_of_file(folder / "four.h5"));
+}
+
+TEST_CASE("a capture that is gone on with gives the file of one that was not interrupted") {
+  for (const bool half : {false, true}) {
+    const TemporaryFolder folder;
+    const JobInput input = family("gpt2", folder);
+    CaptureOptions options;
+    options.half = half;
+    options.packing = half ? 4 : 0;
+    capture_states(input.model, *input.source, folder / "whole.h5", {}, options);
+    const auto file = folder / "s.h5", kept_file = folder / "kept";
+    const Attributes identity = capture_provenance(input.model, options);
+    {
+      UnfinishedRun kept(kept_file, identity, 0);
+      CHECK_THROWS_AS(capture_states(input.model, FailingSource(*input.source, 3), file, {}, options, {}, &kept),
+                      IoError);
+    }
+    CHECK_FALSE(std::filesystem::exists(file));
+    CHECK(std::filesystem::exists(folder / "s.h5.part2"));
+    UnfinishedRun kept(kept_file, identity, 0);
+    CHECK(kept.documents() == 3);
+    Index first_seen = -1;
+    const auto see = [&](const JobProgress& progress) { first_seen = first_seen < 0 ? progress.done : first_seen; };
+    capture_states(input.model, *input.source, file, {}, options, see, &kept);
+    CHECK(first_seen == 3);
+    CHECK(sha256_of_file(file) == sha256_of_file(folder / "whole.h5"));
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+      CHECK(std::set<std::string>{"s.h5", "whole.h5", "ids.json"}.contains(entry.path().filename().string()));
+  }
+}
+
+TEST_CASE("parts of a capture that are missing, or not what was left, are refused by name") {
+  const TemporaryFolder folder;
+  const JobInput input = family("gpt2", folder);
+  const auto file = folder / "s.h5", kept_file = folder / "kept";
+  const Attributes identity = capture_provenance(input.model, {});
+  const auto go_on = [&](Index until) {
+    UnfinishedRun kept(kept_file, identity, 0);
+    capture_states(input.model, FailingSource(*input.source, until), file, {}, {}, {}, &kept);
+  };
+  CHECK_THROWS_AS(go_on(2), IoError);
+  std::filesystem::copy_file(folder / "s.h5.part0", folder / "one.h5");
+  std::filesystem::remove(folder / "s.h5.part0");
+  CHECK_THROWS_WITH(go_on(2), ContainsSubstring("s.h5.part0"));
+  capture_states(input.model, *input.source, folder / "s.h5.part0", {});
+  CHECK_THROWS_WITH(go_on(2), ContainsSubstring("s.h5.part0: holds 6 documents, expected 1"));
+  std::filesystem::copy_file(folder / "one.h5", folder / "s.h5.part0",
+                             std::filesystem::copy_options::overwrite_existing);
+  CHECK_THROWS_WITH(go_on(2), ContainsSubstring("document 2 cannot be read"));
 }
 
 TEST_CASE("a capture is refused of encoder-decoders, of unequal lengths, and of layers that are not there") {

@@ -1,0 +1,31 @@
+#include "kept_work.h"
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+#include "provenance.h"
+
+namespace headwave::cli {
+
+namespace fs = std::filesystem;
+
+fs::path kept_file(const OutputFolder& folder, const fs::path& name, const KeepOptions& options, bool force) {
+  fs::path file = folder.path() / name;
+  if (options.resume || !fs::exists(fs::symlink_status(file))) return file;
+  if (!force)
+    throw IoError(
+        fmt::format("{}: is what an unfinished run came to; go on with it with --resume, or begin anew with --force",
+                    file.string()));
+  fs::remove(file);
+  return file;
+}
+
+Attributes input_identity(const JobInput& input) {
+  Attributes identity = input.source->provenance();
+  identity.insert(input.provenance.begin(), input.provenance.end());
+  for (const char* place : {"model", "source_file"}) identity.erase(place);  // what they are, their digests say
+  add_build(identity);
+  return identity;
+}
+
+}  // namespace headwave::cli

@@ -1,0 +1,96 @@
+#include "captured_parts.h"
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+#include "../../data/files/made_folders.h"
+#include "../../data/files/printable.h"
+#include "../../data/sources/stored_documents.h"
+
+namespace headwave {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path part_of(const fs::path& file, std::size_t number) {
+  return fmt::format("{}.part{}", file.string(), number);
+}
+
+/// The documents of a part as they were captured.
+std::unique_ptr<Source> documents_of(const fs::path& part, Index expected) {
+  auto place = std::make_shared<const StoredPlace>(part, StoredSearch());
+  std::unique_ptr<Source> source = stored_documents(place, place->contents().layers.size(), 0, {});
+  if (source->count() != expected)
+    throw FormatError(
+        fmt::format("{}: holds {} documents, expected {}: it is not what the earlier run left; begin anew "
+                    "with --force and without --resume",
+                    shown_path(part), source->count(), expected));
+  return source;
+}
+
+}  // namespace
+
+CapturedParts::CapturedParts(const fs::path& file, const BlockSpec& block, const StoredLayout& layout,
+                             UnfinishedRun* kept)
+    : file_(file), block_(block), layout_(layout), kept_(kept) {
+  if (kept_ == nullptr) return;
+  if (kept_->documents() == 0) {
+    remove_captured_parts(file_);
+    return;
+  }
+  ByteReader sums = kept_->sums();
+  ends_ = sums.read<std::vector<Index>>();
+  Index first = 0;
+  for (std::size_t i = 0; i < ends_.size(); first = ends_[i++]) (void)documents_of(part_of(file_, i), ends_[i] - first);
+  earlier_ = documents_ = kept_->documents();
+}
+
+StoredWriter& CapturedParts::writer() {
+  return writer_ ? *writer_ : writer_.emplace(file_, block_, layout_);
+}
+
+void CapturedParts::append(const Document& document, bool more) {
+  writer().append(document);
+  ++documents_;
+  if (more && kept_ != nullptr && kept_->is_due()) keep();
+}
+
+void CapturedParts::keep() {
+  writer().finish({}, part_of(file_, ends_.size()));
+  writer_.reset();
+  ends_.push_back(documents_);
+  kept_->keep(documents_, [&](ByteWriter& sums) { sums.write(ends_); });
+}
+
+void CapturedParts::finish(const Attributes& provenance) {
+  if (ends_.empty()) return writer().finish(provenance);
+  if (writer_) keep();
+  put_together(provenance);
+  remove_all();
+}
+
+void CapturedParts::put_together(const Attributes& provenance) {
+  std::uintmax_t bytes = 0;
+  for (std::size_t i = 0; i < ends_.size(); ++i) bytes += fs::file_size(part_of(file_, i));
+  require_disk_space(file_.has_parent_path() ? file_.parent_path() : ".", bytes);
+  Index first = 0;
+  for (std::size_t i = 0; i < ends_.size(); first = ends_[i++]) {
+    const std::unique_ptr<Source> source = documents_of(part_of(file_, i), ends_[i] - first);
+    for (Index document = 0; document < source->count(); ++document) writer().append(source->document(document));
+  }
+  writer().finish(provenance);
+}
+
+void CapturedParts::remove_all() {
+  writer_.reset();
+  remove_captured_parts(file_);
+  if (kept_ != nullptr) kept_->remove();
+}
+
+void remove_captured_parts(const fs::path& file) {
+  std::error_code ignored;
+  for (std::size_t i = 0; fs::remove(part_of(file, i), ignored);) ++i;
+}
+
+}  // namespace headwave
