@@ -64,6 +64,17 @@ Matrix32 document_matrix(const StoredArrays& arrays, const StoredPart& part, con
                                 arrays.called(name), place.row));
 }
 
+/// Of a document among others: it can be read at all.
+void read_one_entry(const StoredArrays& arrays, const StoredPart& part, Index document) {
+  ArrayBlock block = whole_block(arrays.shape(part.name));
+  std::ranges::fill(block.count, 1);
+  for (std::size_t a = 0; a < part.axes.size(); ++a) {
+    if (part.axes[a] == StoredAxis::layer) block.first[a] = part.entry;
+    if (part.axes[a] == StoredAxis::document) block.first[a] = document;
+  }
+  (void)arrays.block(part.name, block);
+}
+
 class StoredDocuments : public Source {
  public:
   StoredDocuments(std::shared_ptr<const StoredPlace> place, std::size_t layers, Index at_most, StatesChange change)
@@ -145,9 +156,8 @@ class StoredDocuments : public Source {
     }
     if (apart()) return;
     const auto layers = std::span(place_->contents().layers).first(layers_);
-    const StoredExtent all = place_->extent(*layers.front().parts().front());
-    for (Index i = 0; i < all.documents; ++i)
-      documents_.push_back({"", i, all.length, fmt::format("{}, document {}", place_->path().filename().string(), i)});
+    const StoredPart& first = *layers.front().parts().front();
+    const StoredExtent all = place_->extent(first);
     for (const StoredLayerParts& layer : layers)
       for (const StoredPart* part : layer.parts()) {
         const StoredExtent extent = place_->extent(*part);
@@ -158,6 +168,10 @@ class StoredDocuments : public Source {
       }
     require_shape(place_->contents().ids, all);
     require_shape(place_->contents().special, all);
+    // Or documents would be listed that the file has no room for.
+    read_one_entry(place_->arrays(), first, all.documents - 1);
+    for (Index i = 0; i < all.documents; ++i)
+      documents_.push_back({"", i, all.length, fmt::format("{}, document {}", place_->path().filename().string(), i)});
   }
 
   /// (T) or (documents, T)

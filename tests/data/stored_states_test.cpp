@@ -136,6 +136,8 @@ TEST_CASE("groups that do not fit together are refused by name") {
   CHECK_THROWS_WITH(stored_states(stored("not_a_group.h5")), ContainsSubstring("give the model with --model DIR"));
   CHECK_THROWS_WITH(stored_states(stored("tokens_short.h5")),
                     ContainsSubstring("'tokens' has 3 entries, expected one per token"));
+  // Two are there of 2^33, which would not fit in memory even as a list.
+  CHECK_THROWS_WITH(stored_states(stored("documents_promised.h5")), ContainsSubstring("are promised"));
   const StoredInput input = stored_states(stored("not_finite.h5"));
   CHECK(input.source->document(0).stored.size() == 1);
   CHECK_THROWS_WITH(input.source->document(1), ContainsSubstring("'queries/layer_1' document 1 holds NaN"));

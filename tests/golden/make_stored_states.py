@@ -62,6 +62,12 @@ def main(folder):
     query_nan = query.copy()
     query_nan[1, 2, 3] = np.nan
     write(folder / "not_finite.h5", {"queries/layer_1": query_nan, "keys/layer_1": key}, said)
+    with h5py.File(folder / "documents_promised.h5", "w") as file:
+        file.attrs.update(said)
+        for name, values in {"queries/layer_0": query, "keys/layer_0": key}.items():
+            chunks = (1, *values.shape[1:])
+            stored = file.create_dataset(name, (1 << 33, *values.shape[1:]), "f4", chunks=chunks)
+            stored[:2] = values
 
 
 if __name__ == "__main__":
