@@ -15,7 +15,7 @@ seeds_of() {
   case $1 in
     safetensors) find "$shared/malformed" -name '*.safetensors' ;;
     npy) find "$shared/malformed" -name '*.npy' ;;
-    json) find "$shared" -name 'config.json' ;;
+    json | model_config) find "$shared" -name 'config.json' ;;
     tokenizer_json) find "$shared/malformed" -name '*tokenizer*.json' ;;
     ids) find "$shared/stories260K" -name 'ids.json' ;;
   esac
