@@ -11,7 +11,7 @@ namespace headwave {
 namespace {
 
 // Of the program itself: parts that it has not come to yet, and the library that writes the result.
-constexpr double program_bytes = 4e6, writing_bytes = 1e7;
+constexpr double program_bytes = 6e6, writing_bytes = 1e7;
 
 /// Activations of the model's pass in float: states, projections as they are and as they are shown, the feed-forward
 /// network's inner rows, and the weights and scores of a tile of query rows.
@@ -37,7 +37,8 @@ double stored_bytes(const Document& document) {
 
 std::int64_t JobMemory::bytes(int threads) const {
   const double on_their_way = std::min(static_cast<double>(threads), documents);
-  const double most = there + prepared + kept + std::max(on_their_way * document, fields + threads * finishing);
+  const double made = prepared + kept + std::max(on_their_way * document, fields + threads * finishing);
+  const double most = there + 1.05 * made;
   return static_cast<std::int64_t>(std::min(most, 9e18));
 }
 
@@ -49,8 +50,7 @@ JobMemory job_memory(const Model& model, const Source& source, const JobOptions&
   memory.there = static_cast<double>(resident_bytes()) + program_bytes;
   memory.documents = static_cast<double>(lengths.size());
   memory.document = stored_bytes(pass.first()) * longest / static_cast<double>(std::max<Index>(1, lengths.front()));
-  memory.fields = writing_bytes;
-  double activations = 0;
+  double activations = 0, made = 0, released = 0;
   for (const Site& site : pass.sites()) {
     activations = std::max(activations, pass_bytes(model.stack_of(site.kind), longest));
     const AnalysisSizes sizes = site_sizes(model, site, lengths);
@@ -59,11 +59,14 @@ JobMemory job_memory(const Model& model, const Source& source, const JobOptions&
       memory.prepared += cost.prepared;
       memory.kept += cost.kept;
       memory.document += cost.looking;
-      memory.fields += 2 * 8 * cost.entries;  // and what was kept of the same for others
+      made += 2 * 8 * cost.entries;  // Fields, and about the same that is kept for others
+      memory.fields = std::max(memory.fields, made - released);
+      if (cost.entries > 0) released += cost.kept;  // the sums of what has no Fields are what others read
       memory.finishing = std::max(memory.finishing, cost.finishing);
     }
   }
   memory.document += activations;
+  memory.fields = std::max(memory.fields, made - released + writing_bytes);
   return memory;
 }
 

@@ -13,14 +13,16 @@ struct JobMemory {
   double prepared = 0;   ///< made before the documents, and needed to the end
   double kept = 0;       ///< what all documents come to; also the size of an unfinished run's file
   double document = 0;   ///< the longest document on its way through the model, and what is found of it
-  double fields = 0;     ///< what the result is made of, and what analyses keep for one another
+  double fields = 0;     ///< Fields and what analyses keep for one another, less the sums that are not needed any more
   double finishing = 0;  ///< of the analysis that needs most after the documents
   double documents = 0;  ///< how many there are: no more can be on their way
 
   /// The peak. Each thread has a document on its way, while there are any, and after the documents its part of an
   /// analysis.
   ///
-  ///     there + prepared + kept + max(min(threads, documents) document, fields + threads finishing)   (1)
+  ///     there + 1.05 (prepared + kept + max(min(threads, documents) document, fields + threads finishing))   (1)
+  ///
+  /// where a twentieth is what lies between the pieces that are in use.
   [[nodiscard]] std::int64_t bytes(int threads) const;
 };
 

@@ -68,23 +68,24 @@ TEST_CASE("what documents come to is reckoned of rotary models, of unequal lengt
 }
 
 TEST_CASE("the peak is what stays, and the larger of what passes and what finishes, on every thread") {
-  const JobMemory memory{10, 20, 30, 7, 4, 1, 5};
-  CHECK(memory.bytes(1) == 10 + 20 + 30 + 7);
-  CHECK(memory.bytes(4) == 10 + 20 + 30 + 28);
-  CHECK(memory.bytes(5) == 10 + 20 + 30 + 35);
-  CHECK(memory.bytes(99) == 10 + 20 + 30 + 4 + 99);
+  const JobMemory memory{1000, 2000, 3000, 700, 400, 100, 5};
+  const auto bytes = [&](int threads) { return static_cast<double>(memory.bytes(threads)); };
+  CHECK(bytes(1) == Approx(1000 + 1.05 * (5000 + 700)));
+  CHECK(bytes(4) == Approx(1000 + 1.05 * (5000 + 4 * 700)));
+  CHECK(bytes(5) == Approx(1000 + 1.05 * (5000 + 5 * 700)));
+  CHECK(bytes(100) == Approx(1000 + 1.05 * (5000 + 400 + 100 * 100)));
   CHECK(JobMemory{1e300}.bytes(1) > std::int64_t{1} << 59U);
 }
 
 TEST_CASE("as many threads as a limit allows") {
   JobMemory memory;
   memory.there = 100e6;
-  memory.kept = 50e6;
-  memory.document = 20e6;
+  memory.kept = 50e6 / 1.05;
+  memory.document = 20e6 / 1.05;
   memory.documents = 100;
   CHECK(threads_within(memory, 1'000'000'000, 8) == 8);
   CHECK(threads_within(memory, 215'000'000, 8) == 3);
-  CHECK(threads_within(memory, 170'000'000, 8) == 1);
+  CHECK(threads_within(memory, 170'500'000, 8) == 1);
   CHECK(threads_within(memory, 169'000'000, 8) == 0);
 }
 
