@@ -50,6 +50,9 @@ expect_line 2 "--documents: expected a whole number, 1 to 10000000, got '5.5'" r
 expect_line 2 "--level: expected a number, 1e-12 to 0.5, got 'small'" run --level small
 expect_line 2 "--level: expected a number, 1e-12 to 0.5, got 'nan'" run --level nan
 expect_line 2 "--level: expected a number, 1e-12 to 0.5, got '0.7'" run --level 0.7
+for size in 4 GB 0MB -1GB 1e3MB 4gb '4 GB' 4GBs infGB nanMB; do
+  expect_line 2 "--max-memory: expected a size as 512MB, 1.5GB or 2GiB, got '$size'" run "--max-memory=$size"
+done
 expect_line 2 "--formats: there is no 'sgv'; did you mean 'svg'?" demo --formats pdf,sgv
 expect_line 2 "--figure-width: expected column: 3.4, page: 7, slide: 12, or 2 to 40, got '1.5'" demo --figure-width 1.5
 expect_line 2 "--figure-width: expected column: 3.4, page: 7, slide: 12, or 2 to 40, got 'a4'" spectrum --figure-width a4
@@ -232,8 +235,14 @@ expect 0 "agrees" demo --documents 3 --only measured_offset --no-figures --force
 expect 0 "" plant --out "$work/model" --documents 3
 expect 1 "--force" plant --out "$work/model"
 expect 2 "--out" run --model "$work/model" --ids "$work/model/ids.json" --documents 2
-expect 0 "2 documents x 512 tokens x 4 layers x 8 heads" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only head_cluster --dry-run --out "$work/dry"
-expect 0 "memory  about" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only head_cluster --dry-run
+expect 0 "2 documents x 512 tokens x 4 layers x 8 heads" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only head_cluster --no-figures --dry-run --out "$work/dry"
+expect 0 "memory  about" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only head_cluster --formats svg --dry-run
+for said in "computing on" "drawing; " "of processor time" "for results.h5, " "for figures and summary.html; while it runs " "for results.unfinished"; do
+  grep -qF -- "$said" "$work/out" || { echo "FAILED: a dry run does not say '$said'"; cat "$work/out"; failed=1; }
+done
+expect 1 "--max-memory 1MB: at least " run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --max-memory 1MB --out "$work/dry"
+expect 1 "--max-memory 1MB: at least " run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --max-memory 1MB --no-figures --dry-run
+expect 0 "computing on 2 threads" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only head_cluster --max-memory 4GB --threads 2 --no-figures --dry-run
 [ -e "$work/dry" ] && { echo "FAILED: a dry run wrote something"; failed=1; }
 expect 1 "L0H0 to L3H7" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --heads L9H9
 expect 0 "L3H7" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --no-figures
@@ -347,7 +356,7 @@ expect 0 "bert" -q spectrum --model "$golden" --out "$work/s2" --formats png --f
 holds "$work/s2" mine.h5 0-bert.h5 spectra.png spectra.tsv
 
 # The folder is tried and its disk measured before anything is computed; what fails leaves no empty folders.
-expect 1 "are free" run --model "$work/model" --random-tokens 40 --documents 1000000 --reach 4096 --out "$work/new/deep" --no-figures
+expect 1 "are free" -q run --model "$work/model" --random-tokens 40 --documents 1000000 --reach 4096 --out "$work/new/deep" --no-figures
 expect 1 "cannot make the folder" run --model "$work/model" --random-tokens 6 --documents 1 --out "$work/text.txt/in"
 mkdir -p "$work/taken/results.h5"
 expect 1 "found a folder" run --model "$work/model" --random-tokens 6 --documents 1 --out "$work/taken" --force

@@ -39,11 +39,12 @@ class AttentionMapAnalysis : public DocumentAnalysis<AttentionMaps, AttentionMap
   void merge(AttentionMaps&& found) override { sum_ = std::move(found); }
 };
 
-AnalysisCost attention_map_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
-                                const JobOptions& options) {
+AnalysisCost attention_map_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
   AnalysisCost cost;
   const double shown = std::min(static_cast<double>(options.map_tokens), sizes.longest);
   cost.entries = sizes.rows * shown * shown;
+  cost.kept = 8 * cost.entries;
+  if (document.number == 0) cost.looking = 2 * cost.kept;
   return cost;
 }
 

@@ -225,6 +225,7 @@ AnalysisCost cluster_cost(const AnalysisSizes& sizes, double documents, Index wi
   const double vectors = sizes.rows * documents;
   const auto last = static_cast<double>(std::max(options.sweep, options.clusters));
   cost.after = 6e-8 * static_cast<double>(2 * window + 1) * 0.5 * last * last * std::pow(vectors, 1.15);
+  cost.finishing = 8 * 2 * vectors * static_cast<double>(2 * window + 1);
   cost.entries = vectors + static_cast<double>(clusters) * (sizes.rows + static_cast<double>(2 * window + 1));
   return cost;
 }

@@ -34,6 +34,8 @@ class HeadTypeAnalysis : public DocumentAnalysis<DocumentHeadTypes, HeadTypeSum>
 AnalysisCost head_types_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& /*options*/) {
   AnalysisCost cost;
   cost.document = 1.8e-9 * document.tokens * document.tokens * sizes.rows;
+  cost.kept = 8 * 60 * sizes.rows;
+  cost.looking = 8 * sizes.rows * (document.tokens + 60);
   return cost;
 }
 

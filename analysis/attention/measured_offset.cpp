@@ -32,12 +32,14 @@ class MeasuredOffsetAnalysis : public DocumentAnalysis<DocumentTraces, OffsetTra
   void merge(DocumentTraces&& found) override { sum_.add(found); }
 };
 
-AnalysisCost measured_offset_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
+AnalysisCost measured_offset_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
                                   const JobOptions& options) {
   AnalysisCost cost;
   const double near = 2 * static_cast<double>(options.reach) + 1;
   cost.entries = 6 * sizes.rows * (2 * sizes.longest - 1) + (9 + sizes.documents) * sizes.rows * near +
                  8 * sizes.longest + 8 * near;
+  cost.kept = 8 * cost.entries;
+  cost.looking = 8 * sizes.rows * (24 * document.tokens + 9 * near);
   return cost;
 }
 

@@ -64,6 +64,8 @@ AnalysisCost value_use_cost(const AnalysisSizes& sizes, const DocumentSizes& doc
   AnalysisCost cost;
   cost.document = 0.9e-9 * document.tokens * document.tokens * sizes.rows;
   cost.entries = 2 * sizes.rows * (2 * static_cast<double>(options.reach) + 1);
+  cost.kept = 8 * cost.entries;
+  cost.looking = 8 * 1.5 * cost.entries;
   return cost;
 }
 

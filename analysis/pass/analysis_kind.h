@@ -60,13 +60,19 @@ struct DocumentSizes {
 };
 
 /// What an analysis is expected to take. Seconds are counts of the operations that grow fastest, times rates measured
-/// once on one machine: how analyses compare and how each grows holds elsewhere too; the seconds do not.
+/// once on one machine: how analyses compare and how each grows holds elsewhere too; the seconds do not. Bytes are those
+/// of the largest matrices, what is small left out.
 struct AnalysisCost {
   double before = 0;     ///< seconds of one core, once, before the documents
   double document = 0;   ///< ... for the document
   double after = 0;      ///< ... once, after the documents
   bool parallel = true;  ///< whether what comes after is spread over threads
   double entries = 0;    ///< numbers of 8 bytes in the result's large Fields, at most
+
+  double prepared = 0;   ///< bytes that are made before the documents, and stay
+  double kept = 0;       ///< ... that all documents come to, in memory as in the file of an unfinished run
+  double looking = 0;    ///< ... while the document passes, what is found of it among them
+  double finishing = 0;  ///< ... of each thread after the documents, beside what is kept and the Fields
 };
 
 /// What is known of an analysis without running it.

@@ -43,6 +43,7 @@ AnalysisCost position_components_cost(const AnalysisSizes& sizes, const Document
   AnalysisCost cost;
   cost.after = 6.5e-10 * sizes.longest * sizes.d_model * sizes.d_model;
   cost.parallel = false;
+  cost.finishing = 8 * 5 * sizes.longest * sizes.d_model;
   return cost;
 }
 

@@ -75,6 +75,7 @@ AnalysisCost position_correlation_cost(const AnalysisSizes& sizes, const Documen
   AnalysisCost cost;
   cost.after = 2.5e-10 * sizes.longest * sizes.d_model * sizes.d_model * sizes.layers;
   cost.parallel = false;
+  cost.finishing = 8 * sizes.d_model * (4 * sizes.longest + 4 * sizes.d_model);
   cost.entries = 200 * sizes.layers;
   return cost;
 }

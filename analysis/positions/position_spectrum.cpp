@@ -122,6 +122,7 @@ AnalysisCost position_spectrum_cost(const AnalysisSizes& sizes, const DocumentSi
   AnalysisCost cost;
   cost.after = 5e-8 * sizes.longest * sizes.d_model;
   cost.parallel = false;
+  cost.finishing = 8 * 4 * std::max(sizes.table, sizes.longest) * sizes.d_model;
   cost.entries = (0.5 * std::max(sizes.table, sizes.longest) + 1) * (sizes.d_model + 8) + 2 * sizes.d_model;
   return cost;
 }

@@ -122,6 +122,7 @@ AnalysisCost position_split_cost(const AnalysisSizes& sizes, const DocumentSizes
   AnalysisCost cost;
   cost.after = 8.4e-10 * sizes.longest * sizes.d_model * sizes.d_model * sizes.layers;
   cost.entries = sizes.layers * sizes.frequencies();
+  cost.finishing = 8 * sizes.d_model * (4 * sizes.longest + 4 * sizes.d_model);
   return cost;
 }
 

@@ -52,7 +52,11 @@ class StateMomentsAnalysis : public DocumentAnalysis<std::vector<DocumentMoments
 AnalysisCost state_moments_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
                                 const JobOptions& /*options*/) {
   AnalysisCost cost;
-  if (document.number >= 0) cost.document = 2.9e-11 * sizes.length * sizes.d_model * sizes.d_model * sizes.layers;
+  if (document.number >= 0) {
+    cost.document = 2.9e-11 * sizes.length * sizes.d_model * sizes.d_model * sizes.layers;
+    cost.looking = 8 * sizes.layers * sizes.d_model * (sizes.length + sizes.d_model);
+  }
+  cost.kept = 8 * sizes.layers * sizes.d_model * (sizes.length + sizes.d_model + sizes.alike);
   return cost;
 }
 

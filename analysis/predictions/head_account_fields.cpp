@@ -66,12 +66,21 @@ std::unique_ptr<Analysis> make_head_account(const AnalysisInput& input) {
 
 AnalysisCost head_account_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
   AnalysisCost cost;
-  const double pairs = sizes.rows * sizes.length * sizes.length;
-  if (document.number >= 0) cost.document = 1.6e-9 * pairs;
-  const double looks = 3 + 3 * static_cast<double>(std::min<Index>(account_groups, static_cast<Index>(sizes.alike))) +
-                       3 * static_cast<double>(options.draws);
-  cost.after = looks * pairs * (2e-9 + 4e-11 * sizes.d_head);
-  cost.entries = 7 * sizes.rows * (2 * static_cast<double>(options.reach) + 1) + 40 * sizes.rows;
+  const double pairs = sizes.rows * sizes.length * sizes.length, near = 2 * static_cast<double>(options.reach) + 1;
+  const double groups = std::min(static_cast<double>(account_groups), sizes.alike);
+  const double sums = sizes.rows * (8 * sizes.d_head * sizes.length + 32 * sizes.length + 8 * near);
+  if (document.number >= 0) {
+    cost.document = 1.6e-9 * pairs;
+    cost.looking = sums;
+  }
+  cost.kept = groups * sums;
+  cost.finishing = sums + 48 * sizes.rows * sizes.length;
+  // Passes over means: three terms, of each half too and less what content leaves in them, with each group left out, and
+  // the nulls. A causal mask takes half as long as none: the rate lies between.
+  const double looks =
+      3 + (groups > 1 ? 8 : 0) + (groups < 5 ? 0 : 3 * groups) + 3 * static_cast<double>(options.draws);
+  cost.after = looks * pairs * (0.9e-9 + 1.8e-11 * sizes.d_head);
+  cost.entries = 7 * sizes.rows * near + 40 * sizes.rows;
   return cost;
 }
 

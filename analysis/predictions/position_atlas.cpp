@@ -87,6 +87,7 @@ AnalysisCost position_atlas_cost(const AnalysisSizes& sizes, const DocumentSizes
                (1.4e-8 * sizes.longest + 3.2e-9 * sizes.d_head * sizes.d_head);
   // Positions averaged over words, and the words' covariance, by vocabulary: about that of a BERT.
   cost.after += 3e4 * sizes.d_model * (1.6e-10 * sizes.longest + 1e-10 * sizes.d_model);
+  cost.finishing = 8 * sizes.d_model * (3 * sizes.longest + 3 * sizes.d_model);
   cost.entries = 3 * sizes.rows * (2 * static_cast<double>(options.reach) + 1);
   return cost;
 }

@@ -50,7 +50,12 @@ std::unique_ptr<Analysis> make_rotary_wave(const AnalysisInput& input) {
 AnalysisCost rotary_wave_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
   AnalysisCost cost;
   if (sizes.rotary_pairs == 0) return cost;
-  if (document.number >= 0) cost.document = 4e-9 * sizes.rows * sizes.length * sizes.d_head;
+  const double means = 8 * 3 * sizes.rows * sizes.d_head;
+  if (document.number >= 0) {
+    cost.document = 4e-9 * sizes.rows * sizes.length * sizes.d_head;
+    cost.looking = means;
+  }
+  cost.kept = means * sizes.alike;
   const double reach = 2 * static_cast<double>(options.reach) + 1;
   cost.after = 2e-9 * sizes.rows * sizes.d_head * (reach + sizes.alike) * static_cast<double>(options.resamples);
   cost.entries = sizes.rows * (3 * sizes.d_head + reach + 20);

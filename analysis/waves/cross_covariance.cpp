@@ -61,11 +61,15 @@ class CrossCovarianceAnalysis : public DocumentAnalysis<DocumentCovariances, Cro
 AnalysisCost cross_covariance_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
                                    const JobOptions& options) {
   AnalysisCost cost;
-  const double columns = sizes.length * sizes.rows * sizes.d_head;
-  if (document.number >= 0) cost.document = 4.2e-8 * columns;
+  const double columns = sizes.length * sizes.rows * sizes.d_head, near = 2 * static_cast<double>(options.reach) + 1;
+  if (document.number >= 0) {
+    cost.document = 4.2e-8 * columns;
+    cost.looking = 8 * (3 * sizes.d_head + 2) * sizes.rows * near + 8 * 12 * sizes.length * sizes.d_head;
+  }
   cost.after = 1e-9 * columns;
   cost.parallel = false;
-  cost.entries = (3 * sizes.d_head + 2 + sizes.documents) * sizes.rows * (2 * static_cast<double>(options.reach) + 1);
+  cost.entries = (3 * sizes.d_head + 2 + sizes.documents) * sizes.rows * near;
+  cost.kept = 8 * cost.entries;
   return cost;
 }
 

@@ -38,6 +38,7 @@ AnalysisCost periodic_columns_cost(const AnalysisSizes& sizes, const DocumentSiz
   AnalysisCost cost;
   if (document.number >= 0) cost.document = 2e-8 * sizes.length * sizes.rows * sizes.d_head;
   cost.entries = 4 * sizes.rows * sizes.d_head;
+  cost.kept = cost.looking = 8 * cost.entries;
   return cost;
 }
 

@@ -28,10 +28,11 @@ class RedefinedAnalysis : public DocumentAnalysis<RedefinedWaves, RedefinedWaves
   void merge(RedefinedWaves&& found) override { sum_ = std::move(found); }
 };
 
-AnalysisCost redefined_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
-                            const JobOptions& /*options*/) {
+AnalysisCost redefined_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& /*options*/) {
   AnalysisCost cost;
   cost.entries = 2 * static_cast<double>(shown_waves) * sizes.rows * sizes.longest;
+  cost.kept = 8 * cost.entries;
+  if (document.number == 0) cost.looking = cost.kept;
   return cost;
 }
 

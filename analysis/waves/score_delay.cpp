@@ -51,9 +51,16 @@ class ScoreDelayAnalysis : public DocumentAnalysis<DocumentCross, CrossSpectra> 
 
 AnalysisCost delay_spectrum_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
   AnalysisCost cost;
-  if (document.number >= 0)
-    cost.document = (0.5e-8 + 0.33e-8 * static_cast<double>(options.draws)) * sizes.length * sizes.rows * sizes.d_head;
+  const auto draws = static_cast<double>(options.draws);
+  const double random_columns = draws * sizes.d_head;
+  if (document.number >= 0) {
+    cost.document = (0.5e-8 + 0.33e-8 * draws) * sizes.length * sizes.rows * sizes.d_head;
+    cost.looking = cross_spectra_bytes(sizes, 1 + draws) + 8 * 2 * sizes.length * random_columns;
+  }
+  cost.prepared = 8 * sizes.d_model * random_columns;
+  cost.kept = cross_spectra_bytes(sizes, sizes.alike + draws);
   cost.after = job_delay_cost(sizes, options);
+  cost.finishing = cross_spectra_bytes(sizes, 2);
   cost.entries = 4 * sizes.rows * sizes.frequencies();
   return cost;
 }
@@ -92,6 +99,10 @@ DelaySpectrum job_delay(const CrossSpectra& spectra, const char* name, const cha
   options.seed = input.options.seed;
   options.threads = input.threads;
   return delay_spectrum(spectra, name, long_name, options);
+}
+
+double cross_spectra_bytes(const AnalysisSizes& sizes, double count) {
+  return 16 * count * sizes.rows * (0.5 * sizes.length + 1);
 }
 
 double job_delay_cost(const AnalysisSizes& sizes, const JobOptions& options) {

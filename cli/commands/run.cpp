@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 
@@ -10,10 +11,8 @@
 #include "../../core/numbers/error.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
-#include "../../job/run/job_estimate.h"
-#include "../../job/run/progress_text.h"
-#include "../../job/run/result_size.h"
 #include "../../job/run/unfinished_run.h"
+#include "../../reports/drawing/gnuplot.h"
 #include "../options/help.h"
 #include "../options/job_file.h"
 #include "../options/job_options.h"
@@ -23,6 +22,7 @@
 #include "../results/kept_work.h"
 #include "../results/provenance.h"
 #include "../results/result_folder.h"
+#include "../results/run_needs.h"
 #include "../terminal/last_words.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
@@ -39,7 +39,8 @@ struct RunOptions {
   JobOptions job;
   FolderOptions folder;
   KeepOptions keep;
-  bool dry_run = false;  ///< only say what the job would take
+  bool dry_run = false;    ///< only say what the job would take
+  std::string max_memory;  ///< "4GB"; empty: whatever it takes
   fs::path job_file;
   std::string job_text;  ///< the options as a job file, for the provenance
 };
@@ -58,38 +59,18 @@ void require_heads(const FigureOptions& drawing, const Model& model) {
   }
 }
 
-/// Seconds that drawing takes, most of it in gnuplot: about so many for a file of a figure.
-double figure_seconds(const JobEstimate& job, const FolderOptions& folder) {
-  constexpr double seconds_a_file = 0.045;
-  if (!folder.figures) return 0;
-  return seconds_a_file * static_cast<double>(drawable_kinds(job.fields).size() * folder.drawing.formats.size());
-}
-
-/// Of short times a second is a large part.
-std::string about_text(double seconds) {
-  return seconds < 10 ? fmt::format("{:.1f} s", seconds) : duration_text(seconds);
-}
-
 /// What the job would take, and nothing else.
 int dry_run(RunOptions& options, const SourceOptions& given) {
   const auto start = std::chrono::steady_clock::now();
+  if (options.folder.figures) require_gnuplot();
   const JobInput input = input_of(options.input, given, options.job.seed);
   const double reading = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   require_heads(options.folder.drawing, input.model);
-  progress_at("a trial of the first documents");
-  const JobEstimate job = estimate_job(input.model, *input.source, options.job);
-  const std::string lengths =
-      job.shortest == job.longest ? fmt::format("{}", job.longest) : fmt::format("{} to {}", job.shortest, job.longest);
+  keep_within_memory(options.max_memory, input, options.job);
+  RunNeeds needs = run_needs(input, options.job, options.folder);
+  needs.reading = reading;
   end_progress();
-  fmt::print("{} documents x {} tokens x {} layers x {} heads\n", job.documents, lengths, job.layers, job.heads);
-  const double figures = figure_seconds(job, options.folder);
-  fmt::print("time    about {}, from the {} documents that were run to find out{}\n",
-             about_text(reading + job.seconds + figures), job.probed,
-             figures > 0 ? fmt::format("; {} of it for figures", about_text(figures)) : "");
-  fmt::print("memory  about {}, the model's weights with it\n",
-             size_text(static_cast<std::uintmax_t>(job.memory_bytes)));
-  fmt::print("disk    about {} for results.h5{}\n", size_text(static_cast<std::uintmax_t>(job.result_bytes)),
-             options.folder.figures ? "; figures take about 10 MB more" : "");
+  std::fputs(text_of(needs).c_str(), stdout);
   return done;
 }
 
@@ -136,7 +117,8 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   const fs::path file = kept_file(folder, "results.unfinished", options.keep, options.folder.force);
   const JobInput input = input_of(options.input, given, options.job.seed);
   require_heads(options.folder.drawing, input.model);
-  folder.require_space(result_bytes(input.model, *input.source, options.job));
+  keep_within_memory(options.max_memory, input, options.job);
+  require_disk(folder, input, options.job, options.folder, options.keep.keep_every);
   UnfinishedRun kept(file, identity_of(input, options.job), options.keep.keep_every);
   std::vector<KindResult> results = run_kept(input, options.job, kept);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -167,6 +149,12 @@ void add_run(CLI::App& program, Command& chosen) {
       ->configurable(false);
   add_keep_options(*command, "run", options->keep);
   command->get_option("--force")->configurable(false);
+  command
+      ->add_option(
+          "--max-memory", options->max_memory,
+          "resident memory that the run may take, 4GB: threads are given up for it; changes no digit of the result")
+      ->check(byte_size())
+      ->type_name("SIZE");
   command
       ->add_option("--job", options->job_file,
                    "TOML file of options by their long names, documents = 50; options on the line count more")

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -42,6 +44,18 @@ std::string words_text(const std::vector<std::string>& words) {
   return text;
 }
 
+/// Bytes of a size, if it is one.
+std::optional<double> bytes_in(const std::string& text) {
+  static const std::map<std::string, double, std::less<>> units{
+      {"kB", 1e3},     {"MB", 1e6},        {"GB", 1e9},           {"TB", 1e12},
+      {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0}};
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  const auto unit = units.find(std::string_view(end, text.data() + text.size()));
+  if (error != std::errc() || unit == units.end() || !(number > 0) || number > 1e6) return std::nullopt;
+  return number * unit->second;
+}
+
 }  // namespace
 
 CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
@@ -66,6 +80,18 @@ CLI::Validator real_number(double low, double high) {
             return fmt::format("expected a number, {}, got '{}'", range, shown(text));
           },
           range};
+}
+
+CLI::Validator byte_size() {
+  return {[](std::string& text) {
+            if (bytes_in(text)) return std::string();
+            return fmt::format("expected a size as 512MB, 1.5GB or 2GiB, got '{}'", shown(text));
+          },
+          "512MB, 1.5GB, 2GiB"};
+}
+
+std::int64_t bytes_of(const std::string& size) {
+  return static_cast<std::int64_t>(bytes_in(size).value_or(0));
 }
 
 CLI::Validator one_of(std::vector<std::string> words) {

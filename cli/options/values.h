@@ -24,6 +24,12 @@ CLI::Validator real_number(double low, double high);
 /// huge ones.
 CLI::Validator not_negative();
 
+/// A size in bytes with its unit: 512MB, 1.5GB, 2GiB.
+CLI::Validator byte_size();
+
+/// Of a text that byte_size() takes: 1000 bytes to the kB, 1024 to the KiB.
+std::int64_t bytes_of(const std::string& size);
+
 /// One of a few words; of a near miss says which was meant.
 CLI::Validator one_of(std::vector<std::string> words);
 

@@ -1,6 +1,7 @@
 #include "output_folder.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -36,8 +37,20 @@ void OutputFolder::require_free() const {
                                 (folder_ / file).string()));
 }
 
+std::optional<std::int64_t> OutputFolder::free_space() const {
+  const auto free = free_disk_space(folder_);
+  if (!free) return std::nullopt;
+  constexpr std::uintmax_t most = std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(std::min(*free, most));
+}
+
 void OutputFolder::require_space(std::int64_t bytes) const {
-  require_disk_space(folder_, static_cast<std::uintmax_t>(std::max<std::int64_t>(bytes, 0)));
+  const auto free = free_space();
+  if (!free || bytes <= *free) return;
+  throw IoError(fmt::format(
+      "{}: the result may need {}, {} are free on its disk; make room, choose another folder, or "
+      "ask for fewer documents or analyses",
+      folder_.string(), size_text(static_cast<std::uintmax_t>(bytes)), size_text(static_cast<std::uintmax_t>(*free))));
 }
 
 fs::path OutputFolder::inside(const fs::path& name) {

@@ -30,6 +30,8 @@ class OutputFolder {
 
   [[nodiscard]] const std::filesystem::path& path() const { return folder_; }
 
+  /// Bytes that may still be written there; none: nobody knows.
+  [[nodiscard]] std::optional<std::int64_t> free_space() const;
   /// @throws IoError unless the disk has so much room
   void require_space(std::int64_t bytes) const;
 

@@ -35,21 +35,16 @@ void try_to_write(const fs::path& file) {
   trial.write("?");
 }
 
-void require_disk_space(const fs::path& folder, std::uintmax_t bytes) {
+std::optional<std::uintmax_t> free_disk_space(const fs::path& folder) {
   struct statvfs disk {};
-  // Some network file systems do not know.
-  if (::statvfs(folder.c_str(), &disk) != 0 || disk.f_blocks == 0) return;
-  const std::uintmax_t free = std::uintmax_t{disk.f_bavail} * disk.f_frsize;
-  if (bytes <= free) return;
-  throw IoError(
-      fmt::format("{}: the result may need {}, {} are free on its disk; make room, choose another folder, or "
-                  "ask for fewer documents or analyses",
-                  shown_path(folder), size_text(bytes), size_text(free)));
+  if (::statvfs(folder.c_str(), &disk) != 0 || disk.f_blocks == 0) return std::nullopt;
+  return std::uintmax_t{disk.f_bavail} * disk.f_frsize;
 }
 
 std::string size_text(std::uintmax_t bytes) {
   const auto number = static_cast<double>(bytes);
-  return number < 1e9 ? fmt::format("{:.0f} MB", std::max(1.0, number / 1e6)) : fmt::format("{:.1f} GB", number / 1e9);
+  if (number >= 1e9) return fmt::format("{:.1f} GB", number / 1e9);
+  return number >= 1e7 ? fmt::format("{:.0f} MB", number / 1e6) : fmt::format("{:.1f} MB", std::max(0.1, number / 1e6));
 }
 
 }  // namespace headwave

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,12 +30,11 @@ class MadeFolders {
 /// @throws IoError if that cannot be done, or a folder has the name
 void try_to_write(const std::filesystem::path& file);
 
-/// Refuses where the disk has less room for a file than it needs.
-/// @param folder  where the file will lie
-/// @throws IoError that tells both sizes
-void require_disk_space(const std::filesystem::path& folder, std::uintmax_t bytes);
+/// Bytes that this user may still write to the disk of a folder; none: the file system does not know, as some in networks.
+/// A user's quota counts where the file system says it here.
+std::optional<std::uintmax_t> free_disk_space(const std::filesystem::path& folder);
 
-/// "3 MB", "1.2 GB"; at least 1 MB.
+/// "0.3 MB", "12 MB", "1.2 GB"; at least 0.1 MB.
 std::string size_text(std::uintmax_t bytes);
 
 }  // namespace headwave

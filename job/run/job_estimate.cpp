@@ -2,20 +2,26 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <map>
 #include <numeric>
-
-#include <sys/resource.h>
+#include <string>
 
 #include "../../analysis/waves/phase_delay.h"
 #include "../../core/numbers/error.h"
 #include "../../core/numbers/threads.h"
 #include "../../data/results/packed_size.h"
+#include "job_memory.h"
 #include "job_stages.h"
+#include "resident_memory.h"
 
 namespace headwave {
 
 namespace {
+
+// Writing the result: what a Field takes beside its numbers, with its part of the axes, and to be packed, digested and
+// read back. Measured once, as the rates of analyses are.
+constexpr double bytes_a_field = 3600, seconds_a_field = 2e-3, seconds_a_byte = 4.5e-8;
 
 /// The first documents of another source.
 class FirstDocuments : public Source {
@@ -31,30 +37,46 @@ class FirstDocuments : public Source {
   Index count_;
 };
 
-/// Wall time of each stage, from what the job reports.
+/// Time by the wall, and of processors.
+struct Seconds {
+  double wall = 0, processor = 0;
+
+  static Seconds now() {
+    return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(),
+            static_cast<double>(std::clock()) / CLOCKS_PER_SEC};
+  }
+  Seconds& operator+=(const Seconds& more) {
+    wall += more.wall;
+    processor += more.processor;
+    return *this;
+  }
+  friend Seconds operator-(const Seconds& a, const Seconds& b) { return {a.wall - b.wall, a.processor - b.processor}; }
+  friend Seconds operator*(const Seconds& a, double times) { return {a.wall * times, a.processor * times}; }
+};
+
+/// Time of each stage, from what the job reports.
 class StageTimes {
  public:
   /// @param first  documents whose share of the attention is wanted apart
   explicit StageTimes(Index first) : first_(first) {}
 
   void see(const JobProgress& now) {
-    const Clock::time_point time = Clock::now();
-    if (!stage_.empty()) seconds_[stage_] += std::chrono::duration<double>(time - last_).count();
+    const Seconds time = Seconds::now();
+    if (!stage_.empty()) seconds_[stage_] += time - last_;
     last_ = time;
     stage_ = now.stage;
     if (stage_ == "attention" && now.done == first_) first_seconds_ = seconds_["attention"];
   }
 
-  [[nodiscard]] const std::map<std::string, double>& seconds() const { return seconds_; }
-  [[nodiscard]] double first_seconds() const { return first_seconds_; }
+  [[nodiscard]] const std::map<std::string, Seconds>& seconds() const { return seconds_; }
+  [[nodiscard]] Seconds first_seconds() const { return first_seconds_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
   Index first_;
-  Clock::time_point last_;
+  Seconds last_;
   std::string stage_;
-  std::map<std::string, double> seconds_;
-  double first_seconds_ = 0.0;
+  std::map<std::string, Seconds> seconds_;
+  Seconds first_seconds_;
 };
 
 std::map<std::string, double> costs_by_name(const std::vector<StageCost>& stages) {
@@ -68,28 +90,24 @@ double sum_from(const std::vector<double>& costs, Index first) {
 }
 
 /// (1) and (2) of the header.
-double job_seconds(const Model& model, const Source& source, const Source& probe, const JobOptions& options,
-                   int threads, const StageTimes& times, Index first) {
+Seconds job_seconds(const Model& model, const Source& source, const Source& probe, const JobOptions& options,
+                    int threads, const StageTimes& times, Index first) {
   const DocumentPass all(model, source, options, threads), few(model, probe, options, threads);
   std::map<std::string, double> whole = costs_by_name(job_stages(model, all, options, threads));
   std::map<std::string, double> part = costs_by_name(job_stages(model, few, options, threads));
-  double seconds = 0.0;
+  Seconds seconds;
   for (const auto& [stage, measured] : times.seconds()) {
-    double begun = 0.0, more = part[stage] > 0 ? whole[stage] / part[stage] : 1.0;
+    Seconds begun;
+    double more = part[stage] > 0 ? whole[stage] / part[stage] : 1.0;
     if (stage == "attention" && probe.count() > first) {
       begun = times.first_seconds();
       more =
           sum_from(document_costs(model, all, options), first) / sum_from(document_costs(model, few, options), first);
     }
-    seconds += begun + (measured - begun) * more;
+    seconds += begun;
+    seconds += (measured - begun) * more;
   }
   return seconds;
-}
-
-std::int64_t resident_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return std::int64_t{usage.ru_maxrss} * 1024;
 }
 
 /// Bytes that a Field takes in the file once its axes have the lengths that the whole job gives them.
@@ -116,35 +134,33 @@ JobEstimate estimate_job(const Model& model, const Source& source, const JobOpti
     job.shortest = std::min(job.shortest, source.length(i));
     job.longest = std::max(job.longest, source.length(i));
   }
-  const int threads = thread_count(options.threads);
-  const Index first = std::max<Index>(PhaseDelayOptions().null_documents, threads);
-  job.probed = std::min<Index>(job.documents, first + threads);
+  job.threads = thread_count(options.threads);
+  const Index first = std::max<Index>(PhaseDelayOptions().null_documents, job.threads);
+  job.probed = std::min<Index>(job.documents, first + job.threads);
 
   const FirstDocuments probe(source, job.probed);
   Index probe_longest = 0;
   for (Index i = 0; i < job.probed; ++i) probe_longest = std::max(probe_longest, source.length(i));
   StageTimes times(first);
-  const std::vector<KindResult> results =
-      run_job_by_kind(model, probe, options, [&](const JobProgress& now) { times.see(now); });
+  const JobMemory memory = job_memory(model, source, options);
+  job.probe = run_job_by_kind(model, probe, options, [&](const JobProgress& now) { times.see(now); });
 
-  const Field& offset = results.front().result.at("measured_offset/offset");
+  const Field& offset = job.probe.front().result.at("measured_offset/offset");
   job.layers = offset.axis("layer").size();
   job.heads = offset.axis("head").size();
-  job.seconds = job_seconds(model, source, probe, options, threads, times, first);
-
-  // Traces and weighted sums, and two cross-spectra, of every document.
-  const auto rows = static_cast<double>(job.layers * job.heads);
-  const double near = 8.0 * rows * static_cast<double>(2 * options.reach + 1);
-  const double spectra = 2 * 16.0 * rows * static_cast<double>(job.longest / 2 + 1);
-  job.memory_bytes =
-      resident_bytes() + static_cast<std::int64_t>((4 * near + spectra) * static_cast<double>(job.documents));
-  double bytes = 0.0;
-  for (const KindResult& kind : results)
+  const Seconds seconds = job_seconds(model, source, probe, options, job.threads, times, first);
+  job.memory_bytes = std::max(memory.bytes(job.threads), most_resident_bytes());
+  job.kept_bytes = static_cast<std::int64_t>(std::min(memory.kept, 1e18));
+  double fields = 0.0, bytes = 0.0;
+  for (const KindResult& kind : job.probe)
     for (const Field& field : kind.result.fields) {
-      job.fields.push_back(field.name);
-      bytes += bytes_of(field, job, probe_longest);
+      ++fields;
+      bytes += bytes_a_field + bytes_of(field, job, probe_longest);
     }
-  job.result_bytes = static_cast<std::int64_t>(bytes);
+  job.result_bytes = static_cast<std::int64_t>(std::min(bytes, 1e18));
+  const double writing = fields * seconds_a_field + bytes * seconds_a_byte;
+  job.seconds = seconds.wall + writing;
+  job.processor_seconds = seconds.processor + writing;
   return job;
 }
 

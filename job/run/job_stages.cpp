@@ -10,21 +10,6 @@ namespace headwave {
 
 namespace {
 
-AnalysisSizes sizes_of(const Model& model, const Site& site, const std::vector<Index>& lengths) {
-  AnalysisSizes sizes = analysis_sizes(model.stack_of(site.kind), site.grid, lengths);
-  sizes.alike = static_cast<double>(site.documents);
-  sizes.length = static_cast<double>(site.length);
-  return sizes;
-}
-
-/// Those that have something to do at a site, and say what it takes.
-std::vector<const AnalysisKind*> costly(const std::vector<const AnalysisKind*>& kinds, const Site& site) {
-  std::vector<const AnalysisKind*> there;
-  for (const AnalysisKind* kind : kinds)
-    if (kind->cost != nullptr && applies(*kind, site)) there.push_back(kind);
-  return there;
-}
-
 bool reads_waves(const AnalysisKind* kind) {
   return std::find(kind->reads.begin(), kind->reads.end(), &qk_svd_analysis) != kind->reads.end();
 }
@@ -43,11 +28,25 @@ double pass_cost(const std::vector<const AnalysisKind*>& kinds, const AnalysisSi
 
 }  // namespace
 
+AnalysisSizes site_sizes(const Model& model, const Site& site, const std::vector<Index>& lengths) {
+  AnalysisSizes sizes = analysis_sizes(model.stack_of(site.kind), site.grid, lengths);
+  sizes.alike = static_cast<double>(site.documents);
+  sizes.length = static_cast<double>(site.length);
+  return sizes;
+}
+
+std::vector<const AnalysisKind*> costly_kinds(const std::vector<const AnalysisKind*>& kinds, const Site& site) {
+  std::vector<const AnalysisKind*> there;
+  for (const AnalysisKind* kind : kinds)
+    if (kind->cost != nullptr && applies(*kind, site)) there.push_back(kind);
+  return there;
+}
+
 std::vector<double> document_costs(const Model& model, const DocumentPass& pass, const JobOptions& options) {
   std::vector<double> costs(pass.lengths().size(), 0.0);
   for (const Site& site : pass.sites()) {
-    const AnalysisSizes sizes = sizes_of(model, site, pass.lengths());
-    const auto kinds = costly(pass.kinds(), site);
+    const AnalysisSizes sizes = site_sizes(model, site, pass.lengths());
+    const auto kinds = costly_kinds(pass.kinds(), site);
     for (std::size_t i = 0; i < costs.size(); ++i) {
       const DocumentSizes document{static_cast<double>(pass.lengths()[i]), site.numbers[i]};
       costs[i] += pass_cost(kinds, sizes, document);
@@ -62,8 +61,8 @@ std::vector<StageCost> job_stages(const Model& model, const DocumentPass& pass, 
   double preparation = 0;
   std::vector<StageCost> after;
   for (const Site& site : pass.sites()) {
-    const AnalysisSizes sizes = sizes_of(model, site, pass.lengths());
-    for (const AnalysisKind* kind : costly(pass.kinds(), site)) {
+    const AnalysisSizes sizes = site_sizes(model, site, pass.lengths());
+    for (const AnalysisKind* kind : costly_kinds(pass.kinds(), site)) {
       const AnalysisCost cost = kind->cost(sizes, {}, options);
       preparation += cost.before;
       after.push_back({std::string(kind->name), cost.after / (cost.parallel ? threads : 1)});

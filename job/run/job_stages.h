@@ -7,6 +7,13 @@
 
 namespace headwave {
 
+/// Sizes of a site, for what its analyses say of themselves.
+/// @param lengths  tokens of each document
+AnalysisSizes site_sizes(const Model& model, const Site& site, const std::vector<Index>& lengths);
+
+/// Those of the analyses that have something to do at a site, and say what it takes.
+std::vector<const AnalysisKind*> costly_kinds(const std::vector<const AnalysisKind*>& kinds, const Site& site);
+
 /// What each document is expected to cost the stage "attention", the model pass with everything that looks on.
 /// @returns (documents)  seconds of one core, of which only the ratios are to be trusted
 std::vector<double> document_costs(const Model& model, const DocumentPass& pass, const JobOptions& options);

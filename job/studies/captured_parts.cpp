@@ -73,7 +73,11 @@ void CapturedParts::finish(const Attributes& provenance) {
 void CapturedParts::put_together(const Attributes& provenance) {
   std::uintmax_t bytes = 0;
   for (std::size_t i = 0; i < ends_.size(); ++i) bytes += fs::file_size(part_of(file_, i));
-  require_disk_space(file_.has_parent_path() ? file_.parent_path() : ".", bytes);
+  const auto free = free_disk_space(file_.has_parent_path() ? file_.parent_path() : ".");
+  if (free && bytes > *free)
+    throw IoError(fmt::format(
+        "{}: putting its parts together takes {}, {} are free on its disk; make room, and go on with --resume",
+        shown_path(file_), size_text(bytes), size_text(*free)));
   Index first = 0;
   for (std::size_t i = 0; i < ends_.size(); first = ends_[i++]) {
     const std::unique_ptr<Source> source = documents_of(part_of(file_, i), ends_[i] - first);

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "right_result.h"
@@ -26,8 +27,9 @@ std::vector<std::string> environment_of(const Disturbance& disturbance, const st
     if (!std::string_view(*entry).starts_with("TMPDIR=")) environment.emplace_back(*entry);
   std::filesystem::create_directory(scratch / "tmp");
   environment.push_back("TMPDIR=" + (scratch / "tmp").string());
-  if (disturbance.call.empty()) return environment;
+  if (disturbance.call.empty() && disturbance.free_bytes < 0) return environment;
   environment.push_back("LD_PRELOAD=" HEADWAVE_FAILING_CALLS);
+  if (disturbance.free_bytes >= 0) environment.push_back(fmt::format("HEADWAVE_FREE_BYTES={}", disturbance.free_bytes));
   environment.push_back("HEADWAVE_FAIL_CALL=" + disturbance.call);
   environment.push_back(fmt::format("HEADWAVE_FAIL_AT={}", disturbance.at));
   environment.push_back("HEADWAVE_FAIL_WITH=" + disturbance.error);
@@ -63,15 +65,17 @@ pid_t started(std::vector<std::string> arguments, std::vector<std::string> envir
 }
 
 // A run that hangs is ended, and counts as ended by a signal.
-int exit_code_of(pid_t child) {
+void wait_for(pid_t child, DisturbedEnd& end_of_run) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point end = Clock::now() + std::chrono::seconds(60);
   int status = 0;
-  while (waitpid(child, &status, WNOHANG) == 0) {
+  rusage usage{};
+  while (wait4(child, &status, WNOHANG, &usage) == 0) {
     if (Clock::now() > end) kill(child, SIGKILL);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  end_of_run.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  end_of_run.most_resident = std::int64_t{usage.ru_maxrss} * 1024;
 }
 
 }  // namespace
@@ -86,8 +90,9 @@ bool DisturbedEnd::was_refused(const std::string& what) const {
 
 DisturbedEnd disturbed_run(const std::vector<std::string>& arguments, const Disturbance& disturbance,
                            const std::filesystem::path& scratch) {
-  const pid_t child = started(arguments, environment_of(disturbance, scratch), scratch);
-  DisturbedEnd end{exit_code_of(child), content_of(scratch / "said"), {}};
+  DisturbedEnd end;
+  wait_for(started(arguments, environment_of(disturbance, scratch), scratch), end);
+  end.errors = content_of(scratch / "said");
   std::istringstream lines(content_of(scratch / "refused"));
   for (std::string line; std::getline(lines, line);) end.refused.push_back(line);
   return end;

@@ -1,17 +1,19 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
-/// One call that a run is refused: see failing_calls.cpp.
+/// One call that a run is refused, or what its disk says is free: see failing_calls.cpp and free_space.cpp.
 struct Disturbance {
   std::string call;                  ///< "pwrite"; empty: none
   int at = 0;                        ///< the n-th, from 1
   std::string error = "EIO";         ///< or "ENOSPC", or "KILL": it dies there
   bool always = false;               ///< every later one too
   std::string program = "headwave";  ///< or "gnuplot", which it starts
+  std::int64_t free_bytes = -1;      ///< that every disk says it has; -1: what it really has
 
   /// "pwrite 17 EIO and all after"
   [[nodiscard]] std::string text() const;
@@ -21,6 +23,7 @@ struct Disturbance {
 struct DisturbedEnd {
   int exit_code = 0;                 ///< 128 + signal where a signal ended it
   std::string errors;                ///< what it wrote to standard error
+  std::int64_t most_resident = 0;    ///< bytes of memory, at most
   std::vector<std::string> refused;  ///< what the calls that failed were about: paths, or "standard output"
 
   [[nodiscard]] bool was_disturbed() const { return !refused.empty(); }

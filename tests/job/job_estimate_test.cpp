@@ -32,7 +32,11 @@ TEST_CASE("an estimate knows the job's sizes and about how large its file is") {
   // Maps and sweep are those of the probe: only what grows with documents and length is reckoned.
   CHECK(static_cast<double>(job.result_bytes) ==
         Approx(static_cast<double>(std::filesystem::file_size(folder / "r.h5"))).epsilon(0.3));
-  CHECK(std::find(job.fields.begin(), job.fields.end(), "delay_spectrum/offset") != job.fields.end());
+  REQUIRE(job.probe.size() == 1);
+  CHECK(job.probe.front().result.find("delay_spectrum/offset") != nullptr);
+  CHECK(job.threads == 2);
+  CHECK(job.processor_seconds > 0);
+  CHECK(job.kept_bytes > 8 * 5 * 32 * 129);
 }
 
 TEST_CASE("an estimate counts documents of unequal length as they are") {

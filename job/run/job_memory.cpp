@@ -1,0 +1,79 @@
+#include "job_memory.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "job_stages.h"
+#include "resident_memory.h"
+
+namespace headwave {
+
+namespace {
+
+// Of the program itself: parts that it has not come to yet, and the library that writes the result.
+constexpr double program_bytes = 6e6, writing_bytes = 1e7;
+
+/// Activations of the model's pass in float: states, projections as they are and as they are shown, the feed-forward
+/// network's inner rows, and the weights and scores of a tile of query rows.
+double pass_bytes(const Stack& stack, double tokens) {
+  constexpr double tile_rows = 64;
+  const auto heads = static_cast<double>(stack.block.heads), d_model = static_cast<double>(stack.d_model());
+  const double projected = heads * static_cast<double>(stack.block.d_head);
+  double inner = 0;
+  for (const Block& block : stack.blocks)
+    if (!block.feed_forward.empty()) inner = std::max(inner, static_cast<double>(block.feed_forward.widen.d_out()));
+  return 4 * tokens * (4 * d_model + 8 * projected + 2 * inner + 2 * heads * tile_rows);
+}
+
+/// What a document brings along where it was stored.
+double stored_bytes(const Document& document) {
+  double entries = 0;
+  for (const StoredLayer& layer : document.stored)
+    entries += static_cast<double>(layer.states.size() + layer.query.size() + layer.key.size());
+  return sizeof(float) * entries;
+}
+
+}  // namespace
+
+std::int64_t JobMemory::bytes(int threads) const {
+  const double on_their_way = std::min(static_cast<double>(threads), documents);
+  const double made = prepared + kept + std::max(on_their_way * document, fields + threads * finishing);
+  const double most = there + 1.05 * made;
+  return static_cast<std::int64_t>(std::min(most, 9e18));
+}
+
+JobMemory job_memory(const Model& model, const Source& source, const JobOptions& options) {
+  const DocumentPass pass(model, source, options, 1);
+  const std::vector<Index>& lengths = pass.lengths();
+  const auto longest = static_cast<double>(*std::max_element(lengths.begin(), lengths.end()));
+  JobMemory memory;
+  memory.there = static_cast<double>(resident_bytes()) + program_bytes;
+  memory.documents = static_cast<double>(lengths.size());
+  memory.document = stored_bytes(pass.first()) * longest / static_cast<double>(std::max<Index>(1, lengths.front()));
+  double activations = 0, made = 0, released = 0;
+  for (const Site& site : pass.sites()) {
+    activations = std::max(activations, pass_bytes(model.stack_of(site.kind), longest));
+    const AnalysisSizes sizes = site_sizes(model, site, lengths);
+    for (const AnalysisKind* kind : costly_kinds(pass.kinds(), site)) {
+      const AnalysisCost cost = kind->cost(sizes, {longest, 0}, options);
+      memory.prepared += cost.prepared;
+      memory.kept += cost.kept;
+      memory.document += cost.looking;
+      made += 2 * 8 * cost.entries;  // Fields, and about the same that is kept for others
+      memory.fields = std::max(memory.fields, made - released);
+      if (cost.entries > 0) released += cost.kept;  // the sums of what has no Fields are what others read
+      memory.finishing = std::max(memory.finishing, cost.finishing);
+    }
+  }
+  memory.document += activations;
+  memory.fields = std::max(memory.fields, made - released + writing_bytes);
+  return memory;
+}
+
+int threads_within(const JobMemory& memory, std::int64_t limit, int threads) {
+  for (int fewer = threads; fewer > 0; --fewer)
+    if (memory.bytes(fewer) <= limit) return fewer;
+  return 0;
+}
+
+}  // namespace headwave

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+
+#include "job.h"
+
+namespace headwave {
+
+/// What a job holds in memory at most, in bytes, reckoned from sizes before anything is computed: what the analyses say
+/// of their largest matrices (AnalysisCost), and the model's own pass.
+struct JobMemory {
+  double there = 0;      ///< the program, the model and the documents' source, as resident when it was reckoned
+  double prepared = 0;   ///< made before the documents, and needed to the end
+  double kept = 0;       ///< what all documents come to; also the size of an unfinished run's file
+  double document = 0;   ///< the longest document on its way through the model, and what is found of it
+  double fields = 0;     ///< Fields and what analyses keep for one another, less the sums that are not needed any more
+  double finishing = 0;  ///< of the analysis that needs most after the documents
+  double documents = 0;  ///< how many there are: no more can be on their way
+
+  /// The peak. Each thread has a document on its way, while there are any, and after the documents its part of an
+  /// analysis.
+  ///
+  ///     there + 1.05 (prepared + kept + max(min(threads, documents) document, fields + threads finishing))   (1)
+  ///
+  /// where a twentieth is what lies between the pieces that are in use.
+  [[nodiscard]] std::int64_t bytes(int threads) const;
+};
+
+/// @throws ShapeError as chosen_analyses(); Error if the source's first document cannot be read
+JobMemory job_memory(const Model& model, const Source& source, const JobOptions& options = {});
+
+/// The most threads, up to as many as are wanted, with which a job stays within a limit. Threads are all that is given
+/// up: they change no digit of the result.
+/// @param limit  bytes of resident memory
+/// @returns 0 where one thread takes more
+int threads_within(const JobMemory& memory, std::int64_t limit, int threads);
+
+}  // namespace headwave
