@@ -5,12 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "tile_walk.h"
+
 namespace headwave {
 
 namespace {
-
-/// Query rows per tile: 64 rows of 512 keys and 12 heads in float are 1.5 MB, which stays in a core's cache.
-constexpr Index tile_rows = 64;
 
 /// Sizes of a call, checked once.
 struct Shape {
@@ -126,14 +125,12 @@ MatrixOf<Scalar> attend(const HeadInputs<Scalar>& given, const Mask<Scalar>& mas
   MatrixOf<Scalar> weights(inputs.heads * tile_rows, shape.valid_keys);
   MatrixOf<Scalar> scores(keep_scores ? weights.rows() : 0, keep_scores ? weights.cols() : 0);
 
-  for (Index first = 0; first < shape.valid_queries; first += tile_rows) {
-    const Index rows = std::min(tile_rows, shape.valid_queries - first);
-    // Right of the tile's last diagonal entry a causal mask forbids every key; scores are still whole where a probe
-    // asks.
-    const Index reach = mask.causal && !keep_scores ? std::min(shape.valid_keys, first + rows) : shape.valid_keys;
-    TileOf<Scalar> tile{site.layer,  site.kind, first, shape.valid_queries, shape.valid_keys,
-                        mask.window, {},        {},    site.document};
-
+  // Right of the tile's last diagonal entry a causal mask forbids every key; scores are still whole where a probe asks.
+  const auto reach_of = [&](Index end) {
+    return mask.causal && !keep_scores ? std::min(shape.valid_keys, end) : shape.valid_keys;
+  };
+  const auto fill = [&](TileOf<Scalar>& tile, Index rows) {
+    const Index first = tile.first_row, reach = reach_of(first + rows);
     for (Index head = 0; head < inputs.heads; ++head) {
       auto tile_weights = weights.middleRows(head * tile_rows, rows);
       const MatrixOf<Scalar> query =
@@ -154,15 +151,19 @@ MatrixOf<Scalar> attend(const HeadInputs<Scalar>& given, const Mask<Scalar>& mas
       }
       tile.weights.emplace_back(tile_weights);
     }
-
-    for (Probe* probe : probes) probe->see(tile);
-
-    if (shape.d_value == 0) continue;
+  };
+  const auto use = [&](const TileOf<Scalar>& tile) {
+    if (shape.d_value == 0) return;
+    const Index first = tile.first_row, rows = tile.rows(), reach = reach_of(first + rows);
     for (Index head = 0; head < inputs.heads; ++head)
       output.block(first, head * shape.d_value, rows, shape.d_value).noalias() =
           tile.weights[static_cast<std::size_t>(head)].leftCols(reach) *
           inputs.value.block(0, (head / group) * shape.d_value, reach, shape.d_value);
-  }
+  };
+  walk_tiles(
+      TileOf<Scalar>{
+          site.layer, site.kind, 0, shape.valid_queries, shape.valid_keys, mask.window, {}, {}, site.document},
+      probes, fill, use);
   return output;
 }
 

@@ -26,7 +26,9 @@ const char* name_of(AttentionKind kind) {
 Index Document::length() const {
   if (!ids.empty()) return static_cast<Index>(ids.size());
   if (stored.empty()) return 0;
-  return stored.front().states.size() > 0 ? stored.front().states.rows() : stored.front().query.rows();
+  const StoredLayer& first = stored.front();
+  if (!first.attention.empty()) return first.attention.length;
+  return first.states.size() > 0 ? first.states.rows() : first.query.rows();
 }
 
 const TokenSequence& Document::query_tokens(AttentionKind kind) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,12 +16,24 @@ enum class AttentionKind { self, causal, cross };
 /// The name a kind has in results: "self", "causal", "cross".
 const char* name_of(AttentionKind kind);
 
+/// Attention weights of one layer that somebody else computed, read where they lie, some rows at a time. T = tokens.
+struct FinishedAttention {
+  Index heads = 0;
+  Index length = 0;    ///< T
+  std::string called;  ///< as messages call it: "a.h5: 'attentions/layer_0' document 3"
+  /// Rows first .. first + count - 1 of every head: (heads * count, T), those of head h from row h * count on.
+  std::function<Matrix32(Index first, Index count)> rows;
+
+  [[nodiscard]] bool empty() const { return !rows; }
+};
+
 /// What was stored of one layer, for documents that do not come through a model. T = tokens.
 struct StoredLayer {
   Index layer = 0;
   Matrix32 states;  ///< (T, d_model)         what enters the layer's Q/K/V projections; or empty
   Matrix32 query;   ///< (T, heads * d_head)  with bias; or empty: then the model's weights make it from the states
   Matrix32 key;     ///< (T, kv_heads * d_head)
+  FinishedAttention attention = {};  ///< in the place of all of these; or empty
 };
 
 /// Tokens one after another.

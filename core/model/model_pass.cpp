@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "../attention/attend.h"
+#include "../attention/finished_attention.h"
 #include "layer.h"
 
 namespace headwave {
@@ -74,14 +75,13 @@ class StackPass {
   Matrix32 attend_self(Index layer, MatrixView32 query, MatrixView32 key, MatrixView32 value) const {
     const HeadInputs<float> inputs{
         query, key, value, spec_.heads, spec_.kv_heads, spec_.score_scale, stack_.position_term.get()};
-    const AttentionKind kind = spec_.causal ? AttentionKind::causal : AttentionKind::self;
-    return attend<float>(inputs, {spec_.causal, -1, -1, {}, spec_.window}, {layer, kind, &document_}, probes_);
+    return attend<float>(inputs, {spec_.causal, -1, -1, {}, spec_.window}, {layer, self_kind(), &document_}, probes_);
   }
 
   /// The same from the states that enter it. @returns what W_O makes of it, if needed
   [[nodiscard]] Matrix32 self_attention(Index layer, const AttentionWeights& weights, const Matrix32& input,
                                         bool needed) const {
-    const AttentionKind kind = spec_.causal ? AttentionKind::causal : AttentionKind::self;
+    const AttentionKind kind = self_kind();
     show_input(layer, kind, input);
     const Matrix32 query = linear(input, weights.query);
     const Matrix32 key = keys_of(input, weights, layer, document_);
@@ -91,6 +91,15 @@ class StackPass {
     show_heads(layer, kind, weights, heads);
     return needed ? linear(heads, weights.output) : Matrix32();
   }
+
+  /// Attention that needs no queries and keys any more.
+  void show_finished(Index layer, const FinishedAttention& attention) const {
+    if (attention.heads != spec_.heads)
+      throw ShapeError(fmt::format("{}: has {} heads, expected {}", attention.called, attention.heads, spec_.heads));
+    show_attention(attention, spec_.window, {layer, self_kind(), &document_}, probes_);
+  }
+
+  [[nodiscard]] AttentionKind self_kind() const { return spec_.causal ? AttentionKind::causal : AttentionKind::self; }
 
   void show_input(Index layer, AttentionKind kind, MatrixView32 states) const {
     for (Probe* probe : probes_)
@@ -182,6 +191,7 @@ void require_width(const Document& document, Index layer, const char* what, Inde
 
 /// Attends over one stored layer; what follows from it is not needed.
 void attend_stored(const Stack& stack, const StoredLayer& stored, const Document& document, const StackPass& pass) {
+  if (!stored.attention.empty()) return pass.show_finished(stored.layer, stored.attention);
   if (stored.query.size() == 0) {
     if (stored.layer < 0 || stored.layer >= stack.layers())
       throw ShapeError(
@@ -195,8 +205,7 @@ void attend_stored(const Stack& stack, const StoredLayer& stored, const Document
     (void)pass.self_attention(stored.layer, weights, stored.states, false);
     return;
   }
-  if (stored.states.size() > 0)
-    pass.show_input(stored.layer, stack.block.causal ? AttentionKind::causal : AttentionKind::self, stored.states);
+  if (stored.states.size() > 0) pass.show_input(stored.layer, pass.self_kind(), stored.states);
   require_width(document, stored.layer, "queries", stored.query.cols(), stack.block.heads * stack.block.d_head);
   require_width(document, stored.layer, "keys", stored.key.cols(), stack.block.kv_heads * stack.block.d_head);
   pass.attend_self(stored.layer, stored.query, stored.key, {});

@@ -17,18 +17,17 @@ struct PassOptions {
 /// A document with token ids starts at the embeddings and goes through every block; in an encoder-decoder its target
 /// then goes through the decoder, whose cross-attention reads the encoder's final states. A document with stored layers
 /// is attended where it was stored, layer by layer: queries and keys as stored, or made from the stored states by the
-/// model's weights. Everything is float32; padding does not exist, since documents come one by one at their own length.
-///
-/// What a probe sees as a layer's input is what enters its query projection: the output of the block before in
-/// post-norm models, the output of the layer's own norm in pre-norm models.
+/// model's weights; finished attention is shown as it is. Everything is float32; padding does not exist, since documents
+/// come one by one at their own length. What a probe sees as a layer's input is what enters its query projection: the
+/// output of the block before in post-norm models, the output of the layer's own norm in pre-norm models.
 ///
 /// Source: Vaswani et al. 2017, section 3; Devlin et al. 2019; Radford et al. 2019; Touvron et al. 2023.
 /// @param document  T tokens, T <= model.longest
 /// @returns (T, d_model) the output of the last block, after the final norm where there is one, if asked for; of the
 ///          decoder in an encoder-decoder; otherwise empty
 /// @throws ShapeError if the document is longer than the model's positions or fixed keys, an id lies outside the
-///         vocabulary, a target is missing or not expected, or stored arrays do not have the model's width or are of a
-///         layer that it has not
+///         vocabulary, a target is missing or not expected, or stored arrays do not have the model's width or heads or are
+///         of a layer that it has not; Error as show_attention()
 Matrix32 model_pass(const Model& model, const Document& document, std::span<Probe* const> probes,
                     const PassOptions& options = {});
 

@@ -112,6 +112,12 @@ std::size_t size_of(NumberType type) {
   }
 }
 
+const char* name_of(NumberType type) {
+  constexpr std::array names{"float16", "bfloat16", "float32", "float64", "int8",   "int16", "int32",
+                             "int64",   "uint8",    "uint16",  "uint32",  "uint64", "bool"};
+  return names[static_cast<std::size_t>(type)];
+}
+
 std::vector<float> floats_of(std::span<const std::byte> bytes, NumberType type, ByteOrder order) {
   std::vector<float> values(bytes.size() / size_of(type));
   if (type == NumberType::f32 && order == ByteOrder::little && bytes.size() % sizeof(float) == 0) {

@@ -13,6 +13,9 @@ enum class NumberType { f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u6
 /// Bytes that one stored number takes.
 std::size_t size_of(NumberType type);
 
+/// As numpy calls it: "float16", "bfloat16", "uint8", "bool".
+const char* name_of(NumberType type);
+
 enum class ByteOrder { little, big };
 
 /// Stored numbers as floats, whatever their place in memory and byte order. Halves are widened exactly; float64 and

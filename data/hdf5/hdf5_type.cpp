@@ -25,6 +25,13 @@ bool is_boolean(hid_t type) {
   return true;
 }
 
+// Of 16 bits, the upper half of a float32.
+bool is_brain_float(hid_t type) {
+  std::size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
+  return H5Tget_size(type) == 2 &&
+         H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) >= 0 && mantissa_bits == 7;
+}
+
 std::string unpadded(const char* text, std::size_t length, H5T_str_t padding) {
   std::string_view shown(text, length);
   if (padding == H5T_STR_SPACEPAD) return std::string(shown.substr(0, shown.find_last_not_of(' ') + 1));
@@ -73,7 +80,7 @@ std::string hdf5_type_text(hid_t type) {
     case H5T_INTEGER:
       return fmt::format("{}int{}", H5Tget_sign(type) == H5T_SGN_NONE ? "u" : "", bits);
     case H5T_FLOAT:
-      return fmt::format("float{}", bits);
+      return fmt::format("{}float{}", is_brain_float(type) ? "b" : "", bits);
     case H5T_STRING:
       return "string";
     case H5T_ENUM:

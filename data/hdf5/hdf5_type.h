@@ -10,8 +10,8 @@
 
 namespace headwave {
 
-/// A stored type in words: "float32", "int64", "uint8", "bool", "enum", "string", "compound", ... Byte order is left
-/// out.
+/// A stored type in words: "float32", "bfloat16", "int64", "uint8", "bool", "enum", "string", "compound", ... Byte order is
+/// left out.
 std::string hdf5_type_text(hid_t type);
 
 /// Whether entries of the type are real numbers that the library converts: integers, floats, enumerations.

@@ -55,6 +55,10 @@ class PlacedArrays : public StoredArrays {
   [[nodiscard]] std::vector<std::string> names() const override { return names_; }
   [[nodiscard]] bool has(const std::string& name) const override { return arrays_.contains(name); }
   [[nodiscard]] std::vector<Index> shape(const std::string& name) const override { return array(name).info.shape; }
+  [[nodiscard]] std::string type(const std::string& name) const override {
+    const NpyInfo& info = array(name).info;
+    return info.number ? name_of(*info.number) : info.dtype;
+  }
   [[nodiscard]] std::vector<float> block(const std::string& name, const ArrayBlock& block) const override {
     const PlacedArray& placed = array(name);
     try {

@@ -32,6 +32,7 @@ class Hdf5Arrays : public StoredArrays {
   [[nodiscard]] std::vector<Index> shape(const std::string& name) const override {
     return file_.node("/" + name).shape;
   }
+  [[nodiscard]] std::string type(const std::string& name) const override { return file_.node("/" + name).dtype; }
   [[nodiscard]] std::vector<float> block(const std::string& name, const ArrayBlock& block) const override {
     return file_.floats("/" + name, block);
   }

@@ -24,6 +24,9 @@ class StoredArrays {
   [[nodiscard]] virtual bool has(const std::string& name) const = 0;
   /// @throws FormatError, IoError if there is no such array
   [[nodiscard]] virtual std::vector<Index> shape(const std::string& name) const = 0;
+  /// How its numbers are stored, in words: "float16".
+  /// @throws FormatError, IoError if there is no such array
+  [[nodiscard]] virtual std::string type(const std::string& name) const = 0;
   /// A block of an array of numbers, row-major; no more is read than that.
   /// @throws FormatError, IoError if it is not there or cannot be read; ShapeError if it has no such entries
   [[nodiscard]] virtual std::vector<float> block(const std::string& name, const ArrayBlock& block) const = 0;

@@ -11,22 +11,11 @@
 #include "../../core/numbers/error.h"
 #include "../arrays/safetensors_file.h"
 #include "name_pattern.h"
+#include "usual_arrays.h"
 
 namespace headwave {
 
 namespace {
-
-/// What is usual, by the number of axes; nothing: none is.
-std::vector<StoredAxis> usual_axes(std::size_t count, bool projected, bool layers_named, bool one_document) {
-  if (count == 2) return {StoredAxis::token, StoredAxis::width};
-  if (count == 3)
-    return one_document && !layers_named ? std::vector{StoredAxis::layer, StoredAxis::token, StoredAxis::width}
-                                         : std::vector{StoredAxis::document, StoredAxis::token, StoredAxis::width};
-  if (count == 4 && projected) return {StoredAxis::document, StoredAxis::head, StoredAxis::token, StoredAxis::width};
-  if (count == 4 && !layers_named)
-    return {StoredAxis::layer, StoredAxis::document, StoredAxis::token, StoredAxis::width};
-  return {};
-}
 
 class Search {
  public:
@@ -39,9 +28,11 @@ class Search {
     add(map.states, "hidden states", &StoredLayerParts::states, by_hand);
     add(map.queries, "queries", &StoredLayerParts::queries, by_hand);
     add(map.keys, "keys", &StoredLayerParts::keys, by_hand);
+    add(map.attention, "finished attention", &StoredLayerParts::attention, by_hand);
     if (layers_.empty())
       throw FormatError(
-          no_such_array(arrays_, "hidden_states/layer_L", "hidden states, nor 'queries/layer_L' and 'keys/layer_L'") +
+          no_such_array(arrays_, "hidden_states/layer_L",
+                        "hidden states, nor 'queries/layer_L' and 'keys/layer_L', nor 'attentions/layer_L'") +
           "; say what is stored with --dataset NAME or --states-map FILE (docs/stored-states.md)");
     if (search_.layer && layers_said_)
       throw ShapeError(fmt::format("{}: --layer applies where nothing says which layer states enter; here the names do",
@@ -77,18 +68,14 @@ class Search {
   }
 
   [[nodiscard]] StoredMap usual_map() const {
-    const auto by_layer = [](const std::string& word) {
-      return std::vector{word + "/layer_{layer}", word + "_layer_{layer}", word + "/{layer}", word + "_{layer}"};
-    };
     StoredMap map;
-    std::vector<std::string> states = by_layer("hidden_states");
-    for (const char* name :
-         {"layer_{layer}/hidden_states", "layer_{layer}", "hidden_states", "states", "embeddings", "last_hidden_state"})
-      states.emplace_back(name);
-    map.states.name = first_usual(states);
-    map.queries.name = first_usual(by_layer("queries"));
-    map.keys.name = first_usual(by_layer("keys"));
-    if (map.states.name.empty() && map.queries.name.empty() && names_.size() == 1) map.states.name = names_.front();
+    map.states.name = first_usual(usual_state_names());
+    map.queries.name = first_usual(names_by_layer("queries"));
+    map.keys.name = first_usual(names_by_layer("keys"));
+    if (!map.states.name.empty() || !map.queries.name.empty() || !map.keys.name.empty()) return map;
+    map.attention.name = first_usual(usual_attention_names());
+    if (map.attention.name.empty() && names_.size() == 1)
+      (arrays_.shape(names_.front()).size() == 5 ? map.attention : map.states).name = names_.front();
     return map;
   }
 
@@ -107,8 +94,7 @@ class Search {
     if (numbers.empty() && needed) throw FormatError(no_such_array(arrays_, dataset.name, what));
     for (const auto& [number, named] : numbers) {
       const auto& [name, digits] = named;
-      StoredPart found{name_of_layer(dataset.name, digits), axes_of(dataset, name, part != &StoredLayerParts::states),
-                       -1};
+      StoredPart found{name_of_layer(dataset.name, digits), axes_of(dataset, name, part), -1};
       if (found.has(StoredAxis::layer)) {
         add_entries(dataset, name, found, part);
         continue;
@@ -142,21 +128,26 @@ class Search {
   }
 
   [[nodiscard]] std::vector<StoredAxis> axes_of(const StoredDataset& dataset, const std::string& name,
-                                                bool projected) const {
+                                                std::optional<StoredPart> StoredLayerParts::*part) const {
     const std::vector<Index> shape = arrays_.shape(name);
     const bool layers_named = has_layer_mark(dataset.name);
     const bool one = search_.one_document || has_document_mark(dataset.name);
-    std::vector<StoredAxis> axes =
-        dataset.axes.empty() ? usual_axes(shape.size(), projected, layers_named, one) : dataset.axes;
+    const bool attention = part == &StoredLayerParts::attention;
+    std::vector<StoredAxis> axes = dataset.axes;
+    if (axes.empty() && attention)
+      axes = usual_attention_axes(shape.size(), layers_named || search_.layer, one);
+    else if (axes.empty())
+      axes = usual_axes(shape.size(), part != &StoredLayerParts::states, layers_named, one);
     const bool sound = axes.size() == shape.size() && std::ranges::all_of(shape, [](Index size) { return size > 0; });
     if (sound) return axes;
     if (!dataset.axes.empty())
       throw FormatError(fmt::format("{} has shape {}, expected ({}), none of them 0", arrays_.called(name),
                                     shape_text(shape), axes_text(dataset.axes)));
-    throw FormatError(
-        fmt::format("{} has shape {}, expected (documents, T, width) or (T, width), none of them 0; say "
-                    "which axes it has with --axes or in --states-map",
-                    arrays_.called(name), shape_text(shape)));
+    throw FormatError(fmt::format(
+        "{} has shape {}, expected {}, none of them 0; say which axes it has with --axes or in --states-map",
+        arrays_.called(name), shape_text(shape),
+        attention ? "(layers, documents, heads, T, T) or, where the layer is known, (documents, heads, T, T)"
+                  : "(documents, T, width) or (T, width)"));
   }
 
   [[nodiscard]] std::string beside(const std::string& named, const std::vector<std::string>& usual,
@@ -184,7 +175,7 @@ bool StoredPart::has(StoredAxis axis) const {
 
 std::vector<const StoredPart*> StoredLayerParts::parts() const {
   std::vector<const StoredPart*> parts;
-  for (const std::optional<StoredPart>* part : {&states, &queries, &keys})
+  for (const std::optional<StoredPart>* part : {&states, &queries, &keys, &attention})
     if (*part) parts.push_back(&**part);
   return parts;
 }
@@ -200,11 +191,17 @@ StoredExtent stored_extent(const StoredArrays& arrays, const StoredPart& part, c
     throw FormatError(fmt::format("{} has shape {}, expected ({}), none of them 0", arrays.called(name),
                                   shape_text(shape), axes_text(part.axes)));
   StoredExtent extent{1, 0, 1};
+  Index keys = 0;
   for (std::size_t a = 0; a < shape.size(); ++a) {
-    if (part.axes[a] == StoredAxis::document) extent.documents = shape[a];
-    if (part.axes[a] == StoredAxis::token) extent.length = shape[a];
-    if (part.axes[a] == StoredAxis::width || part.axes[a] == StoredAxis::head) extent.width *= shape[a];
+    const StoredAxis axis = part.axes[a];
+    if (axis == StoredAxis::document) extent.documents = shape[a];
+    if (axis == StoredAxis::token || axis == StoredAxis::query) extent.length = shape[a];
+    if (axis == StoredAxis::width || axis == StoredAxis::head) extent.width *= shape[a];
+    if (axis == StoredAxis::key) keys = shape[a];
   }
+  if (part.has(StoredAxis::key) && keys != extent.length)
+    throw FormatError(fmt::format("{} has shape {}: {} queries and {} keys, expected as many of both",
+                                  arrays.called(name), shape_text(shape), extent.length, keys));
   return extent;
 }
 

@@ -18,10 +18,10 @@ struct StoredPart {
   [[nodiscard]] bool has(StoredAxis axis) const;
 };
 
-/// What is stored of one layer: states, or queries and keys, or all of them.
+/// What is stored of one layer: states, or queries and keys, or all of them; or finished attention.
 struct StoredLayerParts {
   Index layer = 0;
-  std::optional<StoredPart> states, queries, keys;
+  std::optional<StoredPart> states, queries, keys, attention;
 
   /// Those that there are.
   [[nodiscard]] std::vector<const StoredPart*> parts() const;
@@ -46,19 +46,21 @@ struct StoredSearch {
 ///     hidden_states/layer_L  hidden_states_layer_L  hidden_states/L  hidden_states_L  layer_L/hidden_states  layer_L
 ///     hidden_states  states  embeddings  last_hidden_state; or the only array that there is
 ///
-/// and queries and keys as the first four with their own word. Axes are (token, width), (document, token, width),
+/// and queries and keys as the first four with their own word; where there is nothing of these, finished attention by
+/// its usual_attention_names(), or the only array of five axes. Axes are (token, width), (document, token, width),
 /// (layer, document, token, width) of states, where a name does not say the layer; of queries and keys
-/// (document, head, token, width) where there are four.
+/// (document, head, token, width) where there are four; of attention as many of (layer, document, head, query, key),
+/// from the last on, as there are.
 /// @throws FormatError naming the array, its shape and what was expected, or the nearest names if there is none of that
 ///         name; ShapeError if a layer was asked for but the names say them
 StoredContents stored_contents(const StoredArrays& arrays, const StoredSearch& search);
 
-/// (documents, T, width), the width that of all heads.
+/// (documents, T, width), the width that of all heads; of finished attention the number of heads.
 struct StoredExtent {
   Index documents = 1, length = 0, width = 0;
 };
 
-/// @throws FormatError if there is no such array, or it has another shape
+/// @throws FormatError if there is no such array, it has another shape, or attention not as many keys as queries
 StoredExtent stored_extent(const StoredArrays& arrays, const StoredPart& part, const std::string& document);
 
 }  // namespace headwave

@@ -1,7 +1,6 @@
 #include "stored_documents.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <span>
 #include <utility>
@@ -12,56 +11,18 @@
 #include "../arrays/safetensors_file.h"
 #include "../files/digest.h"
 #include "../files/printable.h"
+#include "document_arrays.h"
 #include "name_pattern.h"
 
 namespace headwave {
 
 namespace {
 
-/// One document among the arrays.
-struct DocumentPlace {
-  std::string text;  ///< what {document} stands for
-  Index row = 0;     ///< along the axis of documents
-  Index length = 0;
-  std::string name;
-};
-
-/// A document's array of one layer as (T, width), the width of all heads side by side.
-Matrix32 document_matrix(const StoredArrays& arrays, const StoredPart& part, const DocumentPlace& place) {
-  const std::string name = name_of_document(part.name, place.text);
-  const StoredExtent extent = stored_extent(arrays, part, place.text);
-  if (extent.length != place.length || place.row >= extent.documents)
-    throw FormatError(fmt::format("{} holds {} documents of {} tokens, another layer {} of {}; expected the same",
-                                  arrays.called(name), extent.documents, extent.length, place.row + 1, place.length));
-  ArrayBlock block = whole_block(arrays.shape(name));
-  std::array<Index, 5> stride{}, count{1, 1, 1, 1, 1};  // by axis
-  for (std::size_t a = 0; a < part.axes.size(); ++a) {
-    if (part.axes[a] != StoredAxis::document && part.axes[a] != StoredAxis::layer) continue;
-    block.first[a] = part.axes[a] == StoredAxis::layer ? part.entry : place.row;
-    block.count[a] = 1;
-  }
-  Index step = 1;
-  for (std::size_t a = part.axes.size(); a-- > 0; step *= block.count[a]) {
-    stride[static_cast<std::size_t>(part.axes[a])] = step;
-    count[static_cast<std::size_t>(part.axes[a])] = block.count[a];
-  }
-  const std::vector<float> values = arrays.block(name, block);
-  constexpr auto head = static_cast<std::size_t>(StoredAxis::head), token = static_cast<std::size_t>(StoredAxis::token),
-                 width = static_cast<std::size_t>(StoredAxis::width);
-  Matrix32 matrix(count[token], count[head] * count[width]);
-  for (Index h = 0; h < count[head]; ++h) {
-    auto columns = matrix.middleCols(h * count[width], count[width]);
-    const float* first = values.data() + static_cast<std::ptrdiff_t>(h * stride[head]);
-    if (stride[width] == 1)
-      columns = Eigen::Map<const Matrix32, Eigen::Unaligned, Eigen::OuterStride<>>(first, count[token], count[width],
-                                                                                   Eigen::OuterStride<>(stride[token]));
-    else
-      columns = Eigen::Map<const Matrix32, Eigen::Unaligned, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>(
-          first, count[token], count[width], {stride[token], stride[width]});
-  }
-  if (matrix.allFinite()) return matrix;
-  throw FormatError(fmt::format("{} document {} holds NaN or infinite values; expected finite states",
-                                arrays.called(name), place.row));
+/// How finished attention is stored, and what that does to it.
+std::string stored_type_text(const std::string& type) {
+  if (type == "float16") return type + ": weights are rounded to 11 bits";
+  if (type == "bfloat16") return type + ": weights are rounded to 8 bits";
+  return type == "float32" ? type : type + ", read as float32";
 }
 
 /// Of a document among others: it can be read at all.
@@ -112,6 +73,7 @@ class StoredDocuments : public Source {
       }
       if (layer.queries) stored.query = document_matrix(*arrays, *layer.queries, place);
       if (layer.keys) stored.key = document_matrix(*arrays, *layer.keys, place);
+      if (layer.attention) stored.attention = document_attention(arrays, *layer.attention, place, i);
       document.stored.push_back(std::move(stored));
     }
     document.ids = whole_numbers<std::int32_t>(contents.ids, *arrays, place, 16777215);  // as far as float32 counts
@@ -124,14 +86,19 @@ class StoredDocuments : public Source {
   [[nodiscard]] Attributes provenance() const override {
     Index longest = 0;
     for (const DocumentPlace& document : documents_) longest = std::max(longest, document.length);
-    return {{"source", std::string("stored states")},
-            {"source_file", place_->path().string()},
-            {"source_sha256", sha256_list(place_->files())},
-            {"documents", static_cast<std::int64_t>(documents_.size())},
-            {"length", static_cast<std::int64_t>(longest)},
-            {"special_tokens",
-             std::string(place_->contents().special.empty() ? "not known: the file has no marks of them (special)"
-                                                            : "marked in the file (special)")}};
+    const std::optional<StoredPart>& attention = place_->contents().layers.front().attention;
+    Attributes provenance{{"source", std::string(attention ? "stored attention" : "stored states")},
+                          {"source_file", place_->path().string()},
+                          {"source_sha256", sha256_list(place_->files())},
+                          {"documents", static_cast<std::int64_t>(documents_.size())},
+                          {"length", static_cast<std::int64_t>(longest)},
+                          {"special_tokens", std::string(place_->contents().special.empty()
+                                                             ? "not known: the file has no marks of them (special)"
+                                                             : "marked in the file (special)")}};
+    if (attention)
+      provenance["stored_type"] =
+          stored_type_text(place_->arrays().type(name_of_document(attention->name, documents_.front().text)));
+    return provenance;
   }
 
  private:

@@ -16,11 +16,14 @@ namespace headwave {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, StoredAxis>, 5> axis_words{{{"layer", StoredAxis::layer},
-                                                                             {"document", StoredAxis::document},
-                                                                             {"head", StoredAxis::head},
-                                                                             {"token", StoredAxis::token},
-                                                                             {"width", StoredAxis::width}}};
+constexpr std::array<std::pair<std::string_view, StoredAxis>, stored_axis_kinds> axis_words{
+    {{"layer", StoredAxis::layer},
+     {"document", StoredAxis::document},
+     {"head", StoredAxis::head},
+     {"token", StoredAxis::token},
+     {"width", StoredAxis::width},
+     {"query", StoredAxis::query},
+     {"key", StoredAxis::key}}};
 constexpr const char* page = "docs/stored-states.md";
 
 void read_layers(TomlReader& keys, std::vector<Index>& layers) {
@@ -48,8 +51,10 @@ void read_dataset(TomlReader& keys, std::string_view key, StoredDataset& dataset
   inner("axes", axes);
   if (inner.has("axes")) {
     const auto order = stored_axes(axes);
-    if (!order)
-      inner.fail("axes", "some of layer, document, head, token, width in their order, token and width among them");
+    if (!order) inner.fail("axes", expected_axes);
+    if (has_keys(*order) != (key == "attention"))
+      inner.fail("axes", key == "attention" ? "those of finished attention, query and key among them"
+                                            : "token and width, not query and key, which finished attention has");
     dataset.axes = *order;
   }
   inner("first_number", dataset.first_number);
@@ -86,8 +91,16 @@ std::optional<std::vector<StoredAxis>> stored_axes(std::string_view text) {
     text.remove_prefix(comma + 1);
   }
   const auto has = [&](StoredAxis axis) { return std::ranges::find(axes, axis) != axes.end(); };
-  if (!has(StoredAxis::token) || !has(StoredAxis::width)) return {};
+  const bool states = has(StoredAxis::token) && has(StoredAxis::width);
+  const bool attention = has(StoredAxis::query) && has(StoredAxis::key);
+  const bool mixed = has_keys(axes) && (has(StoredAxis::token) || has(StoredAxis::width));
+  if (mixed || !(states || attention)) return {};
   return axes;
+}
+
+bool has_keys(const std::vector<StoredAxis>& axes) {
+  return std::ranges::find(axes, StoredAxis::query) != axes.end() ||
+         std::ranges::find(axes, StoredAxis::key) != axes.end();
 }
 
 std::string axes_text(const std::vector<StoredAxis>& axes) {
@@ -106,8 +119,12 @@ StoredMap stored_map_file(const std::filesystem::path& file) {
   read_dataset(keys, "states", map.states);
   read_dataset(keys, "queries", map.queries);
   read_dataset(keys, "keys", map.keys);
-  if (map.states.name.empty() && map.queries.name.empty())
-    keys.fail("states", "the name of a dataset, where 'queries' and 'keys' are not given");
+  read_dataset(keys, "attention", map.attention);
+  const bool others = !map.states.name.empty() || !map.queries.name.empty() || !map.keys.name.empty();
+  if (!map.attention.name.empty() && others)
+    keys.fail("attention", "given alone: it is finished, and states, queries and keys would not be read");
+  if (map.attention.name.empty() && map.states.name.empty() && map.queries.name.empty())
+    keys.fail("states", "the name of a dataset, where neither 'queries' and 'keys' nor 'attention' are given");
   if (map.queries.name.empty() != map.keys.name.empty())
     keys.fail(map.keys.name.empty() ? "keys" : "queries", "given beside the other: attention needs both");
   keys("ids", map.ids);

@@ -10,12 +10,21 @@
 
 namespace headwave {
 
-/// What an axis of a stored array counts.
-enum class StoredAxis { layer, document, head, token, width };
+/// What an axis of a stored array counts. Finished attention has queries and keys where other arrays have tokens and
+/// their width.
+enum class StoredAxis { layer, document, head, token, width, query, key };
+constexpr std::size_t stored_axis_kinds = 7;
 
-/// Axes in their order from a text: "layer,document,token,width".
-/// @returns nothing where a word is none of these, stands twice, or token or width is missing
+/// Axes in their order from a text: "layer,document,token,width", "layer,document,head,query,key".
+/// @returns nothing where a word is none of these or stands twice, or they have neither token and width alone nor query
+///          and key alone
 std::optional<std::vector<StoredAxis>> stored_axes(std::string_view text);
+/// What it takes, for messages.
+constexpr const char* expected_axes =
+    "some of layer, document, head, token, width in their order, token and width among them; of finished attention "
+    "query and key in their place";
+/// Whether they are those of finished attention.
+bool has_keys(const std::vector<StoredAxis>& axes);
 /// The same back: "layer, document, token, width".
 std::string axes_text(const std::vector<StoredAxis>& axes);
 
@@ -31,6 +40,7 @@ struct StoredDataset {
 /// What the arrays of somebody else's file are.
 struct StoredMap {
   StoredDataset states, queries, keys;
+  StoredDataset attention;  ///< finished; then none of the others
   std::string ids, special, tokens, document_name;
   StatedAttention stated;  ///< counts more than what the file says
 };

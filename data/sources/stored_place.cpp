@@ -7,6 +7,7 @@
 #include "../files/printable.h"
 #include "name_pattern.h"
 #include "stored_documents.h"
+#include "usual_arrays.h"
 
 namespace headwave {
 
@@ -18,7 +19,8 @@ namespace fs = std::filesystem;
 bool holds_arrays(const StoredArrays& folder, const StoredSearch& search) {
   std::vector<std::string> patterns{"hidden_states_layer_{layer}", "hidden_states_{layer}", "layer_{layer}",
                                     "queries_layer_{layer}", "queries_{layer}"};
-  if (search.map) patterns = {search.map->states.name, search.map->queries.name};
+  std::ranges::copy_if(usual_attention_names(), std::back_inserter(patterns), has_layer_mark);
+  if (search.map) patterns = {search.map->states.name, search.map->queries.name, search.map->attention.name};
   const std::vector<std::string> names = folder.names();
   return std::ranges::any_of(patterns, [&](const std::string& pattern) {
     return std::ranges::any_of(names, [&](const std::string& name) {
@@ -77,7 +79,7 @@ StoredPlace::Opened StoredPlace::opened(std::size_t document) const {
   StoredContents contents = stored_contents(*arrays, search_);
   const auto same = [](const StoredLayerParts& a, const StoredLayerParts& b) {
     return a.layer == b.layer && a.states.has_value() == b.states.has_value() &&
-           a.queries.has_value() == b.queries.has_value();
+           a.queries.has_value() == b.queries.has_value() && a.attention.has_value() == b.attention.has_value();
   };
   if (!std::ranges::equal(contents.layers, contents_.layers, same))
     throw FormatError(

@@ -1,5 +1,6 @@
 #include "stored_states.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <span>
@@ -11,7 +12,8 @@
 #include "../../core/model/layer.h"
 #include "../../core/numbers/error.h"
 #include "../arrays/safetensors_file.h"
-#include "stored_documents.h"
+#include "stored_attention.h"
+#include "usual_arrays.h"
 
 namespace headwave {
 
@@ -130,9 +132,11 @@ StoredSearch search_of(const StoredStatesOptions& options) {
     throw ShapeError(fmt::format("the states enter layer {}, expected 0 or more", *options.layer));
   if (!options.map.empty()) search.map = stored_map_file(options.map);
   if (!options.dataset.empty()) {
-    search.map.emplace();
-    search.map->states.name = options.dataset;
-    search.map->states.axes = options.axes;
+    StoredMap& map = search.map.emplace();
+    const bool named = options.axes.empty() && std::ranges::count(usual_attention_names(), options.dataset) > 0;
+    StoredDataset& dataset = named || has_keys(options.axes) ? map.attention : map.states;
+    dataset.name = options.dataset;
+    dataset.axes = options.axes;
   }
   return search;
 }
@@ -140,6 +144,8 @@ StoredSearch search_of(const StoredStatesOptions& options) {
 struct Opened {
   std::shared_ptr<const StoredPlace> place;
   StatedAttention stated;
+
+  [[nodiscard]] bool is_attention() const { return place->contents().layers.front().attention.has_value(); }
 };
 
 Opened opened(const std::filesystem::path& path, const StoredStatesOptions& options) {
@@ -181,7 +187,8 @@ StatesChange norm_of(const Model& model, bool apply) {
 /// The layers whose states enter one of the model's. Those behind the last layer enter none: programs that store every
 /// state give them too.
 std::span<const StoredLayerParts> entering(const std::vector<StoredLayerParts>& layers, Index count) {
-  const bool one_more = layers.size() > 1 && layers.back().layer == count && !layers.back().queries;
+  const bool one_more =
+      layers.size() > 1 && layers.back().layer == count && layers.back().states && !layers.back().queries;
   return std::span(layers).first(layers.size() - (one_more ? 1 : 0));
 }
 
@@ -192,13 +199,27 @@ StoredInput stored_states(const std::filesystem::path& path, const StoredStatesO
   if (options.apply_norm)
     throw ShapeError(
         fmt::format("{}: --apply-norm takes the norm from the model; give it with --model DIR", path.string()));
-  Model model = model_beside(*found.place, found.stated, options.heads);
   const std::size_t layers = found.place->contents().layers.size();
+  if (found.is_attention()) {
+    std::unique_ptr<Source> documents = stored_documents(found.place, layers, options.documents, {});
+    Model model = attention_model(*found.place, *documents, found.stated, options.heads);
+    return {std::move(model), std::move(documents)};
+  }
+  Model model = model_beside(*found.place, found.stated, options.heads);
   return {std::move(model), stored_documents(std::move(found.place), layers, options.documents, {})};
 }
 
 StoredInput stored_states(const std::filesystem::path& path, Model model, const StoredStatesOptions& options) {
   Opened found = opened(path, options);
+  if (found.is_attention()) {
+    if (options.apply_norm)
+      throw ShapeError(
+          fmt::format("{}: finished attention has no states to put a norm on; leave --apply-norm away", path.string()));
+    require_attention_of(model, *found.place);
+    require_same_attention(path, found.stated, model.stack.block);
+    const std::size_t all = found.place->contents().layers.size();
+    return {std::move(model), stored_documents(std::move(found.place), all, options.documents, {})};
+  }
   const auto layers = entering(found.place->contents().layers, model.stack.layers());
   for (const StoredLayerParts& layer : layers) {
     if (!layer.queries && layer.layer >= model.stack.layers())

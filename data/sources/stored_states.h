@@ -13,11 +13,13 @@
 namespace headwave {
 
 struct StoredStatesOptions {
-  Index heads = 0;               ///< how many; 0: as the model or the file's attribute `num_heads` says
-  Index documents = 0;           ///< at most this many; 0: all
-  std::optional<Index> layer;    ///< that the states enter, where nothing in the file says it; else 0
-  std::string dataset;           ///< where the states are, `{layer}` for the layer's number; empty: by the usual names
-  std::vector<StoredAxis> axes;  ///< of that dataset; empty: as their number says
+  Index heads = 0;             ///< how many; 0: as the model or the file's attribute `num_heads` says
+  Index documents = 0;         ///< at most this many; 0: all
+  std::optional<Index> layer;  ///< that the states enter, where nothing in the file says it; else 0
+  std::string
+      dataset;  ///< where the states are, or finished attention, `{layer}` for the layer's number; empty: by the
+                ///< usual names
+  std::vector<StoredAxis> axes;    ///< of that dataset; empty: as their number says
   std::filesystem::path map = {};  ///< instead of the dataset: a file that says what the arrays are (stored_map.h)
   bool apply_norm = false;         ///< the states are raw, from before the norm of a pre-norm layer
 };
@@ -35,6 +37,7 @@ struct StoredInput {
 ///
 ///     hidden_states/layer_L            (documents, T, d_model)         what enters L's projections
 ///     queries/layer_L, keys/layer_L    (documents, T, heads * d_head)  with their bias
+///     attentions/layer_L               (documents, heads, T, T)        finished: used where none of these is there
 ///     weights/layer_L/query, key       (d_model, heads * d_head)       y = x W + b; layer_L_query.npy in a folder
 ///     weights/layer_L/query_bias, ...  (heads * d_head)
 ///     tokens                           (T) or (documents, T) text of the tokens
@@ -44,7 +47,8 @@ struct StoredInput {
 /// Numbers beside them: num_heads, head_dim, causal (0 or 1), score_scale and window (keys further back are masked);
 /// without them attention goes in both directions and scores are multiplied by 1/sqrt(head_dim). Where `turned` is 1
 /// queries and keys have been turned by rotary positions. Queries and keys that are stored are used as they are;
-/// otherwise weights make them from the states.
+/// otherwise weights make them from the states. Finished attention is read row by row while it is looked at; where nobody
+/// says whether it is causal its own first rows do.
 /// @param path   a file, or a folder
 /// @throws IoError, FormatError if nothing of this is found, or what is found does not fit together; ShapeError if the
 ///         number of heads is neither stored nor given, or does not divide the width
@@ -55,7 +59,8 @@ StoredInput stored_states(const std::filesystem::path& path, const StoredStatesO
 ///
 /// In pre-norm models what enters the projections is the output of the layer's norm. States that are not (see
 /// share_from_norm) are refused when their document is read; with `apply_norm` they are raw, and normalised.
-/// @throws ShapeError also if the states do not have the model's width, or the attributes contradict the model
+/// @throws ShapeError also if the states do not have the model's width, attention not its heads, or the attributes
+///         contradict the model
 StoredInput stored_states(const std::filesystem::path& path, Model model, const StoredStatesOptions& options = {});
 
 }  // namespace headwave

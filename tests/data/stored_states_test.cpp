@@ -1,11 +1,9 @@
 #include "../../data/sources/stored_states.h"
 
 #include <cmath>
-#include <fstream>
 #include <limits>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "../../core/model/model_pass.h"
 #include "../../core/numbers/error.h"
@@ -13,6 +11,7 @@
 #include "../../data/models/model_directory.h"
 #include "../../data/sources/stored_arrays.h"
 #include "../catch.h"
+#include "../npy_file.h"
 
 using namespace headwave;
 
@@ -34,17 +33,6 @@ class Keep : public Probe {
 
 std::filesystem::path stored(const std::string& name) {
   return repository_file("tests/golden/stored") / name;
-}
-
-/// A float32 .npy file, version 1.0.
-void write_npy(const std::filesystem::path& path, const std::vector<Index>& shape, const std::vector<float>& values) {
-  std::string header =
-      fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({},), }}", fmt::join(shape, ", "));
-  header.resize(118 - 1, ' ');
-  header += '\n';
-  std::ofstream file(path, std::ios::binary);
-  file << "\x93NUMPY" << '\x01' << '\0' << static_cast<char>(header.size()) << '\0' << header;
-  file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(4 * values.size()));
 }
 
 /// The second half of the folder's array.

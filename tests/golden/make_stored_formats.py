@@ -5,7 +5,7 @@ tests/data/stored_formats_test.
 
 Written with numpy 2.4.6, h5py 3.16.0, torch 2.15.0 and safetensors 0.8.0. Entry (layer, document, token, width) is
 ((60 layer + 30 document + 4 token + width) * 7 % 61 - 30) / 8, which float16 and bfloat16 hold exactly: every file gives
-the same numbers.
+the same numbers. attention.h5 holds finished attention, of which the test knows the formula.
 """
 import pathlib
 import sys
@@ -25,6 +25,13 @@ BFLOAT.set_ebias(127)
 def states():
     layer, document, token, width = np.indices((LAYERS, DOCUMENTS, T, WIDTH))
     return (((60 * layer + 30 * document + 4 * token + width) * 7 % 61 - 30) / 8).astype(np.float32)
+
+
+def attention():
+    """Of 2 layers, 2 documents, 3 heads and 5 tokens; 1/4 and 3/4 are exact in every type."""
+    layer, document, head, query, key = np.indices((2, 2, 3, 5, 5))
+    first = (layer + 2 * document + head + query) % 5
+    return np.where(key == first, 0.75, np.where(key == (first + 1 + layer) % 5, 0.25, 0)).astype(np.float32)
 
 
 def main(folder):
@@ -62,6 +69,13 @@ def main(folder):
         file["marks"] = np.array([1, 0, 1], dtype=np.int8)
         for document in range(DOCUMENTS):
             file[f"probe/{document + 9}"] = x[:, document, : T - document]
+    with h5py.File(folder / "attention.h5", "w") as file:
+        weights = attention()
+        space = h5py.h5s.create_simple(weights[0].shape)
+        bits = h5py.h5d.create(file.create_group("attention").id, b"layer_0", BFLOAT, space)
+        bits.write(h5py.h5s.ALL, h5py.h5s.ALL, weights[0])
+        file.create_dataset("attention/layer_1", data=weights[1].astype(">f2"), chunks=(1, 2, 3, 5), compression="gzip",
+                            shuffle=True)
 
     np.save(folder / "documents" / "a.npy", x[:, 0])
     np.savez(folder / "documents" / "b.npz", states=x[:, 1], ids=ids[1])

@@ -1,0 +1,110 @@
+#include "document_arrays.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+#include "name_pattern.h"
+
+namespace headwave {
+
+namespace {
+
+StoredExtent extent_of(const StoredArrays& arrays, const StoredPart& part, const DocumentPlace& place) {
+  const StoredExtent extent = stored_extent(arrays, part, place.text);
+  if (extent.length != place.length || place.row >= extent.documents)
+    throw FormatError(fmt::format("{} holds {} documents of {} tokens, another layer {} of {}; expected the same",
+                                  arrays.called(name_of_document(part.name, place.text)), extent.documents,
+                                  extent.length, place.row + 1, place.length));
+  return extent;
+}
+
+/// One document's entries of an array, of one layer.
+ArrayBlock document_block(const StoredPart& part, const DocumentPlace& place, const std::vector<Index>& shape) {
+  ArrayBlock block = whole_block(shape);
+  for (std::size_t a = 0; a < part.axes.size(); ++a) {
+    if (part.axes[a] != StoredAxis::document && part.axes[a] != StoredAxis::layer) continue;
+    block.first[a] = part.axes[a] == StoredAxis::layer ? part.entry : place.row;
+    block.count[a] = 1;
+  }
+  return block;
+}
+
+/// The entries of a block by head, whatever the order of its axes.
+class HeadEntries {
+ public:
+  HeadEntries(const StoredPart& part, const ArrayBlock& block, std::vector<float> values) : values_(std::move(values)) {
+    count_.fill(1);
+    Index step = 1;
+    for (std::size_t a = part.axes.size(); a-- > 0; step *= block.count[a]) {
+      stride_[at(part.axes[a])] = step;
+      count_[at(part.axes[a])] = block.count[a];
+    }
+  }
+
+  [[nodiscard]] Index count(StoredAxis axis) const { return count_[at(axis)]; }
+
+  /// Copies a head's entries to where they belong.
+  /// @param into  part of a row-major matrix
+  template <class Part>
+  void place(Index head, StoredAxis rows, StoredAxis columns, Part&& into) const {
+    const float* first = values_.data() + static_cast<std::ptrdiff_t>(head * stride_[at(StoredAxis::head)]);
+    const Index row = stride_[at(rows)], column = stride_[at(columns)];
+    if (column == 1)
+      into = Eigen::Map<const Matrix32, Eigen::Unaligned, Eigen::OuterStride<>>(first, count(rows), count(columns),
+                                                                                Eigen::OuterStride<>(row));
+    else
+      into = Eigen::Map<const Matrix32, Eigen::Unaligned, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>(
+          first, count(rows), count(columns), {row, column});
+  }
+
+ private:
+  static std::size_t at(StoredAxis axis) { return static_cast<std::size_t>(axis); }
+
+  std::vector<float> values_;
+  std::array<Index, stored_axis_kinds> stride_{}, count_{};
+};
+
+}  // namespace
+
+Matrix32 document_matrix(const StoredArrays& arrays, const StoredPart& part, const DocumentPlace& place) {
+  const std::string name = name_of_document(part.name, place.text);
+  extent_of(arrays, part, place);
+  const ArrayBlock block = document_block(part, place, arrays.shape(name));
+  const HeadEntries entries(part, block, arrays.block(name, block));
+  const Index heads = entries.count(StoredAxis::head), width = entries.count(StoredAxis::width);
+  Matrix32 matrix(entries.count(StoredAxis::token), heads * width);
+  for (Index head = 0; head < heads; ++head)
+    entries.place(head, StoredAxis::token, StoredAxis::width, matrix.middleCols(head * width, width));
+  if (matrix.allFinite()) return matrix;
+  throw FormatError(fmt::format("{} document {} holds NaN or infinite values; expected finite states",
+                                arrays.called(name), place.row));
+}
+
+FinishedAttention document_attention(std::shared_ptr<const StoredArrays> arrays, const StoredPart& part,
+                                     const DocumentPlace& place, Index number) {
+  const std::string name = name_of_document(part.name, place.text);
+  FinishedAttention attention;
+  attention.heads = extent_of(*arrays, part, place).width;
+  attention.length = place.length;
+  attention.called = fmt::format("{} document {}", arrays->called(name), number);
+  const ArrayBlock all = document_block(part, place, arrays->shape(name));
+  const auto query = static_cast<std::size_t>(std::ranges::find(part.axes, StoredAxis::query) - part.axes.begin());
+  attention.rows = [arrays = std::move(arrays), part, name, all, query](Index first, Index count) {
+    ArrayBlock block = all;
+    block.first[query] = first;
+    block.count[query] = count;
+    const HeadEntries entries(part, block, arrays->block(name, block));
+    const Index heads = entries.count(StoredAxis::head);
+    Matrix32 rows(heads * count, entries.count(StoredAxis::key));
+    for (Index head = 0; head < heads; ++head)
+      entries.place(head, StoredAxis::query, StoredAxis::key, rows.middleRows(head * count, count));
+    return rows;
+  };
+  return attention;
+}
+
+}  // namespace headwave

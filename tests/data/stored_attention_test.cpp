@@ -1,0 +1,306 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <fstream>
+#include <map>
+
+#include <Eigen/Core>
+#include <fmt/format.h>
+
+#include "../../core/model/model_pass.h"
+#include "../../core/numbers/error.h"
+#include "../../data/models/model_directory.h"
+#include "../../data/sources/document_arrays.h"
+#include "../../data/sources/stored_states.h"
+#include "../catch.h"
+#include "../npy_file.h"
+#include "kept_pass.h"
+
+using namespace headwave;
+
+// The HDF5 file comes from tests/golden/make_stored_formats.py, attention of transformers from make_families.py.
+namespace {
+
+constexpr Index layers = 2, documents = 2, heads = 3, length = 5;
+
+std::filesystem::path family(const std::string& name) {
+  return repository_file("tests/golden/families") / name;
+}
+
+/// Weights that float16 and bfloat16 hold exactly; those of a query lie where its number says.
+float weight(Index layer, Index document, Index head, Index query, Index key) {
+  const Index first = (layer + 2 * document + head + query) % length;
+  return key == first ? 0.75F : key == (first + 1 + layer) % length ? 0.25F : 0.0F;
+}
+
+/// All of them, the axes in an order: 0 layer, 1 document, 2 head, 3 query, 4 key.
+std::vector<float> weights_by(const std::array<int, 5>& order) {
+  const std::array<Index, 5> sizes{layers, documents, heads, length, length};
+  std::vector<float> values;
+  std::array<Index, 5> at{};
+  for (Index n = 0; n < layers * documents * heads * length * length; ++n) {
+    Index rest = n;
+    for (std::size_t a = 5; a-- > 0;) {
+      const auto axis = static_cast<std::size_t>(order[a]);
+      at[axis] = rest % sizes[axis];
+      rest /= sizes[axis];
+    }
+    values.push_back(weight(at[0], at[1], at[2], at[3], at[4]));
+  }
+  return values;
+}
+
+StoredStatesOptions dataset(const std::string& name, const std::string& axes = "") {
+  StoredStatesOptions options;
+  options.dataset = name;
+  if (!axes.empty()) options.axes = stored_axes(axes).value();
+  return options;
+}
+
+/// The weights that probes see of a document: layer by layer, head by head.
+std::map<AttentionKind, std::vector<Matrix32>> seen(const StoredInput& input, Index document) {
+  KeptPass kept;
+  const std::array<Probe*, 1> probes{&kept};
+  model_pass(input.model, input.source->document(document), probes);
+  return kept.weights;
+}
+
+void check_weights(const StoredInput& input) {
+  REQUIRE(input.source->count() == documents);
+  CHECK(input.model.stack.block.heads == heads);
+  for (Index d = 0; d < documents; ++d) {
+    const std::vector<Matrix32> came = seen(input, d).at(AttentionKind::self);
+    REQUIRE(came.size() == static_cast<std::size_t>(layers * heads));
+    for (Index l = 0; l < layers; ++l)
+      for (Index h = 0; h < heads; ++h)
+        for (Index i = 0; i < length; ++i)
+          for (Index j = 0; j < length; ++j)
+            CHECK(came[static_cast<std::size_t>(l * heads + h)](i, j) == weight(l, d, h, i, j));
+  }
+}
+
+std::vector<float> part_of(const std::vector<float>& values, Index part, Index parts) {
+  const auto size = std::ssize(values) / parts;
+  return {values.begin() + part * size, values.begin() + (part + 1) * size};
+}
+
+constexpr std::array<int, 5> in_order{0, 1, 2, 3, 4};
+const std::vector<Index> whole_shape{layers, documents, heads, length, length};
+
+/// An array in memory that remembers what was asked of it.
+class AskedArrays : public StoredArrays {
+ public:
+  explicit AskedArrays(std::vector<Index> shape) : shape_(std::move(shape)) {}
+  [[nodiscard]] std::vector<std::string> names() const override { return {"attentions"}; }
+  [[nodiscard]] bool has(const std::string& name) const override { return name == "attentions"; }
+  [[nodiscard]] std::vector<Index> shape(const std::string& /*name*/) const override { return shape_; }
+  [[nodiscard]] std::string type(const std::string& /*name*/) const override { return "float32"; }
+  [[nodiscard]] std::vector<float> block(const std::string& /*name*/, const ArrayBlock& block) const override {
+    std::size_t entries = 1;
+    for (const Index count : block.count) entries *= static_cast<std::size_t>(count);
+    most = std::max(most, entries);
+    all += entries;
+    return std::vector<float>(entries, 1.0F / static_cast<float>(shape_.back()));
+  }
+  [[nodiscard]] std::vector<std::string> texts(const std::string& /*name*/) const override { return {}; }
+  [[nodiscard]] std::optional<double> number(const std::string& /*name*/) const override { return {}; }
+  [[nodiscard]] std::vector<std::filesystem::path> files() const override { return {}; }
+  [[nodiscard]] const std::filesystem::path& path() const override { return path_; }
+  [[nodiscard]] std::string called(const std::string& name) const override { return "'" + name + "'"; }
+  mutable std::size_t most = 0, all = 0;
+
+ private:
+  std::vector<Index> shape_;
+  std::filesystem::path path_ = "memory";
+};
+
+}  // namespace
+
+TEST_CASE("attention that transformers finished is what the model's own pass shows, causal where the model is") {
+  for (const auto& [name, kind] : {std::pair{"gpt2", AttentionKind::causal},
+                                   {"bert-mlm", AttentionKind::self},
+                                   {"llama", AttentionKind::causal},
+                                   {"distilbert", AttentionKind::self}}) {
+    CAPTURE(name);
+    const auto options = dataset("{document}.attentions", "layer,head,query,key");
+    const auto file = family(name) / "expected.safetensors";
+    const StoredInput alone = stored_states(file, options),
+                      beside = stored_states(file, open_model(family(name)), options);
+    CHECK(alone.model.stack.block.causal == (kind == AttentionKind::causal));
+    for (Index d = 0; d < alone.source->count(); ++d) {
+      const auto states = dataset("{document}.attention_input", "layer,token,width");
+      const auto computed = seen(stored_states(file, open_model(family(name)), states), d).at(kind);
+      const auto shown = seen(alone, d).at(kind);
+      REQUIRE(shown.size() == computed.size());
+      CHECK(shown == seen(beside, d).at(kind));
+      for (std::size_t h = 0; h < shown.size(); ++h) CHECK((shown[h] - computed[h]).cwiseAbs().maxCoeff() < 1e-5F);
+    }
+  }
+}
+
+TEST_CASE("finished attention of every type, byte order and layout is the same attention, to the bit") {
+  const TemporaryFolder folder;
+  const std::vector<float> values = weights_by(in_order);
+  const auto check = [&](const auto& numbers, const std::string& descr, bool fortran) {
+    CAPTURE(descr, fortran);
+    write_npy(folder / "a.npy", whole_shape, numbers, descr, fortran);
+    check_weights(stored_states(folder / "a.npy"));  // the only array, of five axes
+  };
+  const auto swapped = [](auto bits) {
+    auto bytes = std::bit_cast<std::array<std::byte, sizeof bits>>(bits);
+    std::ranges::reverse(bytes);
+    return std::bit_cast<decltype(bits)>(bytes);
+  };
+  for (const bool fortran : {false, true}) {
+    const std::vector<float> placed = fortran ? weights_by({4, 3, 2, 1, 0}) : values;
+    std::vector<float> big;
+    std::vector<double> wide(placed.begin(), placed.end()), wide_big;
+    std::vector<std::uint16_t> half, half_big;
+    for (const float value : placed) {
+      big.push_back(std::bit_cast<float>(swapped(std::bit_cast<std::uint32_t>(value))));
+      wide_big.push_back(std::bit_cast<double>(swapped(std::bit_cast<std::uint64_t>(static_cast<double>(value)))));
+      half.push_back(std::bit_cast<std::uint16_t>(Eigen::half(value)));
+      half_big.push_back(swapped(half.back()));
+    }
+    check(placed, "<f4", fortran);
+    check(big, ">f4", fortran);
+    check(wide, "<f8", fortran);
+    check(wide_big, ">f8", fortran);
+    check(half, "<f2", fortran);
+    const StoredInput input = stored_states(folder / "a.npy");
+    CHECK(std::get<std::string>(input.source->provenance().at("stored_type")) ==
+          "float16: weights are rounded to 11 bits");
+    CHECK(std::get<std::string>(input.source->provenance().at("source")) == "stored attention");
+    check(half_big, ">f2", fortran);
+  }
+}
+
+TEST_CASE("the axes of finished attention come in any order") {
+  const TemporaryFolder folder;
+  constexpr std::array words{"layer", "document", "head", "query", "key"};
+  std::array<int, 5> order = in_order;
+  do {
+    std::string axes;
+    std::vector<Index> shape;
+    for (const int axis : order) {
+      axes += fmt::format("{}{}", axes.empty() ? "" : ",", words[static_cast<std::size_t>(axis)]);
+      shape.push_back(whole_shape[static_cast<std::size_t>(axis)]);
+    }
+    CAPTURE(axes);
+    write_npy(folder / "a.npy", shape, weights_by(order));
+    check_weights(stored_states(folder / "a.npy", dataset("a", axes)));
+  } while (std::ranges::next_permutation(order).found);
+}
+
+TEST_CASE("finished attention is found by its usual names, in HDF5 and in folders, a document each or a layer each") {
+  const TemporaryFolder folder;
+  const std::vector<float> values = weights_by(in_order);
+  const StoredInput tree = stored_states(repository_file("tests/golden/stored/formats/attention.h5"));
+  check_weights(tree);
+  CHECK(std::get<std::string>(tree.source->provenance().at("stored_type")) ==
+        "bfloat16: weights are rounded to 8 bits");
+
+  for (const char* name : {"layers", "each"}) std::filesystem::create_directory(folder / name);
+  for (Index l = 0; l < layers; ++l)
+    write_npy(folder / fmt::format("layers/attentions_layer_{}.npy", l), {documents, heads, length, length},
+              part_of(values, l, layers));
+  check_weights(stored_states(folder / "layers"));
+
+  // By document, then layers.
+  const std::vector<float> by_document = weights_by({1, 0, 2, 3, 4});
+  for (Index d = 0; d < documents; ++d)
+    write_npy(folder / fmt::format("each/d{}.npy", d), {layers, 1, heads, length, length},
+              part_of(by_document, d, documents));
+  check_weights(stored_states(folder / "each"));
+  write_npy(folder / "each/d2.npy", {layers, 1, heads, 1, 1}, std::vector<float>(layers * heads, 1.0F));
+  const StoredInput unlike = stored_states(folder / "each");
+  REQUIRE(unlike.source->count() == 3);
+  CHECK(unlike.source->length(2) == 1);
+  CHECK(seen(unlike, 2).at(AttentionKind::self).front()(0, 0) == 1);
+  write_npy(folder / "each/d2.npy", {layers, 1, 1, 1, 1}, std::vector<float>(layers, 1.0F));
+  CHECK_THROWS_WITH(seen(stored_states(folder / "each"), 2), ContainsSubstring("has 1 heads, expected 3"));
+}
+
+TEST_CASE("a map names finished attention, and what is beside it") {
+  const TemporaryFolder folder;
+  const auto map = [&](const std::string& text) {
+    std::ofstream(folder / "m.toml") << text;
+    StoredStatesOptions options;
+    options.map = folder / "m.toml";
+    return options;
+  };
+  write_npy(folder / "a.npy", {layers, documents, heads, length, length}, weights_by(in_order));
+  const StoredInput input =
+      stored_states(folder / "a.npy", map("causal = false\n[attention]\nname = 'a'\nfirst_layer = 4\n"));
+  CHECK(input.source->document(0).stored.back().layer == 5);
+  CHECK(input.model.stack.layers() == 6);
+  const auto refuse = [&](const std::string& text, const std::string& problem) {
+    CHECK_THROWS_WITH(stored_states(folder / "a.npy", map(text)), ContainsSubstring(problem));
+  };
+  refuse("attention = 'a'\nstates = 'a'", "'attention' should be given alone");
+  refuse("[attention]\nname = 'a'\naxes = 'layer,document,head,token,width'",
+         "[attention]: 'axes' should be those of "
+         "finished attention");
+  refuse("[states]\nname = 'a'\naxes = 'layer,document,head,query,key'", "'axes' should be token and width, not query");
+  refuse("[attention]\nname = 'a'\naxes = 'layer,document,head,query,token'",
+         "'axes' should be some of layer, document");
+  refuse("[attention]\nname = 'b'", "there is no 'b' for finished attention");
+  CHECK_THROWS_WITH(seen(stored_states(folder / "a.npy", map("causal = true\nattention = 'a'")), 1),
+                    ContainsSubstring("a.npy: document 1, layer 0, head 0, row 0 gives 0.75 to token 2, expected 0 "
+                                      "behind the query"));
+}
+
+TEST_CASE("finished attention that does not fit together, or a model that it is not from, is refused") {
+  const TemporaryFolder folder;
+  const std::vector<float> values = weights_by(in_order);
+  const auto refuse = [&](const std::filesystem::path& path, const StoredStatesOptions& options,
+                          const std::string& problem) {
+    CHECK_THROWS_WITH(stored_states(path, options), ContainsSubstring(problem));
+  };
+  write_npy(folder / "a.npy", {layers, documents * heads, length, length}, values);
+  refuse(folder / "a.npy", dataset("a", "head,query,document,key"), "6 queries and 5 keys, expected as many of both");
+  std::filesystem::create_directory(folder / "four");
+  write_npy(folder / "four/attentions_layer_0.npy", {documents, heads, length, length}, part_of(values, 0, layers));
+  write_npy(folder / "four/attentions_layer_1.npy", {documents, heads - 1, length, length},
+            std::vector<float>(values.begin(), values.begin() + documents * (heads - 1) * length * length));
+  refuse(folder / "four", {},
+         "attentions_layer_1.npy: has 2 heads, a layer before it 3; expected as many in all of them");
+
+  write_npy(folder / "attentions.npy", {documents, heads, length, length}, part_of(values, 0, layers));
+  refuse(folder / "attentions.npy", {}, "say which axes it has with --axes or in --states-map");
+  StoredStatesOptions layer;
+  layer.layer = 3;
+  CHECK(stored_states(folder / "attentions.npy", layer).source->document(1).stored.front().layer == 3);
+  write_npy(folder / "b.npy", whole_shape, values);
+  StoredStatesOptions other;
+  other.heads = 4;
+  refuse(folder / "b.npy", other, "finished attention of 3 heads; 4 were said");
+  const auto with_model = [&](const char* name, const StoredStatesOptions& options, const std::string& problem) {
+    CHECK_THROWS_WITH(stored_states(folder / "b.npy", open_model(family(name)), options), ContainsSubstring(problem));
+  };
+  with_model("bert-mlm", {}, "of 3 heads, the model has 4; is it from this model?");
+  with_model("t5", {}, "is an encoder-decoder with three kinds of attention");
+  other = {};
+  other.apply_norm = true;
+  with_model("gpt2", other, "finished attention has no states to put a norm on");
+  refuse(folder / "b.npy", other, "--apply-norm takes the norm from the model");
+  std::filesystem::resize_file(folder / "b.npy", std::filesystem::file_size(folder / "b.npy") - 4);
+  refuse(folder / "b.npy", {}, "b.npy");
+}
+
+TEST_CASE("of finished attention no more is read at once than a tile") {
+  constexpr Index tokens = 1000;
+  const auto arrays = std::make_shared<const AskedArrays>(std::vector<Index>{4, 2, 8, tokens, tokens});
+  const StoredPart part{
+      "attentions", {StoredAxis::layer, StoredAxis::document, StoredAxis::head, StoredAxis::query, StoredAxis::key}, 2};
+  Model model;
+  model.stack.blocks.resize(4);
+  model.stack.block.heads = model.stack.block.kv_heads = 8;
+  Document document;
+  document.stored.push_back({2, {}, {}, {}, document_attention(arrays, part, {"", 1, tokens, ""}, 1)});
+  CHECK(document.length() == tokens);
+  CHECK(arrays->all == 0);
+  model_pass(model, document, {});
+  CHECK(arrays->most == 8 * 64 * tokens);
+  CHECK(arrays->all == 8 * tokens * tokens);
+}
