@@ -216,7 +216,7 @@ expect 0 "pytorch_model.bin: this is PyTorch's format" inspect "$work/pickled"
 
 # A model without a position table says so, in words.
 expect 0 "offsets by position alone: undefined, the model has no position table (its positions are rotary)" atlas --model "$families/llama" --out "$work/rotary" --formats svg
-grep -qF "no position table (its positions are rotary)" "$work/rotary/summary.html" || { echo "FAILED: the page does not say that there is no position table"; failed=1; }
+grep -qF "no position table (its positions are rotary)" "$work/rotary/report.html" || { echo "FAILED: the page does not say that there is no position table"; failed=1; }
 expect 0 "its positions are rotary" inspect "$work/rotary/results.h5"
 expect 0 "by weights: undefined, the model has no position table (its positions are a linear bias of the scores)" run --model "$families/bloom" --ids "$work/five.json" --out "$work/bias" --no-figures
 
@@ -297,7 +297,7 @@ expect 1 "holds no results.h5" figures "$work"
 expect 1 "name one of $work/atlas2/self, $work/atlas2/causal" figures "$work/atlas2"
 expect 0 "keeps maps of the first 32 tokens, --map-tokens 40" figures "$work/r/results.h5" --map-tokens 40 --formats svg
 expect 0 "keeps maps of the first 7 tokens, --map-tokens 9" run --states "$stored" --map-tokens 9 --reach 5 --no-figures --out "$work/few"
-[ -s "$work/r/summary.html" ] || { echo "FAILED: no summary"; failed=1; }
+[ -s "$work/r/report.html" ] || { echo "FAILED: no summary"; failed=1; }
 
 # What an earlier run wrote goes when a new one replaces it, and what is another's stays.
 holds() {
@@ -314,11 +314,11 @@ profile="figures/offset_profile"
   expect 0 "L1H3" run $small --formats svg,png
   : >"$work/again/notes.txt"
   : >"$work/again/figures/mine.png"
-  holds "$work/again" results.h5 summary.html notes.txt figures/mine.png $profile.svg $profile.png $profile.tsv
+  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.svg $profile.png $profile.tsv
   expect 0 "L1H3" run $small --formats pdf --force
-  holds "$work/again" results.h5 summary.html notes.txt figures/mine.png $profile.pdf $profile.tsv
+  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.pdf $profile.tsv
   expect 1 "there is no L9H9" run $small --formats svg --force --heads L9H9
-  holds "$work/again" results.h5 summary.html notes.txt figures/mine.png $profile.pdf $profile.tsv
+  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.pdf $profile.tsv
   expect 0 "L1H3" run $small --no-figures --force
   holds "$work/again" results.h5 notes.txt figures/mine.png
   rm "$work/again/figures/mine.png"
@@ -330,17 +330,17 @@ profile="figures/offset_profile"
 kinds="$2/tests/golden/families/bart"
 expect 1 "--force" atlas --model "$kinds" --out "$work/again" --no-figures
 expect 0 "causal attention" atlas --model "$kinds" --out "$work/again" --formats svg --force
-holds "$work/again" notes.txt self/results.h5 self/summary.html self/figures/position_kernel.svg self/figures/position_kernel.tsv self/figures/word_profile.svg self/figures/word_profile.tsv causal/results.h5 causal/summary.html causal/figures/position_kernel.svg causal/figures/position_kernel.tsv causal/figures/word_profile.svg causal/figures/word_profile.tsv
+holds "$work/again" notes.txt self/results.h5 self/report.html self/figures/position_kernel.svg self/figures/position_kernel.tsv self/figures/word_profile.svg self/figures/word_profile.tsv causal/results.h5 causal/report.html causal/figures/position_kernel.svg causal/figures/position_kernel.tsv causal/figures/word_profile.svg causal/figures/word_profile.tsv
 expect 1 "--force" atlas --model "$2/tests/golden/families/gpt2" --out "$work/again" --no-figures
 expect 0 "x chance  by weights" atlas --model "$2/tests/golden/families/gpt2" --out "$work/again" --no-figures --force
 holds "$work/again" notes.txt results.h5
 [ -e "$work/again/self" ] && { echo "FAILED: an empty folder of a kind stays"; failed=1; }
 # A file that is no result of ours is replaced where --force says so; what lies beside it is not ours.
 mkdir "$work/foreign" "$work/foreign/figures"
-for name in results.h5 summary.html figures/offset_profile.png; do : >"$work/foreign/$name"; done
+for name in results.h5 report.html figures/offset_profile.png; do : >"$work/foreign/$name"; done
 expect 1 "--force" atlas --model "$2/tests/golden/families/gpt2" --out "$work/foreign" --no-figures
 expect 0 "x chance  by weights" atlas --model "$2/tests/golden/families/gpt2" --out "$work/foreign" --no-figures --force
-holds "$work/foreign" results.h5 summary.html figures/offset_profile.png
+holds "$work/foreign" results.h5 report.html figures/offset_profile.png
 expect 0 "gpt2" -q spectrum --model "$golden" "$2/tests/golden/families/gpt2" --out "$work/s2" --formats svg
 : >"$work/s2/mine.h5"
 expect 0 "bert" -q spectrum --model "$golden" --out "$work/s2" --formats png --force
@@ -453,7 +453,7 @@ expect 1 "linked2/figures: is a link" -q run --model "$work/model" --ids "$work/
 rm "$work/linked2/figures"
 mkdir "$work/linked2/figures"
 echo mine >"$work/elsewhere/page"
-ln -s "$work/elsewhere/page" "$work/linked2/summary.html"
+ln -s "$work/elsewhere/page" "$work/linked2/report.html"
 ln -s "$work/elsewhere/figures/offset_profile.tsv" "$work/linked2/figures/offset_profile.tsv"
 expect 0 "wrote" figures "$work/linked2/results.h5" --formats svg
 [ "$(cat "$work/elsewhere/page" "$work/elsewhere/figures/offset_profile.tsv")" = "$(printf 'mine\nmine')" ] || { echo "FAILED: figures were written through a link"; failed=1; }

@@ -75,6 +75,7 @@ int dry_run(RunOptions& options, const SourceOptions& given) {
   const JobInput input = input_of(options.input, given, options.job.seed);
   const double reading = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   require_heads(options.folder.drawing, input.model);
+  require_maps(options.job, *input.source);
   progress_at("a trial of the first documents");
   const JobEstimate job = estimate_job(input.model, *input.source, options.job);
   const std::string lengths =
@@ -140,7 +141,6 @@ std::vector<KindResult> run_kept(const JobInput& input, const JobOptions& option
 int run(const CLI::App& command, RunOptions& options, const SourceOptions& given) {
   const auto start = std::chrono::steady_clock::now();
   if (options.dry_run) return dry_run(options, given);
-  options.job.map_tokens = std::max(options.job.map_tokens, options.folder.drawing.tokens);
   if (is_finished(options, given)) {
     say(fmt::format("{}: the job is finished; there is nothing to go on with", options.folder.folder.string()));
     return done;
@@ -149,6 +149,7 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   const fs::path file = kept_file(folder, options);
   const JobInput input = input_of(options.input, given, options.job.seed);
   require_heads(options.folder.drawing, input.model);
+  require_maps(options.job, *input.source);
   folder.require_space(result_bytes(input.model, *input.source, options.job));
   UnfinishedRun kept(file, identity_of(input, options.job), options.keep_every);
   std::vector<KindResult> results = run_kept(input, options.job, kept);
@@ -198,7 +199,7 @@ void add_run(CLI::App& program, Command& chosen) {
   add_job_options(*command, options->job);
   add_examples(*command,
                {{"run --model minilm --text text.txt --documents 100 --length 512 --out result",
-                 "every analysis of every head, over 100 documents of a text; result/summary.html shows it all"},
+                 "every analysis of every head, over 100 documents of a text; result/report.html shows it all"},
                 {"run --model minilm --text text.txt --documents 100 --length 512 --dry-run",
                  "what time, memory and disk that would take"},
                 {"run --model minilm --text text.txt --documents 100 --length 512 --out result --resume",
