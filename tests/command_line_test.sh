@@ -27,7 +27,7 @@ printf 'a b c\n' >"$work/text.txt"
 : >"$work/empty.txt"
 expect 0 "Usage" --help
 expect 0 "headwave 0" --version
-for command in demo run plant spectrum figures inspect atlas re-aim reproduce query loss predict; do expect 0 "Usage" $command --help; done
+for command in demo run plant spectrum figures report inspect atlas re-aim reproduce query loss predict; do expect 0 "Usage" $command --help; done
 expect 2 "there is no command 'nonsense'" nonsense
 
 # One line says what is wrong with a command line, and what may have been meant.
@@ -58,6 +58,9 @@ expect_line 2 "--font: expected letters, digits, spaces and hyphens, got 'Sans\\
 expect_line 2 "--font: expected letters, digits, spaces and hyphens, got '\`id\`'" run --font '`id`'
 expect_line 2 "--font-size: expected a number, 4 to 40, got '3'" atlas --font-size 3
 expect_line 2 "letters of 30 points are too large for a figure 3.4 inches wide; at most 13.6" figures x --figure-width column --font-size 30
+expect_line 2 "--map-window: expected FIRST:END, 1 to 64 tokens, got '0:65'" run --map-window 0:65
+expect_line 2 "--map-window: expected FIRST:END, 1 to 64 tokens, got '9:9'" demo --map-window 9:9
+expect_line 2 "--map-window: expected FIRST:END, 1 to 64 tokens, got '10'" run --map-window 10
 expect_line 2 "--palette: there is no 'virids'; did you mean 'viridis'?" re-aim --palette virids
 expect_line 2 "--pairs: expected all, without_special or without_sink, got 'none'" demo --pairs none
 expect_line 2 "--only: there is no 'delay_spectra'; did you mean 'delay_spectrum'?" demo --only delay_spectra
@@ -295,9 +298,30 @@ grep -q 'width="3.400in"' "$work/paper/figures/offset_profile.svg" || { echo "FA
 expect 0 "$work/r/figures" figures "$work/r/" --heads L1H2,L3H0 --formats svg
 expect 1 "holds no results.h5" figures "$work"
 expect 1 "name one of $work/atlas2/self, $work/atlas2/causal" figures "$work/atlas2"
-expect 0 "keeps maps of the first 32 tokens, --map-tokens 40" figures "$work/r/results.h5" --map-tokens 40 --formats svg
-expect 0 "keeps maps of the first 7 tokens, --map-tokens 9" run --states "$stored" --map-tokens 9 --reach 5 --no-figures --out "$work/few"
-[ -s "$work/r/report.html" ] || { echo "FAILED: no summary"; failed=1; }
+expect 0 "keeps maps of 7 tokens, --map-tokens 9" run --states "$stored" --map-tokens 9 --reach 5 --no-figures --out "$work/few"
+[ -s "$work/r/report.html" ] || { echo "FAILED: no page"; failed=1; }
+
+# Maps of another document and window, in the figure and the result.
+expect 1 "--map-document: there is no document 4; the job has 4, 0 to 3" run --model "$golden" --random-tokens 10 --documents 4 --map-document 4 --out "$work/map"
+expect 1 "--map-window: begins at token 20; document 1 has 20, 0 to 19" run --model "$golden" --random-tokens 10 --documents 4 --map-document 1 --map-window 20:30 --out "$work/map"
+expect 0 "" run --model "$golden" --random-tokens 10 --documents 4 --map-document 3 --map-window 5:11 --only attention_map --formats svg --out "$work/map"
+expect 0 "attention_map/largest" inspect "$work/map/results.h5"
+expect 0 "map-window = " inspect "$work/map/results.h5" --job
+grep -q "^0	0	5	5	" "$work/map/figures/attention_map.tsv" || { echo "FAILED: the map does not begin with token 5"; failed=1; }
+expect 0 "keeps maps of 6 tokens, --map-tokens 8" figures "$work/map" --map-tokens 8 --formats svg
+
+# The page again, from the result file alone.
+mkdir "$work/sent" && cp "$work/map/results.h5" "$work/sent/"
+expect 0 "wrote $work/sent/page.html" report "$work/sent/results.h5" --out "$work/sent/page.html"
+cmp -s "$work/map/report.html" "$work/sent/page.html" || { echo "FAILED: the page of a result is not the same each time"; failed=1; }
+expect 1 "page.html: is already there; choose another --out, or replace it with --force" report "$work/sent" --out "$work/sent/page.html"
+expect 0 "" -q report "$work/sent" --out "$work/sent/page.html" --force
+expect 0 "wrote $work/sent/report.html" report "$work/sent"
+expect 1 "is the result itself" report "$work/sent" --out "$work/sent/results.h5" --force
+expect 1 "is a folder; --out names the page itself" report "$work/sent" --out "$work/sent" --force
+expect 1 "text.txt" report "$work/text.txt" --out "$work/sent/none.html"
+expect 1 "holds no results.h5" report "$work" --out "$work/sent/none.html"
+[ -e "$work/sent/none.html" ] && { echo "FAILED: a page of no result"; failed=1; }
 
 # What an earlier run wrote goes when a new one replaces it, and what is another's stays.
 holds() {

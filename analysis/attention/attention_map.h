@@ -21,9 +21,10 @@ struct AttentionMaps {
   std::vector<Matrix> weights;  ///< one per head, (n', n) of the window: rows are queries, columns keys; of floats
   Index query_tile = 1;         ///< tokens of a tile; the last one may have fewer
   Index key_tile = 1;
-  std::vector<Matrix> largest;       ///< one per head, (query tiles, key tiles); none where the window is the document
-  std::vector<Matrix> mean;          ///< the same, over all pairs of the tile, masked ones with them
-  std::vector<std::string> tokens;   ///< (T') text of the queries; ids where no text is known, positions where no ids are
+  std::vector<Matrix> largest;  ///< one per head, (query tiles, key tiles); none where the window is the document
+  std::vector<Matrix> mean;     ///< the same, over all pairs of the tile, masked ones with them
+  std::vector<std::string>
+      tokens;  ///< (T') text of the queries; ids where no text is known, positions where no ids are
   std::vector<std::string> key_tokens;    ///< (T) text of the keys; the same but in cross-attention
   std::vector<std::uint8_t> special;      ///< (T') 1: a special token; empty: nothing is known
   std::vector<std::uint8_t> key_special;  ///< (T)

@@ -45,8 +45,7 @@ void add_figures(CLI::App& program, Command& chosen) {
   command->add_option("result", options->result, "results.h5 of an earlier run, or its folder")
       ->required()
       ->type_name("PATH");
-  command->add_option("--out", options->folder, "folder for figures/; default: the result's own")
-      ->type_name("DIR");
+  command->add_option("--out", options->folder, "folder for figures/; default: the result's own")->type_name("DIR");
   add_drawing_options(*command, options->drawing);
   add_examples(*command, {{"figures result/results.h5 --heads L0H2,L1H3",
                            "the same figures, with waves, maps and phases of these heads"},

@@ -1,3 +1,5 @@
+#include "../../reports/page/report.h"
+
 #include <filesystem>
 #include <memory>
 
@@ -6,7 +8,6 @@
 
 #include "../../core/numbers/error.h"
 #include "../../data/results/result_file.h"
-#include "../../reports/page/report.h"
 #include "../options/help.h"
 #include "../results/output_folder.h"
 #include "../results/result_path.h"

@@ -50,7 +50,9 @@ void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnH
         ->type_name("HEADS")
         ->group(group);
   if (drawn.maps)
-    command.add_option("--map-tokens", options.tokens, "how many tokens attention maps show, from the beginning of --map-window")
+    command
+        .add_option("--map-tokens", options.tokens,
+                    "how many tokens attention maps show, from the beginning of --map-window")
         ->check(whole_number(1, 64))
         ->capture_default_str()
         ->group(group);

@@ -72,8 +72,11 @@ const char* kind_of(const Field& field) {
 }
 
 ordered_json measure_json(const Field& field, const HeadPlaces& places, Index part) {
-  ordered_json measure{{"name", field.name}, {"part", places.part ? part_label(*places.part, part) : ""},
-                       {"long_name", visible_text(field.long_name)}, {"unit", field.unit}, {"kind", kind_of(field)}};
+  ordered_json measure{{"name", field.name},
+                       {"part", places.part ? part_label(*places.part, part) : ""},
+                       {"long_name", visible_text(field.long_name)},
+                       {"unit", field.unit},
+                       {"kind", kind_of(field)}};
   if (!field.flag_meanings.empty())
     for (const std::string& meaning : field.flag_meanings) measure["meanings"].push_back(visible_text(meaning));
   if (const std::string why = attribute_text(field.attributes, "undefined"); !why.empty())
@@ -81,8 +84,8 @@ ordered_json measure_json(const Field& field, const HeadPlaces& places, Index pa
   ordered_json values = ordered_json::array();
   for (Index layer = 0; layer < field.axis("layer").size(); ++layer)
     for (Index head = 0; head < field.axis("head").size(); ++head)
-      values.push_back(entry_json(
-          field, part * places.step_of_part + layer * places.step_of_layer + head * places.step_of_head));
+      values.push_back(
+          entry_json(field, part * places.step_of_part + layer * places.step_of_layer + head * places.step_of_head));
   measure["values"] = std::move(values);
   return measure;
 }

@@ -209,7 +209,8 @@ PageArrays page_arrays(const Result& result, std::size_t most) {
       slice *= part.kept[a].size();
     if (part.entries() > 0 && bytes_of(part, kept.store) <= most_of_one) {
       const std::vector<double> values = values_of(part);
-      Scaled scaled = kept.store == Store::exact ? Scaled{exact_bytes(values), {}} : scaled_bytes(values, slice, kept.store);
+      Scaled scaled =
+          kept.store == Store::exact ? Scaled{exact_bytes(values), {}} : scaled_bytes(values, slice, kept.store);
       block = packed_text(scaled.bytes);
       scales = std::move(scaled.scales);
     }

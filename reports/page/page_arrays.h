@@ -13,18 +13,18 @@ namespace headwave {
 enum class Store {
   exact,  ///< float32
   even,   ///< whole numbers up to 32767, of the largest magnitude in a slice: an even step; -32768: undefined
-  root,   ///< bytes up to 255, of the largest number in a slice, squared: fine steps where numbers are small; none below 0
+  root,  ///< bytes up to 255, of the largest number in a slice, squared: fine steps where numbers are small; none below 0
 };
 
 /// A large Field that views of the page draw.
 struct KeptArray {
   const char* field;
   Store store = Store::exact;
-  std::size_t slice = 1;     ///< how many of the last axes share one scale
-  const char* crop = "";     ///< axis of which the page keeps only the first entries; "": none
-  std::size_t crop_to = 0;   ///< ... so many
-  const char* narrow = "";   ///< axis of which entries beyond ...
-  double narrow_to = 0;      ///< ... this magnitude go, where the array is too large
+  std::size_t slice = 1;    ///< how many of the last axes share one scale
+  const char* crop = "";    ///< axis of which the page keeps only the first entries; "": none
+  std::size_t crop_to = 0;  ///< ... so many
+  const char* narrow = "";  ///< axis of which entries beyond ...
+  double narrow_to = 0;     ///< ... this magnitude go, where the array is too large
 };
 
 /// Every array that views may ask for, those first that matter most.

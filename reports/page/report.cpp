@@ -31,7 +31,8 @@ ordered_json table_json(const std::vector<TableColumn>& columns) {
   for (const TableColumn& column : columns) {
     ordered_json cells = ordered_json::array();
     for (const std::string& cell : column.cells) cells.push_back(visible_text(cell));
-    table.push_back({{"header", visible_text(column.header)}, {"right", column.align == Align::right}, {"cells", cells}});
+    table.push_back(
+        {{"header", visible_text(column.header)}, {"right", column.align == Align::right}, {"cells", cells}});
   }
   return table;
 }
@@ -55,7 +56,8 @@ ordered_json fields_json(const Result& result) {
   for (const Field& field : result.fields) {
     std::vector<std::string> axes;
     for (const Axis& axis : field.axes) axes.push_back(fmt::format("{} {}", axis.name, axis.size()));
-    fields.push_back({field.name, fmt::format("{}", fmt::join(axes, " × ")), field.unit, visible_text(field.long_name)});
+    fields.push_back(
+        {field.name, fmt::format("{}", fmt::join(axes, " × ")), field.unit, visible_text(field.long_name)});
   }
   return fields;
 }

@@ -54,7 +54,8 @@ std::string run_sentence(const Attributes& provenance) {
   text += fmt::format(", {} of {}", counted(layers, "layer"), counted(heads, "head"));
   if (const std::string kind = attribute_text(provenance, "attention"); !kind.empty())
     text += fmt::format(", {} attention", visible_text(kind));
-  if (documents > 0) text += fmt::format(", over {} of up to {}", counted(documents, "document"), counted(length, "token"));
+  if (documents > 0)
+    text += fmt::format(", over {} of up to {}", counted(documents, "document"), counted(length, "token"));
   if (const std::string source = source_text(provenance); !source.empty()) text += fmt::format(" ({})", source);
   return text + ".";
 }
@@ -107,7 +108,8 @@ std::string sink_sentence(const Result& result) {
 }
 
 std::string planted_sentence(const std::vector<HeadFinding>& heads) {
-  const auto planted = std::count_if(heads.begin(), heads.end(), [](const auto& head) { return head.planted.has_value(); });
+  const auto planted =
+      std::count_if(heads.begin(), heads.end(), [](const auto& head) { return head.planted.has_value(); });
   const auto found =
       std::count_if(heads.begin(), heads.end(), [](const auto& head) { return head.planted && head.planted->found; });
   return planted == 0 ? "" : fmt::format("Of {} planted heads {} were found as they were planted.", planted, found);

@@ -13,7 +13,13 @@ const ramps = {
     above: ["#20252a", "#513722", "#8f5726", "#d18541", "#ffc791"],
   },
 };
-export const wordColors = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#9a8c2f", "#777777"];
+export const wordColors = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#9a8c2f", "#7a5c99"];
+
+// Words that say that there is nothing are grey, whatever their number.
+const nothing = /^(other|flat|nothing|weak|chance|none|unpredicted|no preferred offset|not accounted for|ordinary)$/;
+export function wordColor(meanings, value) {
+  return nothing.test(meanings[value]) ? "#8b9096" : wordColors[value % wordColors.length];
+}
 
 export function isDark() {
   return typeof matchMedia === "function" && matchMedia("(prefers-color-scheme: dark)").matches;
@@ -57,7 +63,7 @@ export function isLight(color) {
 // How a measure is coloured: { color(value) -> [r, g, b] or null, kind, low, high }.
 export function measureColors(measure, dark = isDark()) {
   const values = measure.values.filter((value) => value !== null);
-  if (measure.kind === "flag") return { kind: "flag", color: (value) => (value === null ? null : rgb(wordColors[value % wordColors.length])) };
+  if (measure.kind === "flag") return { kind: "flag", color: (value) => (value === null ? null : rgb(wordColor(measure.meanings, value))) };
   const low = Math.min(0, ...values);
   const high = Math.max(0, ...values);
   const reach = Math.max(-low, high) || 1;

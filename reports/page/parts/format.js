@@ -15,7 +15,7 @@ export function numberText(value, digits = 3) {
 // With the sign that says where: +1 is the next token.
 export function offsetText(offset) {
   if (offset === null || offset === undefined || Number.isNaN(offset)) return undefinedMark;
-  return (offset > 0 ? "+" : "") + numberText(offset, 4);
+  return (offset > 0 ? "+" : "") + (Number.isInteger(offset) ? String(offset).replace("-", minus) : numberText(offset, 3));
 }
 
 // A number with its unit, as the kind of a measure has it.

@@ -1,6 +1,6 @@
 // The grid of layers and heads, coloured by a measure.
 
-import { css, isLight, measureColors, wordColors } from "./colors.js";
+import { css, isLight, measureColors, wordColor } from "./colors.js";
 import { element } from "./elements.js";
 import { headName, measureName, numberText, offsetText, valueText } from "./format.js";
 import { hideTip, say, showTip } from "./tip.js";
@@ -25,7 +25,7 @@ export class HeadGrid {
     const every = Math.ceil(16 / size);
     svg.append("text").attr("x", left).attr("y", 9).attr("aria-hidden", "true").text("head");
     heads.forEach((head, i) => {
-      if (i % every === 0 && (i > 0 || true)) svg.append("text").attr("aria-hidden", "true").attr("x", left + size * (i + 0.5)).attr("y", top - 3).attr("text-anchor", "middle").text(i === 0 ? "" : head);
+      if (i % every === 0) svg.append("text").attr("aria-hidden", "true").attr("x", left + size * (i + 0.5)).attr("y", top - 3).attr("text-anchor", "middle").text(i === 0 ? "" : head);
     });
     layers.forEach((layer, i) => {
       const row = svg.append("g").attr("role", "row");
@@ -100,7 +100,7 @@ export class HeadGrid {
     if (colors.kind === "flag") {
       this.legend.replaceChildren(...measure.meanings.map((word, i) => {
         const swatch = element("span", { class: "swatch" });
-        swatch.style.background = wordColors[i % wordColors.length];
+        swatch.style.background = wordColor(measure.meanings, i);
         return element("span", {}, swatch, `${word} (${measure.values.filter((value) => value === i).length})`);
       }));
       return;

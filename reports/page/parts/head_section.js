@@ -32,14 +32,15 @@ export class HeadSection {
     }
   }
 
-  // The head of the address, else the first of the table.
+  // The head of the address, else the one that looks most strongly at an offset, else the first.
   current() {
-    const { layers, heads, table } = this.page.result;
+    const { layers, heads } = this.page.result;
     const asked = this.store.state.head;
     if (asked && layers.includes(asked.layer) && heads.includes(asked.head)) return asked;
-    const first = table[0]?.cells[0] ?? "";
-    const found = /^L(\d+)H(\d+)$/.exec(first);
-    return found ? { layer: Number(found[1]), head: Number(found[2]) } : { layer: layers[0], head: heads[0] };
+    const offsets = this.page.measures.get("measured_offset/offset:all")?.values ?? [];
+    const weights = this.page.measures.get("measured_offset/weight:all")?.values ?? [];
+    const place = offsets.reduce((best, offset, i) => (offset !== null && (best < 0 || weights[i] > weights[best]) ? i : best), -1);
+    return { layer: layers[Math.floor(Math.max(0, place) / heads.length)], head: heads[Math.max(0, place) % heads.length] };
   }
 
   async draw(only = () => true) {
@@ -58,6 +59,7 @@ export class HeadSection {
       const mark = await frame.view.draw(frame.body, context);
       if (turn === frame.drawn) frame.mark = mark;
     }
+    this.box.dataset.head = name;
   }
 
   // What other heads' views need not be drawn again for: a new width, a choice that one view follows.

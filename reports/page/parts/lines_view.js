@@ -4,7 +4,7 @@ import { parseRegion } from "./address.js";
 import { element } from "./elements.js";
 import { numberText, offsetText } from "./format.js";
 import { fades, mapOf } from "./map_data.js";
-import { shortToken } from "./map_view.js";
+import { shortToken } from "./map_drawing.js";
 import { followKeys } from "./plot.js";
 import { hideTip, say, showTip } from "./tip.js";
 

@@ -68,7 +68,7 @@ function start() {
     select.value = measureKey(measure());
     if (filter.value !== store.state.filter) filter.value = store.state.filter;
     grid.draw(measure());
-    table.draw(measure());
+    table.draw(store.state.color ? measure() : null);
   };
   fillMeasures(select, page, measureKey(measure()));
   select.addEventListener("change", () => store.change({ color: select.value === usual ? "" : select.value }));
@@ -109,7 +109,7 @@ function start() {
   });
   section.redraw(null).then(() => {
     if (store.state.head) section.arrive();
-    document.body.dataset.drawn = "true";
+    document.body.dataset.drawn = Math.round(performance.now());
   }, failed);
 }
 

@@ -42,7 +42,7 @@ function phaseMap(side, slice, { name, store, length }) {
     const y = d3.scaleLinear([Math.PI, -Math.PI], [margin.top, margin.top + h]);
     drawAxis(svg.append("g").attr("transform", `translate(0 ${margin.top + h})`), d3.axisBottom(x).ticks(5).tickSize(4));
     drawAxis(svg.append("g").attr("transform", `translate(${margin.left} 0)`), d3.axisLeft(y).tickValues([-Math.PI, 0, Math.PI]).tickSize(4).tickFormat((value) => (value === 0 ? "0" : value > 0 ? "\u03c0" : "\u2212\u03c0")));
-    svg.append("text").attr("x", 0).attr("y", 10).attr("class", "title").text(`${side}s: phase (rad)`);
+    svg.append("text").attr("x", 0).attr("y", 10).attr("class", "title").text(`${side === "query" ? "queries" : "keys"}: phase (rad)`);
     svg.append("text").attr("x", width - margin.right).attr("y", h + margin.top + 31).attr("text-anchor", "end").text("frequency (cycles/T)");
     const clip = svg.append("g");
     const line = d3.line().x((point) => x(point[0])).y((point) => y(point[1]));

@@ -38,6 +38,13 @@ export function ticksFor(pixels, each) {
   return Math.max(2, Math.floor(pixels / each));
 }
 
+// A few levels: of logarithms powers of ten alone, as long as there are two.
+function levelsOf(y, log) {
+  const ticks = y.ticks(4);
+  const tens = ticks.filter((value) => Number.isInteger(Math.round(1e6 * Math.log10(value)) / 1e6));
+  return !log ? ticks : tens.length > 1 ? tens : ticks.filter((_, i) => i % Math.ceil(ticks.length / 4) === 0);
+}
+
 const minusTick = (format) => (value) => format(value).replaceAll("-", "\u2212");
 
 // @param plot  { x: numbers, series: [{ name, values }], xTitle, yTitle, height, log, label, describe(i) -> lines,
@@ -56,7 +63,7 @@ export function linePlot(box, plot, store) {
   const svg = d3.create("svg").attr("width", width).attr("height", height).attr("role", "img").attr("aria-label", plot.label);
   const xAxis = drawAxis(svg.append("g").attr("transform", `translate(0 ${height - margin.bottom})`), d3.axisBottom(x).ticks(ticksFor(width, 70)).tickSize(-(height - margin.bottom - margin.top)).tickFormat(minusTick(d3.format("~g"))));
   xAxis.selectAll(".tick line").attr("class", (value) => (value === 0 ? "zero" : ""));
-  drawAxis(svg.append("g").attr("transform", `translate(${margin.left} 0)`), d3.axisLeft(y).ticks(4).tickSize(-4).tickFormat(minusTick(d3.format("~g"))));
+  drawAxis(svg.append("g").attr("transform", `translate(${margin.left} 0)`), d3.axisLeft(y).tickValues(levelsOf(y, plot.log)).tickSize(-4).tickFormat(minusTick(d3.format("~g"))));
   svg.append("text").attr("x", width - margin.right).attr("y", height - 4).attr("text-anchor", "end").text(plot.xTitle);
   svg.append("text").attr("x", 2).attr("y", 10).text(plot.yTitle);
   const line = d3.line().x((_, i) => x(plot.x[i])).y((value) => y(value)).defined((value) => Number.isFinite(value) && (!plot.log || value > 0));
