@@ -24,48 +24,51 @@ constexpr double smallest_label = 3.0;  // points; smaller labels give way to po
 struct Map {
   const std::vector<double>* weights = nullptr;  // (heads, queries, keys)
   Index queries = 0, keys = 0;                   // stored
-  Index rows = 0, columns = 0;                   // shown
-  Index first = 0;                               // position of the first of both in the document
+  Index rows = 0, columns = 0, first = 0;        // shown, and from which position on
   std::vector<std::string> query_labels, key_labels;
-  std::vector<std::uint8_t> query_special, key_special;  // 1: a special token; empty: not known
+  std::vector<std::uint8_t> query_special, key_special;  // 1: a special token
 
   [[nodiscard]] double weight(std::size_t head, Index query, Index key) const {
     return (*weights)[head * static_cast<std::size_t>(queries * keys) + static_cast<std::size_t>(query * keys + key)];
   }
 };
 
+/// Throws unless there is one of something for each query, or key.
+void require_each(const char* name, std::size_t found, Index expected) {
+  if (static_cast<Index>(found) != expected)
+    throw ShapeError(fmt::format("{}: expected {} entries, one for each of the map, found {}", name, expected, found));
+}
+
+std::vector<std::string> tokens_of(const Result& result, const char* name, const char* axis, Index all, Index shown) {
+  const auto& texts = strings_of(result, name, {axis});
+  require_each(name, texts.size(), all);
+  return {texts.begin(), texts.begin() + shown};
+}
+
+std::vector<std::uint8_t> special_of(const Result& result, const char* name, const char* axis, Index all) {
+  if (result.find(name) == nullptr) return std::vector<std::uint8_t>(static_cast<std::size_t>(all), 0);
+  const auto& special = flags_of(result, name, {axis});
+  require_each(name, special.size(), all);
+  return special;
+}
+
 Map map_of(const Result& result, Index tokens) {
   const Field& field = result.at(map_weight_name);
   Map map;
   map.weights = &doubles_of(result, map_weight_name, {"map_head", "query", "key"});
   const auto queries = whole_coordinates(field, "query");
-  const auto keys = whole_coordinates(field, "key");
-  const auto& texts = strings_of(result, "attention_map/token", {"query"});
   map.queries = static_cast<Index>(queries.size());
-  map.keys = static_cast<Index>(keys.size());
-  map.first = queries.empty() ? 0 : queries.front();
-  if (result.find("attention_map/special") != nullptr)
-    map.query_special = flags_of(result, "attention_map/special", {"query"});
-  if (result.find("attention_map/key_special") != nullptr)
-    map.key_special = flags_of(result, "attention_map/key_special", {"key"});
+  map.keys = field.axis("key").size();
   map.rows = std::min({tokens, map.queries, most_tokens});
   map.columns = std::min({tokens, map.keys, most_tokens});
   if (map.rows < 1 || map.columns < 1 || map.weights->empty())
     throw ShapeError(fmt::format("{}: holds no weights to draw", map_weight_name));
-  if (static_cast<Index>(texts.size()) != map.queries)
-    throw ShapeError(
-        fmt::format("attention_map/token: expected {} tokens, one per query, found {}", map.queries, texts.size()));
-  const auto& key_texts = strings_of(result, "attention_map/key_token", {"key"});
-  if (static_cast<Index>(key_texts.size()) != map.keys)
-    throw ShapeError(
-        fmt::format("attention_map/key_token: expected {} tokens, one per key, found {}", map.keys, key_texts.size()));
-  map.query_labels.assign(texts.begin(), texts.begin() + map.rows);
-  map.key_labels.assign(key_texts.begin(), key_texts.begin() + map.columns);
+  map.first = queries.front();
+  map.query_special = special_of(result, "attention_map/special", "query", map.queries);
+  map.key_special = special_of(result, "attention_map/key_special", "key", map.keys);
+  map.query_labels = tokens_of(result, "attention_map/token", "query", map.queries, map.rows);
+  map.key_labels = tokens_of(result, "attention_map/key_token", "key", map.keys, map.columns);
   return map;
-}
-
-bool is_special(const std::vector<std::uint8_t>& special, Index i) {
-  return !special.empty() && special[static_cast<std::size_t>(i)] != 0;
 }
 
 /// Of pairs without special tokens, which draw so much attention that beside it nothing else would be seen.
@@ -73,7 +76,7 @@ double largest_of(const Map& map, std::size_t head) {
   double largest = 0.0;
   for (Index i = 0; i < map.rows; ++i)
     for (Index j = 0; j < map.columns; ++j)
-      if (!is_special(map.query_special, i) && !is_special(map.key_special, j))
+      if (map.query_special[static_cast<std::size_t>(i)] + map.key_special[static_cast<std::size_t>(j)] == 0)
         if (const double weight = map.weight(head, i, j); std::isfinite(weight)) largest = std::max(largest, weight);
   return largest > 0 ? largest : 1.0;
 }

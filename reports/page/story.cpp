@@ -124,7 +124,9 @@ std::vector<std::string> story_of(const Result& result) {
   sentences.push_back(account_sentence(heads));
   sentences.push_back(sink_sentence(result));
   sentences.push_back(planted_sentence(heads));
-  if (const std::string note = position_note(result); !note.empty())
+  std::string note = position_note(result);
+  std::erase(note, '`');
+  if (!note.empty())
     sentences.push_back(fmt::format("Offsets {}.", note.starts_with("offsets ") ? note.substr(8) : note));
   std::erase(sentences, "");
   return sentences;

@@ -7,7 +7,7 @@ import { deflateSync } from "node:zlib";
 import { formatAddress, parseAddress, parseRegion } from "../../reports/page/parts/address.js";
 import { Arrays, numbersOf } from "../../reports/page/parts/arrays.js";
 import { amountColor, measureColors } from "../../reports/page/parts/colors.js";
-import { numberText, offsetText, parseHead, valueText } from "../../reports/page/parts/format.js";
+import { numberText, offsetText, parseHead, shortWords, valueText } from "../../reports/page/parts/format.js";
 import { lineTokens, linesOf } from "../../reports/page/parts/lines_view.js";
 import { cellsOf, colorTop, mapOf } from "../../reports/page/parts/map_data.js";
 import { cellWords, zoomed } from "../../reports/page/parts/map_drawing.js";
@@ -31,6 +31,12 @@ test("numbers: digits, a real minus, and a dash for what is undefined", () => {
   assert.equal(valueText({ kind: "number", unit: "nat" }, 2), "2\u00a0nat");
   assert.deepEqual(parseHead("L7H11"), { layer: 7, head: 11 });
   for (const none of ["L07H1", "l1h1", "L1", "", "L1H1x"]) assert.equal(parseHead(none), null);
+});
+
+test("words are told apart by few letters", () => {
+  assert.deepEqual(shortWords(["offset", "self", "flat"]), ["o", "s", "f"]);
+  assert.deepEqual(shortWords(["other", "previous", "positional"]), ["ot", "pr", "po"]);
+  assert.deepEqual(shortWords(["positional", "not accounted for", "no preferred offset"]), ["p", "na", "np"]);
 });
 
 test("addresses: what is written is read again, and what is silent is as it was", () => {

@@ -1,6 +1,9 @@
 #include <cmath>
 #include <limits>
 
+#include "../../core/fields/fields.h"
+#include "../../core/fields/head_grid.h"
+#include "../../core/fields/head_name.h"
 #include "../../data/files/packed_text.h"
 #include "../../reports/page/measures.h"
 #include "../../reports/page/page_arrays.h"
@@ -13,7 +16,7 @@ using namespace headwave;
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
 /// Two layers of one head, each with a profile of three offsets.
 Result with(const std::string& name, std::vector<double> values, const std::string& last = "offset") {
@@ -32,7 +35,7 @@ nlohmann::ordered_json measure(const PageMeasures& page, const std::string& name
 }  // namespace
 
 TEST_CASE("page arrays: exact ones are floats, first bytes first") {
-  const PageArrays page = page_arrays(with("head_account/measured_profile", {1, 2, 3, 4, 5, nan}), 100000);
+  const PageArrays page = page_arrays(with("head_account/measured_profile", {1, 2, 3, 4, 5, undefined}), 100000);
   const auto& said = page.said["head_account/measured_profile"];
   CHECK(said["store"] == "exact");
   CHECK(said["axes"][2]["values"] == std::vector<int>{-1, 0, 1});
@@ -41,7 +44,7 @@ TEST_CASE("page arrays: exact ones are floats, first bytes first") {
 }
 
 TEST_CASE("page arrays: even ones are steps of their slice's largest, and say what is undefined") {
-  const PageArrays page = page_arrays(with("position_atlas/kernel", {2, -1, nan, 0, 0, 0}), 100000);
+  const PageArrays page = page_arrays(with("position_atlas/kernel", {2, -1, undefined, 0, 0, 0}), 100000);
   const auto& said = page.said["position_atlas/kernel"];
   CHECK(said["scales"] == std::vector<double>{2, 0});
   CHECK(said["slice"] == 3);
@@ -100,7 +103,7 @@ TEST_CASE("measures: one for each Field of heads, one for each of its parts, wha
   Result result;
   Fields fields("some");
   const Axis layer = layer_axis(2), head = head_axis(2);
-  fields.add("plain", {layer, head}, "nat", "plain", std::vector<double>{1, 2, 3, nan});
+  fields.add("plain", {layer, head}, "nat", "plain", std::vector<double>{1, 2, 3, undefined});
   fields.undefined("nobody knows");
   fields.add("last", {layer, head, {"prediction", "1", "", std::vector<std::string>{"a", "b"}}}, "token", "last",
              std::vector<double>{1, 10, 2, 20, 3, 30, 4, 40});
@@ -121,7 +124,7 @@ TEST_CASE("measures: one for each Field of heads, one for each of its parts, wha
 
 TEST_CASE("page numbers: seven digits, null for what is undefined") {
   CHECK(rounded(1.0 / 3) == 0.3333333);
-  CHECK(number_json(nan).is_null());
+  CHECK(number_json(undefined).is_null());
   CHECK(number_json(-0.25) == -0.25);
 }
 

@@ -41,7 +41,7 @@ TEST_CASE("written files: the result, the page and figures by their names, and n
   CHECK(written_files(folder.path()).empty());
   put_result(folder / "results.h5");
   CHECK(names(written_files(folder.path()), folder) ==
-        std::vector<std::string>{"figures/head_types.tsv", "figures/offset_profile.pdf", "results.h5", "report.html"});
+        std::vector<std::string>{"figures/head_types.tsv", "figures/offset_profile.pdf", "report.html", "results.h5"});
 }
 
 TEST_CASE("written files: kinds of attention belong together if one command wrote them") {
@@ -53,7 +53,7 @@ TEST_CASE("written files: kinds of attention belong together if one command wrot
   CHECK(kind_folders(folder.path()).size() == 2);
   put_result(folder / "cross/results.h5", {{"attention", std::string("cross")}, {"command", std::string("a")}});
   CHECK(names(written_files(folder.path()), folder) ==
-        std::vector<std::string>{"cross/results.h5", "cross/report.html", "self/results.h5"});
+        std::vector<std::string>{"cross/report.html", "cross/results.h5", "self/results.h5"});
   put_result(folder / "self/results.h5", {{"attention", std::string("causal")}, {"command", std::string("a")}});
   CHECK(written_files(folder.path()).empty());
 }

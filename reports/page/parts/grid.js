@@ -2,7 +2,7 @@
 
 import { css, isLight, measureColors, wordColor } from "./colors.js";
 import { element } from "./elements.js";
-import { headName, measureName, numberText, offsetText, valueText } from "./format.js";
+import { headName, measureName, numberText, offsetText, shortWords, valueText } from "./format.js";
 import { hideTip, say, showTip } from "./tip.js";
 
 export class HeadGrid {
@@ -14,6 +14,7 @@ export class HeadGrid {
 
   draw(measure) {
     this.measure = measure;
+    this.letters = measure.kind === "flag" ? shortWords(measure.meanings) : [];
     const { layers, heads } = this.page.result;
     const width = this.box.clientWidth || 320;
     const left = 26;
@@ -46,7 +47,7 @@ export class HeadGrid {
     const cell = row.append("g").attr("class", "cell").attr("role", "gridcell").attr("tabindex", -1).attr("data-head", name)
       .attr("aria-label", `${name}: ${text}`).attr("transform", `translate(${x} ${y})`);
     cell.append("rect").attr("width", size - 1).attr("height", size - 1).attr("fill", color ? css(color) : "none").attr("stroke", color ? "none" : "var(--faint)");
-    const short = this.measure.kind === "flag" ? text[0] : this.measure.kind === "offset" ? offsetText(Math.round(value)) : "";
+    const short = this.measure.kind === "flag" ? this.letters[value] ?? "" : this.measure.kind === "offset" ? offsetText(Math.round(value)) : "";
     if (value !== null && short && size >= (short.length > 3 ? 26 : 20) && short.length < 5)
       cell.append("text").attr("x", (size - 1) / 2).attr("y", size / 2 + 3).attr("aria-hidden", "true").style("fill", isLight(color) ? "#1d1f22" : "#ffffff").text(short);
     cell.append("rect").attr("class", "frame").attr("width", size - 1).attr("height", size - 1);
@@ -101,7 +102,7 @@ export class HeadGrid {
       this.legend.replaceChildren(...measure.meanings.map((word, i) => {
         const swatch = element("span", { class: "swatch" });
         swatch.style.background = wordColor(measure.meanings, i);
-        return element("span", {}, swatch, `${word} (${measure.values.filter((value) => value === i).length})`);
+        return element("span", {}, swatch, `${this.letters[i]}\u2002${word} (${measure.values.filter((value) => value === i).length})`);
       }));
       return;
     }

@@ -24,7 +24,9 @@ export function predictionRows(measures, place) {
   return rows.filter((row) => found(row.offset)).map((row) => {
     const word = found(row.word);
     const said = word?.values[place];
-    return { label: row.label, offset: value(row.offset), low: value(row.low), high: value(row.high), word: word && said !== null ? word.meanings?.[said] ?? "" : "" };
+    const offset = value(row.offset);
+    const known = offset !== null;
+    return { label: row.label, offset, low: known ? value(row.low) : null, high: known ? value(row.high) : null, word: word && said !== null ? word.meanings?.[said] ?? "" : "" };
   });
 }
 

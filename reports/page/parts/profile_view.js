@@ -14,7 +14,7 @@ function aligned(offsets, slice) {
   return offsets.map((offset) => (place.has(offset) ? slice.values[place.get(offset)] : NaN));
 }
 
-async function seriesOf({ arrays, store, at }) {
+async function seriesOf({ arrays, page, store, at }) {
   const { pairs, span } = store.state;
   const traces = "offset_trace/mean_weight";
   const counted = arrays.has(traces) ? pairs || arrays.axis(traces, "pairs").values[0] : "";
@@ -23,7 +23,8 @@ async function seriesOf({ arrays, store, at }) {
   const words = await arrays.slice("word_atlas/profile", at);
   const widest = (span === "all" ? trace : account ?? trace) ?? account ?? words;
   const reach = span === "16" ? 16 : span === "all" ? Infinity : 64;
-  const offsets = widest.axes[0].values.filter((offset) => Math.abs(offset) <= reach);
+  const causal = page.provenance.get("attention") === "causal"; // nobody looks ahead
+  const offsets = widest.axes[0].values.filter((offset) => Math.abs(offset) <= reach && !(causal && offset > 0));
   const series = [];
   const ofAccount = account && span !== "all" && !pairs;
   if (ofAccount || trace) series.push({ name: "measured", values: aligned(offsets, ofAccount ? account : trace) });
