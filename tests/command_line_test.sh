@@ -299,12 +299,12 @@ expect 0 "$work/r/figures" figures "$work/r/" --heads L1H2,L3H0 --formats svg
 expect 1 "holds no results.h5" figures "$work"
 expect 1 "name one of $work/atlas2/self, $work/atlas2/causal" figures "$work/atlas2"
 expect 0 "keeps maps of 7 tokens, --map-tokens 9" run --states "$stored" --map-tokens 9 --reach 5 --no-figures --out "$work/few"
-[ -s "$work/r/report.html" ] || { echo "FAILED: no page"; failed=1; }
 
 # Maps of another document and window, in the figure and the result.
 expect 1 "--map-document: there is no document 4; the job has 4, 0 to 3" run --model "$golden" --random-tokens 10 --documents 4 --map-document 4 --out "$work/map"
 expect 1 "--map-window: begins at token 20; document 1 has 20, 0 to 19" run --model "$golden" --random-tokens 10 --documents 4 --map-document 1 --map-window 20:30 --out "$work/map"
 expect 0 "" run --model "$golden" --random-tokens 10 --documents 4 --map-document 3 --map-window 5:11 --only attention_map --formats svg --out "$work/map"
+[ -s "$work/map/report.html" ] || { echo "FAILED: no page"; failed=1; }
 expect 0 "attention_map/largest" inspect "$work/map/results.h5"
 expect 0 "map-window = " inspect "$work/map/results.h5" --job
 grep -q "^0	0	5	5	" "$work/map/figures/attention_map.tsv" || { echo "FAILED: the map does not begin with token 5"; failed=1; }
@@ -315,7 +315,7 @@ mkdir "$work/sent" && cp "$work/map/results.h5" "$work/sent/"
 expect 0 "wrote $work/sent/page.html" report "$work/sent/results.h5" --out "$work/sent/page.html"
 cmp -s "$work/map/report.html" "$work/sent/page.html" || { echo "FAILED: the page of a result is not the same each time"; failed=1; }
 expect 1 "page.html: is already there; choose another --out, or replace it with --force" report "$work/sent" --out "$work/sent/page.html"
-expect 0 "" -q report "$work/sent" --out "$work/sent/page.html" --force
+expect 0 "wrote $work/sent/page.html" report "$work/sent" --out "$work/sent/page.html" --force
 expect 0 "wrote $work/sent/report.html" report "$work/sent"
 expect 1 "is the result itself" report "$work/sent" --out "$work/sent/results.h5" --force
 expect 1 "is a folder; --out names the page itself" report "$work/sent" --out "$work/sent" --force
