@@ -27,7 +27,7 @@ printf 'a b c\n' >"$work/text.txt"
 : >"$work/empty.txt"
 expect 0 "Usage" --help
 expect 0 "headwave 0" --version
-for command in demo run plant spectrum figures inspect atlas re-aim reproduce query loss predict; do expect 0 "Usage" $command --help; done
+for command in demo run plant spectrum figures report inspect atlas re-aim reproduce query loss predict; do expect 0 "Usage" $command --help; done
 expect 2 "there is no command 'nonsense'" nonsense
 
 # One line says what is wrong with a command line, and what may have been meant.
@@ -61,6 +61,9 @@ expect_line 2 "--font: expected letters, digits, spaces and hyphens, got 'Sans\\
 expect_line 2 "--font: expected letters, digits, spaces and hyphens, got '\`id\`'" run --font '`id`'
 expect_line 2 "--font-size: expected a number, 4 to 40, got '3'" atlas --font-size 3
 expect_line 2 "letters of 30 points are too large for a figure 3.4 inches wide; at most 13.6" figures x --figure-width column --font-size 30
+expect_line 2 "--map-window: expected FIRST:END, 1 to 64 tokens, got '0:65'" run --map-window 0:65
+expect_line 2 "--map-window: expected FIRST:END, 1 to 64 tokens, got '9:9'" demo --map-window 9:9
+expect_line 2 "--map-window: expected FIRST:END, 1 to 64 tokens, got '10'" run --map-window 10
 expect_line 2 "--palette: there is no 'virids'; did you mean 'viridis'?" re-aim --palette virids
 expect_line 2 "--pairs: expected all, without_special or without_sink, got 'none'" demo --pairs none
 expect_line 2 "--only: there is no 'delay_spectra'; did you mean 'delay_spectrum'?" demo --only delay_spectra
@@ -231,7 +234,7 @@ expect 0 "pytorch_model.bin: this is PyTorch's format" inspect "$work/pickled"
 
 # A model without a position table says so, in words.
 expect 0 "offsets by position alone: undefined, the model has no position table (its positions are rotary)" atlas --model "$families/llama" --out "$work/rotary" --formats svg
-grep -qF "no position table (its positions are rotary)" "$work/rotary/summary.html" || { echo "FAILED: the page does not say that there is no position table"; failed=1; }
+grep -qF "no position table (its positions are rotary)" "$work/rotary/report.html" || { echo "FAILED: the page does not say that there is no position table"; failed=1; }
 expect 0 "its positions are rotary" inspect "$work/rotary/results.h5"
 expect 0 "by weights: undefined, the model has no position table (its positions are a linear bias of the scores)" run --model "$families/bloom" --ids "$work/five.json" --out "$work/bias" --no-figures
 
@@ -249,7 +252,7 @@ expect 1 "--force" plant --out "$work/model"
 expect 2 "--out" run --model "$work/model" --ids "$work/model/ids.json" --documents 2
 expect 0 "2 documents x 512 tokens x 4 layers x 8 heads" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only head_cluster --no-figures --dry-run --out "$work/dry"
 expect 0 "memory  about" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only head_cluster --formats svg --dry-run
-for said in "computing on" "drawing; " "of processor time" "for results.h5, " "for figures and summary.html; while it runs " "for results.unfinished"; do
+for said in "computing on" "drawing; " "of processor time" "for results.h5, " "for figures and report.html; while it runs " "for results.unfinished"; do
   grep -qF -- "$said" "$work/out" || { echo "FAILED: a dry run does not say '$said'"; cat "$work/out"; failed=1; }
 done
 expect 1 "--max-memory 1MB: at least " run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --max-memory 1MB --out "$work/dry"
@@ -316,9 +319,30 @@ grep -q 'width="3.400in"' "$work/paper/figures/offset_profile.svg" || { echo "FA
 expect 0 "$work/r/figures" figures "$work/r/" --heads L1H2,L3H0 --formats svg
 expect 1 "holds no results.h5" figures "$work"
 expect 1 "name one of $work/atlas2/self, $work/atlas2/causal" figures "$work/atlas2"
-expect 0 "keeps maps of the first 32 tokens, --map-tokens 40" figures "$work/r/results.h5" --map-tokens 40 --formats svg
-expect 0 "keeps maps of the first 7 tokens, --map-tokens 9" run --states "$stored" --map-tokens 9 --reach 5 --no-figures --out "$work/few"
-[ -s "$work/r/summary.html" ] || { echo "FAILED: no summary"; failed=1; }
+expect 0 "keeps maps of 7 tokens, --map-tokens 9" run --states "$stored" --map-tokens 9 --reach 5 --no-figures --out "$work/few"
+
+# Maps of another document and window, in the figure and the result.
+expect 1 "--map-document: there is no document 4; the job has 4, 0 to 3" run --model "$golden" --random-tokens 10 --documents 4 --map-document 4 --out "$work/map"
+expect 1 "--map-window: begins at token 20; document 1 has 20, 0 to 19" run --model "$golden" --random-tokens 10 --documents 4 --map-document 1 --map-window 20:30 --out "$work/map"
+expect 0 "" run --model "$golden" --random-tokens 10 --documents 4 --map-document 3 --map-window 5:11 --only attention_map --formats svg --out "$work/map"
+[ -s "$work/map/report.html" ] || { echo "FAILED: no page"; failed=1; }
+expect 0 "attention_map/largest" inspect "$work/map/results.h5"
+expect 0 "map-window = " inspect "$work/map/results.h5" --job
+grep -q "^0	0	5	5	" "$work/map/figures/attention_map.tsv" || { echo "FAILED: the map does not begin with token 5"; failed=1; }
+expect 0 "keeps maps of 6 tokens, --map-tokens 8" figures "$work/map" --map-tokens 8 --formats svg
+
+# The page again, from the result file alone.
+mkdir "$work/sent" && cp "$work/map/results.h5" "$work/sent/"
+expect 0 "wrote $work/sent/page.html" report "$work/sent/results.h5" --out "$work/sent/page.html"
+cmp -s "$work/map/report.html" "$work/sent/page.html" || { echo "FAILED: the page of a result is not the same each time"; failed=1; }
+expect 1 "page.html: is already there; choose another --out, or replace it with --force" report "$work/sent" --out "$work/sent/page.html"
+expect 0 "wrote $work/sent/page.html" report "$work/sent" --out "$work/sent/page.html" --force
+expect 0 "wrote $work/sent/report.html" report "$work/sent"
+expect 1 "is the result itself" report "$work/sent" --out "$work/sent/results.h5" --force
+expect 1 "is a folder; --out names the page itself" report "$work/sent" --out "$work/sent" --force
+expect 1 "text.txt" report "$work/text.txt" --out "$work/sent/none.html"
+expect 1 "holds no results.h5" report "$work" --out "$work/sent/none.html"
+[ -e "$work/sent/none.html" ] && { echo "FAILED: a page of no result"; failed=1; }
 
 # What an earlier run wrote goes when a new one replaces it, and what is another's stays.
 holds() {
@@ -335,11 +359,11 @@ profile="figures/offset_profile"
   expect 0 "L1H3" run $small --formats svg,png
   : >"$work/again/notes.txt"
   : >"$work/again/figures/mine.png"
-  holds "$work/again" results.h5 summary.html notes.txt figures/mine.png $profile.svg $profile.png $profile.tsv
+  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.svg $profile.png $profile.tsv
   expect 0 "L1H3" run $small --formats pdf --force
-  holds "$work/again" results.h5 summary.html notes.txt figures/mine.png $profile.pdf $profile.tsv
+  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.pdf $profile.tsv
   expect 1 "there is no L9H9" run $small --formats svg --force --heads L9H9
-  holds "$work/again" results.h5 summary.html notes.txt figures/mine.png $profile.pdf $profile.tsv
+  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.pdf $profile.tsv
   expect 0 "L1H3" run $small --no-figures --force
   holds "$work/again" results.h5 notes.txt figures/mine.png
   rm "$work/again/figures/mine.png"
@@ -351,17 +375,17 @@ profile="figures/offset_profile"
 kinds="$2/tests/golden/families/bart"
 expect 1 "--force" atlas --model "$kinds" --out "$work/again" --no-figures
 expect 0 "causal attention" atlas --model "$kinds" --out "$work/again" --formats svg --force
-holds "$work/again" notes.txt self/results.h5 self/summary.html self/figures/position_kernel.svg self/figures/position_kernel.tsv self/figures/word_profile.svg self/figures/word_profile.tsv causal/results.h5 causal/summary.html causal/figures/position_kernel.svg causal/figures/position_kernel.tsv causal/figures/word_profile.svg causal/figures/word_profile.tsv
+holds "$work/again" notes.txt self/results.h5 self/report.html self/figures/position_kernel.svg self/figures/position_kernel.tsv self/figures/word_profile.svg self/figures/word_profile.tsv causal/results.h5 causal/report.html causal/figures/position_kernel.svg causal/figures/position_kernel.tsv causal/figures/word_profile.svg causal/figures/word_profile.tsv
 expect 1 "--force" atlas --model "$2/tests/golden/families/gpt2" --out "$work/again" --no-figures
 expect 0 "x chance  by weights" atlas --model "$2/tests/golden/families/gpt2" --out "$work/again" --no-figures --force
 holds "$work/again" notes.txt results.h5
 [ -e "$work/again/self" ] && { echo "FAILED: an empty folder of a kind stays"; failed=1; }
 # A file that is no result of ours is replaced where --force says so; what lies beside it is not ours.
 mkdir "$work/foreign" "$work/foreign/figures"
-for name in results.h5 summary.html figures/offset_profile.png; do : >"$work/foreign/$name"; done
+for name in results.h5 report.html figures/offset_profile.png; do : >"$work/foreign/$name"; done
 expect 1 "--force" atlas --model "$2/tests/golden/families/gpt2" --out "$work/foreign" --no-figures
 expect 0 "x chance  by weights" atlas --model "$2/tests/golden/families/gpt2" --out "$work/foreign" --no-figures --force
-holds "$work/foreign" results.h5 summary.html figures/offset_profile.png
+holds "$work/foreign" results.h5 report.html figures/offset_profile.png
 expect 0 "gpt2" -q spectrum --model "$golden" "$2/tests/golden/families/gpt2" --out "$work/s2" --formats svg
 : >"$work/s2/mine.h5"
 expect 0 "bert" -q spectrum --model "$golden" --out "$work/s2" --formats png --force
@@ -474,7 +498,7 @@ expect 1 "linked2/figures: is a link" -q run --model "$work/model" --ids "$work/
 rm "$work/linked2/figures"
 mkdir "$work/linked2/figures"
 echo mine >"$work/elsewhere/page"
-ln -s "$work/elsewhere/page" "$work/linked2/summary.html"
+ln -s "$work/elsewhere/page" "$work/linked2/report.html"
 ln -s "$work/elsewhere/figures/offset_profile.tsv" "$work/linked2/figures/offset_profile.tsv"
 expect 0 "wrote" figures "$work/linked2/results.h5" --formats svg
 [ "$(cat "$work/elsewhere/page" "$work/elsewhere/figures/offset_profile.tsv")" = "$(printf 'mine\nmine')" ] || { echo "FAILED: figures were written through a link"; failed=1; }

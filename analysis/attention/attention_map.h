@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -11,43 +13,61 @@
 
 namespace headwave {
 
-/// Attention maps: the weights of chosen heads over the first n tokens of one document.
+/// Attention maps of one document: the weights of chosen heads over a window of it as they are, and over all of it in
+/// tiles, each with its largest and its mean weight. In the mean alone a diagonal one token wide would fade.
 struct AttentionMaps {
   std::vector<HeadName> heads;
-  std::vector<Matrix> weights;  ///< one per head, (n', n): rows are queries, columns keys
+  Index first = 0;              ///< position of the window's first token, among the queries and among the keys
+  std::vector<Matrix> weights;  ///< one per head, (n', n) of the window: rows are queries, columns keys; of floats
+  Index query_tile = 1;         ///< tokens of a tile; the last one may have fewer
+  Index key_tile = 1;
+  std::vector<Matrix> largest;  ///< one per head, (query tiles, key tiles); none where the window is the document
+  std::vector<Matrix> mean;     ///< the same, over all pairs of the tile, masked ones with them
   std::vector<std::string>
-      tokens;  ///< (n') text of the queries; ids where no text is known, positions where no ids are
-  std::vector<std::string> key_tokens;  ///< (n) text of the keys; the same but in cross-attention
-  std::string document;                 ///< name of the document
+      tokens;  ///< (T') text of the queries; ids where no text is known, positions where no ids are
+  std::vector<std::string> key_tokens;    ///< (T) text of the keys; the same but in cross-attention
+  std::vector<std::uint8_t> special;      ///< (T') 1: a special token; empty: nothing is known
+  std::vector<std::uint8_t> key_special;  ///< (T)
+  std::string document;                   ///< name of the document
   template <class Self>
   static auto members(Self& self) {
-    return std::tie(self.heads, self.weights, self.tokens, self.key_tokens, self.document);
+    return std::tie(self.heads, self.first, self.weights, self.query_tile, self.key_tile, self.largest, self.mean,
+                    self.tokens, self.key_tokens, self.special, self.key_special, self.document);
   }
 };
 
-/// Keeps the first weights of chosen heads while they pass by. Rows do not sum to 1 where attention goes beyond
-/// the first n tokens.
+/// What maps keep of a document.
+struct MapOptions {
+  Index first = 0;    ///< position of the window's first token
+  Index tokens = 64;  ///< of the window; shorter documents give what they have
+  Index tiles = 64;   ///< along a side at most, each of as many tokens
+};
+
+/// Keeps weights of chosen heads while they pass by. Rows of the window do not sum to 1 where attention goes beyond it.
 class AttentionMapProbe : public Probe {
  public:
-  /// @param tokens  n; shorter documents give what they have
-  /// @param kind    the attention that is looked at; others pass unseen
-  AttentionMapProbe(std::vector<HeadName> heads, Index tokens, const Document& document,
+  /// @param kind  the attention that is looked at; others pass unseen
+  /// @throws ShapeError if the document has no token in the window
+  AttentionMapProbe(std::vector<HeadName> heads, const MapOptions& options, const Document& document,
                     AttentionKind kind = AttentionKind::self);
 
   using Probe::see;
   void see(const Tile& tile) override;
 
-  [[nodiscard]] const AttentionMaps& maps() const { return maps_; }
+  /// Once all tiles have passed.
+  [[nodiscard]] AttentionMaps maps() const;
 
  private:
+  void pool(const Tile& tile, std::size_t map);
+
   AttentionKind kind_;
-  AttentionMaps maps_;
+  AttentionMaps maps_;  // mean: sums
 };
 
 /// Fields attention_map/...
 std::vector<Field> describe(const AttentionMaps& maps);
 
-/// In a job: attention_map/..., of its first document.
+/// In a job: attention_map/..., of one of its documents.
 const AnalysisKind& attention_map_analysis();
 
 }  // namespace headwave

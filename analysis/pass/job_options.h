@@ -25,7 +25,9 @@ struct JobOptions {
   Index score_window = 30;
   Index score_clusters = 2;
   Index atlas_draws = 40;
-  Index map_tokens = 32;
+  Index map_document = 0;
+  Index map_first = 0;
+  Index map_tokens = 64;
   std::uint64_t seed = 1;
   int threads = 0;
 };

@@ -65,9 +65,9 @@ int demo(DemoOptions& options) {
   require_own(options.folder);
   options.folder.force = true;
   OutputFolder folder = opened_folder(options.folder);
-  options.job.map_tokens = std::max(options.job.map_tokens, options.folder.drawing.tokens);
   const PlantedModel planted = planted_model(planted_bank(options.job.seed));
   const auto documents = planted_documents(planted, options.documents, planted.spec.length, options.job.seed);
+  require_maps(options.job, *documents);
   folder.require_space(result_bytes(planted.model, *documents, options.job));
   std::vector<KindResult> results = run_job_by_kind(planted.model, *documents, options.job, progress());
   Result& result = results.front().result;

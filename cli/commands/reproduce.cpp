@@ -80,6 +80,7 @@ int reproduce(ReproduceCommand& options, const SourceOptions& given) {
   OutputFolder folder = opened_folder(options.folder);
   const auto input = [&] {
     JobInput opened = input_of(options.input, given, options.job.seed);
+    require_maps(options.job, *opened.source);
     folder.require_space(result_bytes(opened.model, *opened.source, options.job));
     return opened;
   };

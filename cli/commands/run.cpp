@@ -66,6 +66,7 @@ int dry_run(RunOptions& options, const SourceOptions& given) {
   const JobInput input = input_of(options.input, given, options.job.seed);
   const double reading = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   require_heads(options.folder.drawing, input.model);
+  require_maps(options.job, *input.source);
   keep_within_memory(options.max_memory, input, options.job);
   RunNeeds needs = run_needs(input, options.job, options.folder);
   needs.reading = reading;
@@ -107,7 +108,6 @@ std::vector<KindResult> run_kept(const JobInput& input, const JobOptions& option
 int run(const CLI::App& command, RunOptions& options, const SourceOptions& given) {
   const auto start = std::chrono::steady_clock::now();
   if (options.dry_run) return dry_run(options, given);
-  options.job.map_tokens = std::max(options.job.map_tokens, options.folder.drawing.tokens);
   if (is_finished(options, given)) {
     fs::remove(options.folder.folder / "results.unfinished");
     say(fmt::format("{}: the job is finished; there is nothing to go on with", options.folder.folder.string()));
@@ -117,6 +117,7 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   const fs::path file = kept_file(folder, "results.unfinished", options.keep, options.folder.force);
   const JobInput input = input_of(options.input, given, options.job.seed);
   require_heads(options.folder.drawing, input.model);
+  require_maps(options.job, *input.source);
   keep_within_memory(options.max_memory, input, options.job);
   require_disk(folder, input, options.job, options.folder, options.keep.keep_every);
   UnfinishedRun kept(file, identity_of(input, options.job), options.keep.keep_every);
@@ -163,7 +164,7 @@ void add_run(CLI::App& program, Command& chosen) {
   add_job_options(*command, options->job);
   add_examples(*command,
                {{"run --model minilm --text text.txt --documents 100 --length 512 --out result",
-                 "every analysis of every head, over 100 documents of a text; result/summary.html shows it all"},
+                 "every analysis of every head, over 100 documents of a text; result/report.html shows it all"},
                 {"run --model minilm --text text.txt --documents 100 --length 512 --dry-run",
                  "what time, memory and disk that would take"},
                 {"run --model minilm --text text.txt --documents 100 --length 512 --out result --resume",

@@ -1,8 +1,10 @@
 #include "job_options.h"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "../../analysis/registry/registry.h"
+#include "../../core/numbers/error.h"
 #include "values.h"
 
 namespace headwave::cli {
@@ -48,6 +50,27 @@ class OptionAdder {
   const JobOption& option_;
 };
 
+constexpr Index most_map_tokens = 64;
+
+/// --map-window, of which map_first and map_tokens are made.
+void add_map_window(CLI::App& command, JobOptions& options) {
+  const auto take = [&options](const std::string& text) {
+    const std::size_t colon = text.find(':');
+    options.map_first = std::stoll(text.substr(0, colon));
+    options.map_tokens = std::stoll(text.substr(colon + 1)) - options.map_first;
+  };
+  command
+      .add_option_function<std::string>(
+          "--map-window", take,
+          fmt::format("tokens of which attention maps keep every weight, first and behind the last, {} at most; of the "
+                      "others they keep tiles",
+                      most_map_tokens))
+      ->check(whole_range(0, 1'000'000'000, most_map_tokens))
+      ->default_str(fmt::format("{}:{}", options.map_first, options.map_first + options.map_tokens))
+      ->type_name("FIRST:END")
+      ->group("Analysis");
+}
+
 }  // namespace
 
 void add_job_options(CLI::App& command, JobOptions& options, const std::string& no_only) {
@@ -57,7 +80,18 @@ void add_job_options(CLI::App& command, JobOptions& options, const std::string& 
       refused_option(command, option.flag(), no_only);
     else
       std::visit(OptionAdder(command, options, option), option.member);
+    if (option.name == "map_document") add_map_window(command, options);
   }
+}
+
+void require_maps(const JobOptions& options, const Source& source) {
+  if (options.map_document >= source.count())
+    throw ShapeError(fmt::format("--map-document: there is no document {}; the job has {}, 0 to {}",
+                                 options.map_document, source.count(), source.count() - 1));
+  const Index length = source.length(options.map_document);
+  if (options.map_first >= length)
+    throw ShapeError(fmt::format("--map-window: begins at token {}; document {} has {}, 0 to {}", options.map_first,
+                                 options.map_document, length, length - 1));
 }
 
 }  // namespace headwave::cli

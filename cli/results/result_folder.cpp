@@ -10,7 +10,7 @@
 #include "../../data/results/result_file.h"
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/figures/written_files.h"
-#include "../../reports/page/summary.h"
+#include "../../reports/page/report.h"
 #include "../../reports/tables/position_note.h"
 #include "../options/style_options.h"
 #include "../options/values.h"
@@ -32,11 +32,11 @@ fs::path place_of(const std::vector<KindResult>& results, AttentionKind kind) {
 }  // namespace
 
 void add_folder_options(CLI::App& command, FolderOptions& options, bool required, const DrawnHere& drawn) {
-  command.add_option("--out", options.folder, "folder for results.h5, figures/ and summary.html")
+  command.add_option("--out", options.folder, "folder for results.h5, figures/ and report.html")
       ->required(required)
       ->type_name("DIR");
   command.add_flag("--force", options.force, "replace a result that is already there");
-  command.add_flag("!--no-figures", options.figures, "write no figures and no summary page");
+  command.add_flag("!--no-figures", options.figures, "write no figures and no page");
   add_drawing_options(command, options.drawing, drawn);
 }
 
@@ -50,7 +50,9 @@ void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnH
         ->type_name("HEADS")
         ->group(group);
   if (drawn.maps)
-    command.add_option("--map-tokens", options.tokens, "first tokens that attention maps show")
+    command
+        .add_option("--map-tokens", options.tokens,
+                    "how many tokens attention maps show, from the beginning of --map-window")
         ->check(whole_number(1, 64))
         ->capture_default_str()
         ->group(group);
@@ -73,7 +75,7 @@ void say_fewer_map_tokens(const CLI::App& command, const Result& result, const F
   if (map == nullptr || command.count("--map-tokens") == 0) return;
   const Index kept = map->axis("query").size();
   if (kept < options.tokens)
-    say(fmt::format("the result keeps maps of the first {} tokens, --map-tokens {} shows those", kept, options.tokens));
+    say(fmt::format("the result keeps maps of {} tokens, --map-tokens {} shows those", kept, options.tokens));
 }
 
 void figure_progress(const std::string& name, std::size_t number, std::size_t count) {
@@ -87,7 +89,7 @@ OutputFolder opened_folder(const FolderOptions& options) {
   for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal, AttentionKind::cross})
     files.results.push_back(fs::path(name_of(kind)) / "results.h5");
   if (options.figures) {
-    files.others.emplace_back("summary.html");
+    files.others.emplace_back("report.html");
     files.others.emplace_back("figures/" + figure_kinds().front().name + ".tsv");
   }
   return {options.folder, files, options.force};
@@ -120,9 +122,9 @@ void write_figures(OutputFolder& folder, const std::vector<KindResult>& results,
     }
     const auto figures =
         draw_figures(result, folder.inside(place_of(results, kind) / "figures"), options.drawing, figure_progress);
-    write_summary(result, figures, inner / "summary.html");
+    write_report(result, inner / "report.html");
     say(fmt::format("wrote {}, {} files of figures, and {}", (inner / "results.h5").string(), figures.size(),
-                    (inner / "summary.html").string()));
+                    (inner / "report.html").string()));
   }
 }
 

@@ -49,7 +49,7 @@ OutputFolder opened_folder(const FolderOptions& options);
 /// @param results  get the version, the command and the time as provenance
 void write_results(OutputFolder& folder, std::vector<KindResult>& results, double seconds);
 
-/// Draws figures/ and summary.html beside the results, unless --no-figures was given, and says what was written.
+/// Draws figures/ and report.html beside the results, unless --no-figures was given, and says what was written.
 void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options);
 
 /// Prints the tables of heads and draws the figures of results that are written.

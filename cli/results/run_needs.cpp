@@ -15,7 +15,7 @@
 #include "../../job/run/progress_text.h"
 #include "../../job/run/result_size.h"
 #include "../../reports/drawing/program.h"
-#include "../../reports/page/summary.h"
+#include "../../reports/page/report.h"
 #include "../options/values.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
@@ -55,8 +55,8 @@ void draw(const FolderOptions& folder, RunNeeds& needs) {
   for (const KindResult& kind : needs.job.probe) {
     const ScratchFolder scratch;
     const fs::path place = scratch.path() / "drawn";
-    const auto figures = draw_figures(kind.result, place / "figures", folder.drawing, figure_progress);
-    write_summary(kind.result, figures, place / "summary.html");
+    draw_figures(kind.result, place / "figures", folder.drawing, figure_progress);
+    write_report(kind.result, place / "report.html");
     needs.files.drawn += bytes_on_disk(place);
   }
   needs.drawing = std::chrono::duration<double>(Clock::now() - start).count();
@@ -109,15 +109,17 @@ std::int64_t RunFiles::most() const {
 }
 
 RunFiles largest_files(const JobInput& input, const JobOptions& job, const FolderOptions& folder) {
-  constexpr std::int64_t picture = 1 << 20;  // three times the largest of the gallery's
+  constexpr std::int64_t picture = 1 << 20,
+                         page = 10 << 20;  // three times the largest of the gallery's; write_report()
   RunFiles files;
   constexpr double more_than_any_disk = 1e18;  // and sums of it are numbers still
   files.result = std::min(result_bytes(input.model, *input.source, job), static_cast<std::int64_t>(more_than_any_disk));
   files.kept =
       static_cast<std::int64_t>(std::min(job_memory(input.model, *input.source, job).kept, more_than_any_disk));
   if (folder.figures)
-    files.drawn = picture * static_cast<std::int64_t>(input.model.kinds().size() * figure_kinds().size() *
-                                                      (folder.drawing.formats.size() + 1));
+    files.drawn =
+        static_cast<std::int64_t>(input.model.kinds().size()) *
+        (page + picture * static_cast<std::int64_t>(figure_kinds().size() * (folder.drawing.formats.size() + 1)));
   return files;
 }
 
@@ -146,7 +148,7 @@ std::string text_of(const RunNeeds& needs) {
   text += fmt::format("memory  about {}, the model's weights with it\n", text_of(job.memory_bytes));
   text += fmt::format(
       "disk    about {} for results.h5{}; while it runs {} for results.unfinished\n", text_of(needs.files.result),
-      figures ? ", " + text_of(needs.files.drawn) + " for figures and summary.html" : "", text_of(needs.files.kept));
+      figures ? ", " + text_of(needs.files.drawn) + " for figures and report.html" : "", text_of(needs.files.kept));
   return text + fmt::format("from {} of the documents, which were run to find out\n", job.probed);
 }
 

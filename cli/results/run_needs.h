@@ -17,7 +17,7 @@ void keep_within_memory(const std::string& limit, const JobInput& input, JobOpti
 /// What a run writes into its folder, in bytes.
 struct RunFiles {
   std::int64_t result = 0;  ///< results.h5, of every kind of attention
-  std::int64_t drawn = 0;   ///< figures and summary.html
+  std::int64_t drawn = 0;   ///< figures and report.html
   std::int64_t kept = 0;    ///< results.unfinished; while it is replaced there are two
 
   /// The most that lies there at a time: what is kept goes once the result is there, and then figures are drawn.

@@ -24,44 +24,60 @@ constexpr double smallest_label = 3.0;  // points; smaller labels give way to po
 struct Map {
   const std::vector<double>* weights = nullptr;  // (heads, queries, keys)
   Index queries = 0, keys = 0;                   // stored
-  Index rows = 0, columns = 0;                   // shown
+  Index rows = 0, columns = 0, first = 0;        // shown, and from which position on
   std::vector<std::string> query_labels, key_labels;
+  std::vector<std::uint8_t> query_special, key_special;  // 1: a special token
 
   [[nodiscard]] double weight(std::size_t head, Index query, Index key) const {
     return (*weights)[head * static_cast<std::size_t>(queries * keys) + static_cast<std::size_t>(query * keys + key)];
   }
 };
 
+/// Throws unless there is one of something for each query, or key.
+void require_each(const char* name, std::size_t found, Index expected) {
+  if (static_cast<Index>(found) != expected)
+    throw ShapeError(fmt::format("{}: expected {} entries, one for each of the map, found {}", name, expected, found));
+}
+
+std::vector<std::string> tokens_of(const Result& result, const char* name, const char* axis, Index all, Index shown) {
+  const auto& texts = strings_of(result, name, {axis});
+  require_each(name, texts.size(), all);
+  return {texts.begin(), texts.begin() + shown};
+}
+
+std::vector<std::uint8_t> special_of(const Result& result, const char* name, const char* axis, Index all) {
+  if (result.find(name) == nullptr) return std::vector<std::uint8_t>(static_cast<std::size_t>(all), 0);
+  const auto& special = flags_of(result, name, {axis});
+  require_each(name, special.size(), all);
+  return special;
+}
+
 Map map_of(const Result& result, Index tokens) {
   const Field& field = result.at(map_weight_name);
   Map map;
   map.weights = &doubles_of(result, map_weight_name, {"map_head", "query", "key"});
   const auto queries = whole_coordinates(field, "query");
-  const auto keys = whole_coordinates(field, "key");
-  const auto& texts = strings_of(result, "attention_map/token", {"query"});
   map.queries = static_cast<Index>(queries.size());
-  map.keys = static_cast<Index>(keys.size());
+  map.keys = field.axis("key").size();
   map.rows = std::min({tokens, map.queries, most_tokens});
   map.columns = std::min({tokens, map.keys, most_tokens});
   if (map.rows < 1 || map.columns < 1 || map.weights->empty())
     throw ShapeError(fmt::format("{}: holds no weights to draw", map_weight_name));
-  if (static_cast<Index>(texts.size()) != map.queries)
-    throw ShapeError(
-        fmt::format("attention_map/token: expected {} tokens, one per query, found {}", map.queries, texts.size()));
-  const auto& key_texts = strings_of(result, "attention_map/key_token", {"key"});
-  if (static_cast<Index>(key_texts.size()) != map.keys)
-    throw ShapeError(
-        fmt::format("attention_map/key_token: expected {} tokens, one per key, found {}", map.keys, key_texts.size()));
-  map.query_labels.assign(texts.begin(), texts.begin() + map.rows);
-  map.key_labels.assign(key_texts.begin(), key_texts.begin() + map.columns);
+  map.first = queries.front();
+  map.query_special = special_of(result, "attention_map/special", "query", map.queries);
+  map.key_special = special_of(result, "attention_map/key_special", "key", map.keys);
+  map.query_labels = tokens_of(result, "attention_map/token", "query", map.queries, map.rows);
+  map.key_labels = tokens_of(result, "attention_map/key_token", "key", map.keys, map.columns);
   return map;
 }
 
+/// Of pairs without special tokens, which draw so much attention that beside it nothing else would be seen.
 double largest_of(const Map& map, std::size_t head) {
   double largest = 0.0;
   for (Index i = 0; i < map.rows; ++i)
     for (Index j = 0; j < map.columns; ++j)
-      if (const double weight = map.weight(head, i, j); std::isfinite(weight)) largest = std::max(largest, weight);
+      if (map.query_special[static_cast<std::size_t>(i)] + map.key_special[static_cast<std::size_t>(j)] == 0)
+        if (const double weight = map.weight(head, i, j); std::isfinite(weight)) largest = std::max(largest, weight);
   return largest > 0 ? largest : 1.0;
 }
 
@@ -69,7 +85,7 @@ DataTable numbers_of(const Map& map, std::size_t head, const HeadName& name) {
   DataTable table({"layer", "head", "query", "key", "query_token", "key_token", "weight"});
   for (Index i = 0; i < map.rows; ++i)
     for (Index j = 0; j < map.columns; ++j)
-      table.add_row({name.layer, name.head, i, j, map.query_labels[static_cast<std::size_t>(i)],
+      table.add_row({name.layer, name.head, map.first + i, map.first + j, map.query_labels[static_cast<std::size_t>(i)],
                      map.key_labels[static_cast<std::size_t>(j)], map.weight(head, i, j)});
   return table;
 }
@@ -88,6 +104,15 @@ DataTable labels_table(const std::vector<std::string>& labels) {
   DataTable table({"position", "label"});
   for (std::size_t i = 0; i < labels.size(); ++i)
     table.add_row({static_cast<Index>(i), shortened(visible_text(labels[i]), longest_label)});
+  return table;
+}
+
+/// Positions where a step from 0 meets them, by their places in the panel.
+DataTable positions_table(Index first, Index count) {
+  DataTable table({"position", "label"});
+  const auto step = static_cast<Index>(std::max(1.0, tic_step(static_cast<double>(count))));
+  for (Index i = 0; i < count; ++i)
+    if ((first + i) % step == 0) table.add_row({i, fmt::format("{}", first + i)});
   return table;
 }
 
@@ -117,6 +142,7 @@ struct Layout {
   std::size_t panels = 1;
   double points = 7.0;  ///< size of the tokens' letters
   bool legible = true;  ///< else positions stand in their place
+  bool named = true;    ///< whether files say what stands at a tic: tokens, or positions that do not begin with 0
   std::string query_file, key_file;
 };
 
@@ -153,6 +179,8 @@ void add_axes(Panel& panel, const Layout& layout, std::size_t k, const Map& map)
   if (layout.legible) {
     keys = {.points = layout.points, .away = -0.1, .upward = true};
     queries = {.points = layout.points, .away = -0.4};
+  } else if (layout.named) {
+    keys = queries = {.points = 6};
   } else {
     keys = queries = {.step = tic_step(static_cast<double>(map.columns)), .points = 6};
   }
@@ -187,8 +215,8 @@ void add_panel(Page& page, const Layout& layout, std::size_t k, const HeadName& 
                    .title_right = -0.8});
   page.keep(numbers_of(map, head, name));
   panel.heat_map(page.data(pixels_of(map, head)));
-  if (layout.legible && grid.column_of(k) == 0) panel.y_tic_names(layout.query_file, 1, 2);
-  if (layout.legible && grid.is_lowest(k, layout.panels)) panel.x_tic_names(layout.key_file, 1, 2);
+  if (layout.named && grid.column_of(k) == 0) panel.y_tic_names(layout.query_file, 1, 2);
+  if (layout.named && grid.is_lowest(k, layout.panels)) panel.x_tic_names(layout.key_file, 1, 2);
   panel.diagonal({ink::guide, 1, "-"});
 }
 
@@ -198,8 +226,9 @@ GnuplotFigure draw_attention_map(const Result& result, const FigureOptions& opti
   const auto& names = labels_of(result.at(map_weight_name), "map_head");
   Layout layout = layout_of(map, heads.size(), options.style);
   Page page(layout.grid, options.style);
-  layout.query_file = page.data(labels_table(map.query_labels));
-  layout.key_file = page.data(labels_table(map.key_labels));
+  layout.named = layout.legible || map.first > 0;
+  layout.query_file = page.data(layout.legible ? labels_table(map.query_labels) : positions_table(map.first, map.rows));
+  layout.key_file = page.data(layout.legible ? labels_table(map.key_labels) : positions_table(map.first, map.columns));
   for (std::size_t k = 0; k < heads.size(); ++k)
     add_panel(page, layout, k, parse_head_name(names[heads[k]]), map, heads[k]);
   return page.figure();
@@ -210,10 +239,11 @@ GnuplotFigure draw_attention_map(const Result& result, const FigureOptions& opti
 FigureKind attention_map_figure() {
   return {"attention_map",
           {"attention_map/weight", "attention_map/token", "attention_map/key_token"},
-          {"measured_offset/weight", "measured_offset/offset"},
-          "Attention weights of single heads over the first tokens of one text. Rows are queries and sum to 1 over all "
-          "keys of the text, not only the ones shown. Each panel has its own colour scale from 0 to its largest "
-          "weight; the dashed line marks offset 0.",
+          {"measured_offset/weight", "measured_offset/offset", "attention_map/special", "attention_map/key_special"},
+          "Attention weights of single heads over some tokens of one text, its first unless a window was asked for. "
+          "Rows are queries and sum to 1 over all keys of the text, not only the ones shown. Each panel has its own "
+          "colour scale from 0 to its largest weight between tokens that are not special; special ones may lie above "
+          "it. The dashed line marks offset 0.",
           draw_attention_map};
 }
 

@@ -39,7 +39,8 @@ void add_figures(std::vector<fs::path>& files, const fs::path& folder, const std
 
 void add_result(std::vector<fs::path>& files, const fs::path& folder) {
   files.push_back(folder / "results.h5");
-  add_if_there(files, folder / "summary.html");
+  add_if_there(files, folder / "report.html");
+  add_if_there(files, folder / "summary.html");  // the page of versions before
   for (const FigureKind& kind : figure_kinds()) add_figures(files, folder / "figures", kind.name);
 }
 

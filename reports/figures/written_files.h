@@ -5,7 +5,7 @@
 
 namespace headwave {
 
-/// The files that an earlier run left in a folder: results.h5, summary.html, and in figures/ every file that has the
+/// The files that an earlier run left in a folder: results.h5, report.html, and in figures/ every file that has the
 /// name of a sort of figure. Nothing where results.h5 is not a headwave result. Of an encoder-decoder, whose results of
 /// one command lie in self/, causal/ and cross/, those too.
 std::vector<std::filesystem::path> written_files(const std::filesystem::path& folder);

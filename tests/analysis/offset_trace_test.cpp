@@ -3,7 +3,6 @@
 #include <limits>
 #include <numeric>
 
-#include "../../analysis/attention/attention_map.h"
 #include "../../analysis/attention/head_clusters.h"
 #include "../../analysis/attention/measured_offset.h"
 #include "../../analysis/attention/offset_trace_probe.h"
@@ -311,16 +310,4 @@ TEST_CASE("traces refuse what was not announced, and numbers that are none") {
   CHECK_THROWS_AS((HeadGrid{{0, 2}, 1}.first_row(1)), ShapeError);
   Matrix32 bad = Matrix32::Constant(4, 4, std::nanf(""));
   CHECK_THROWS_AS(summed({traces_of(bad, document_of(4), 2)}, 4, 2), NumericError);
-}
-
-TEST_CASE("attention maps keep the first tokens of the heads asked for") {
-  const Matrix32 a = uneven_weights(6, false, 1);
-  AttentionMapProbe probe({{0, 0}, {1, 0}}, 4, document_of(6));
-  show(probe, a, AttentionKind::self);
-  CHECK(probe.maps().weights[0] == a.topLeftCorner(4, 4).cast<double>());
-  CHECK(probe.maps().weights[1].isZero());
-  const std::vector<Field> fields = describe(probe.maps());
-  CHECK(fields[0].axis("map_head").size() == 2);
-  CHECK(fields[0].doubles()[1] == static_cast<double>(a(0, 1)));
-  CHECK(std::get<std::vector<std::string>>(fields[1].values).front() == "1");
 }

@@ -173,6 +173,25 @@ TEST_CASE("attention map: a head without a map is an error that names those ther
   CHECK_THROWS_AS(kind("attention_map").draw(sample::result(), options), FormatError);
 }
 
+TEST_CASE("attention map: special tokens do not set the colours, and a window has its own positions") {
+  Result result = sample::result();
+  Field& weight = field_of(result, "attention_map/weight");
+  auto& weights = std::get<std::vector<double>>(weight.values);
+  for (std::size_t head = 0; head < 5; ++head)
+    weights[225 * head] = weights[225 * head + 15] = 0.9;  // on the first token
+  for (const char* axis : {"query", "key"})
+    for (Field& field : result.fields)
+      for (Axis& one : field.axes)
+        if (field.group() == "attention_map" && one.name == axis)
+          one = counting_axis(axis, "token", "position", 40, 54);
+  FigureOptions options;
+  options.heads = {"L0H0"};
+  const std::string script = kind("attention_map").draw(result, options).script();
+  CHECK(script.find("0:0.9]") == std::string::npos);
+  std::erase_if(result.fields, [](const Field& field) { return field.quantity().ends_with("special"); });
+  CHECK(kind("attention_map").draw(result, options).script().find("0:0.9]") != std::string::npos);
+}
+
 TEST_CASE("attention map: of many maps the nine with the clearest offset are drawn") {
   Result result = sample::result();
   Field& weight = field_of(result, "attention_map/weight");

@@ -142,6 +142,11 @@ void add_maps(Result& result, const Size& size) {
                                      "attention weight of a query token on a key token", weights));
   result.fields.push_back({"attention_map/token", {query}, "1", "text of the query", tokens, {}, {}});
   result.fields.push_back({"attention_map/key_token", {key}, "1", "text of the key", tokens, {}, {}});
+  std::vector<std::uint8_t> special(tokens.size(), 0);
+  special.front() = 1;
+  const std::vector<std::string> meanings{"ordinary", "special"};
+  result.fields.push_back({"attention_map/special", {query}, "1", "whether it is special", special, meanings, {}});
+  result.fields.push_back({"attention_map/key_special", {key}, "1", "whether it is special", special, meanings, {}});
 }
 
 void add_clusters(Result& result, const Size& size) {

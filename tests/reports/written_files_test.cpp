@@ -33,7 +33,7 @@ std::vector<std::string> names(const std::vector<fs::path>& files, const Tempora
 
 TEST_CASE("written files: the result, the page and figures by their names, and nothing of others") {
   const TemporaryFolder folder;
-  for (const char* name : {"summary.html", "notes.txt", "figures/offset_profile.pdf", "figures/head_types.tsv",
+  for (const char* name : {"report.html", "notes.txt", "figures/offset_profile.pdf", "figures/head_types.tsv",
                            "figures/mine.png", "figures/offset_profile.jpg", "self/notes.txt"})
     put_text(folder / name);
   CHECK(written_files(folder.path()).empty());
@@ -41,19 +41,19 @@ TEST_CASE("written files: the result, the page and figures by their names, and n
   CHECK(written_files(folder.path()).empty());
   put_result(folder / "results.h5");
   CHECK(names(written_files(folder.path()), folder) ==
-        std::vector<std::string>{"figures/head_types.tsv", "figures/offset_profile.pdf", "results.h5", "summary.html"});
+        std::vector<std::string>{"figures/head_types.tsv", "figures/offset_profile.pdf", "report.html", "results.h5"});
 }
 
 TEST_CASE("written files: kinds of attention belong together if one command wrote them") {
   const TemporaryFolder folder;
   put_result(folder / "self/results.h5", {{"attention", std::string("self")}, {"command", std::string("a")}});
   put_result(folder / "causal/results.h5", {{"attention", std::string("causal")}, {"command", std::string("b")}});
-  put_text(folder / "cross/summary.html");
+  put_text(folder / "cross/report.html");
   CHECK(written_files(folder.path()).empty());
   CHECK(kind_folders(folder.path()).size() == 2);
   put_result(folder / "cross/results.h5", {{"attention", std::string("cross")}, {"command", std::string("a")}});
   CHECK(names(written_files(folder.path()), folder) ==
-        std::vector<std::string>{"cross/results.h5", "cross/summary.html", "self/results.h5"});
+        std::vector<std::string>{"cross/report.html", "cross/results.h5", "self/results.h5"});
   put_result(folder / "self/results.h5", {{"attention", std::string("causal")}, {"command", std::string("a")}});
   CHECK(written_files(folder.path()).empty());
 }

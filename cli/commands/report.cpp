@@ -1,0 +1,59 @@
+#include "../../reports/page/report.h"
+
+#include <filesystem>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+#include "../../data/results/result_file.h"
+#include "../options/help.h"
+#include "../results/output_folder.h"
+#include "../results/result_path.h"
+#include "../terminal/terminal.h"
+#include "commands.h"
+
+namespace headwave::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ReportOptions {
+  fs::path result;
+  fs::path page;
+  bool force = false;
+};
+
+int report(const ReportOptions& options) {
+  const fs::path file = result_path(options.result);
+  const Result result = read_result(file);
+  const fs::path page = options.page.empty() ? file.parent_path() / "report.html" : options.page;
+  if (std::error_code ignored; fs::is_directory(page, ignored) || !page.has_filename())
+    throw IoError(fmt::format("{}: is a folder; --out names the page itself, DIR/report.html", page.string()));
+  if (std::error_code ignored; fs::equivalent(page, file, ignored))
+    throw IoError(fmt::format("{}: is the result itself; choose another --out", page.string()));
+  OutputFolder folder(page.has_parent_path() ? page.parent_path() : fs::path("."), {{page.filename()}, {}},
+                      options.force);
+  write_report(result, page);
+  say(fmt::format("wrote {}", page.string()));
+  return done;
+}
+
+}  // namespace
+
+void add_report(CLI::App& program, Command& chosen) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* command = program.add_subcommand("report", "make the page of a result again, from its file alone");
+  command->add_option("result", options->result, "results.h5 of an earlier run, or its folder")
+      ->required()
+      ->type_name("PATH");
+  command->add_option("--out", options->page, "the page; default: report.html beside the result")->type_name("FILE");
+  command->add_flag("--force", options->force, "replace a page that is already there");
+  add_examples(*command, {{"report result/results.h5 --out minilm.html",
+                           "one file to send: it opens in a browser, without network and without the result"}});
+  command->final_callback([=, &chosen] { chosen = [=] { return report(*options); }; });
+}
+
+}  // namespace headwave::cli

@@ -1,0 +1,127 @@
+#include "report.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "../../data/files/replaced_file.h"
+#include "../drawing/visible_text.h"
+#include "../tables/head_table.h"
+#include "measures.h"
+#include "page_arrays.h"
+#include "page_numbers.h"
+#include "page_shell.h"
+#include "story.h"
+
+namespace headwave {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr int page_format = 1;
+constexpr std::size_t most_packed = 8'700'000;  // bytes of arrays: with the rest the page stays below 10 MB
+constexpr Index longest_token = 80;             // columns
+
+ordered_json table_json(const std::vector<TableColumn>& columns) {
+  ordered_json table = ordered_json::array();
+  for (const TableColumn& column : columns) {
+    ordered_json cells = ordered_json::array();
+    for (const std::string& cell : column.cells) cells.push_back(visible_text(cell));
+    table.push_back(
+        {{"header", visible_text(column.header)}, {"right", column.align == Align::right}, {"cells", cells}});
+  }
+  return table;
+}
+
+/// Tokens, and which of them are special: by the Fields' quantities.
+ordered_json tokens_json(const Result& result) {
+  ordered_json tokens = ordered_json::object();
+  for (const char* side : {"token", "key_token", "document_token", "document_key_token"})
+    if (const Field* field = result.find(std::string("attention_map/") + side))
+      for (const std::string& token : std::get<std::vector<std::string>>(field->values))
+        tokens[side].push_back(shortened(visible_text(token), longest_token));
+  for (const char* side : {"special", "key_special", "document_special", "document_key_special"})
+    if (const Field* field = result.find(std::string("attention_map/") + side))
+      tokens[side] = std::get<std::vector<std::uint8_t>>(field->values);
+  return tokens;
+}
+
+/// Everything that the result file has, whether the page shows it or not.
+ordered_json fields_json(const Result& result) {
+  ordered_json fields = ordered_json::array();
+  for (const Field& field : result.fields) {
+    std::vector<std::string> axes;
+    for (const Axis& axis : field.axes) axes.push_back(fmt::format("{} {}", axis.name, axis.size()));
+    fields.push_back(
+        {field.name, fmt::format("{}", fmt::join(axes, " × ")), field.unit, visible_text(field.long_name)});
+  }
+  return fields;
+}
+
+ordered_json provenance_json(const Attributes& provenance) {
+  ordered_json rows = ordered_json::array();
+  for (const auto& [name, remark] : provenance) rows.push_back({visible_text(name), remark_text(remark)});
+  return rows;
+}
+
+/// JSON within a script element: ASCII alone, and no `<`, with which the element could end.
+std::string script_json(const ordered_json& json) {
+  const std::string text = json.dump(-1, ' ', true, ordered_json::error_handler_t::replace);
+  std::string safe;
+  safe.reserve(text.size());
+  for (const char c : text)
+    if (c == '<')
+      safe += "\\u003c";
+    else
+      safe += c;
+  return safe;
+}
+
+std::string data_html(const Result& result) {
+  PageMeasures measures = page_measures(result);
+  PageArrays arrays = page_arrays(result, most_packed);
+  const ordered_json json{{"format", page_format},
+                          {"title", visible_text(result.title)},
+                          {"story", story_of(result)},
+                          {"layers", std::move(measures.layers)},
+                          {"heads", std::move(measures.heads)},
+                          {"measures", std::move(measures.measures)},
+                          {"table", table_json(head_columns(result))},
+                          {"agreement", table_json(agreement_columns(result))},
+                          {"tokens", tokens_json(result)},
+                          {"arrays", std::move(arrays.said)},
+                          {"left_out", arrays.left_out},
+                          {"fields", fields_json(result)},
+                          {"provenance", provenance_json(result.provenance)}};
+  std::string html = fmt::format("<script type=\"application/json\" id=\"result\">{}</script>\n", script_json(json));
+  for (std::size_t i = 0; i < arrays.blocks.size(); ++i)
+    html += fmt::format("<script type=\"text/plain\" id=\"block-{}\">{}</script>\n", i, arrays.blocks[i]);
+  return html;
+}
+
+void replace_all(std::string& text, std::string_view mark, const std::string& by) {
+  for (std::size_t at = text.find(mark); at != text.npos; at = text.find(mark, at + by.size()))
+    text.replace(at, mark.size(), by);
+}
+
+}  // namespace
+
+std::string report_page(const Result& result) {
+  std::string page(page_shell());
+  const std::string data = data_html(result);
+  replace_all(page, "<!--title-->", html_text(result.title.empty() ? "headwave result" : result.title));
+  replace_all(page, "<!--data-->", data);
+  return page;
+}
+
+void write_report(const Result& result, const std::filesystem::path& path) {
+  const std::string page = report_page(result);
+  make_folder(path.has_parent_path() ? path.parent_path() : std::filesystem::path("."));
+  write_text(path, page);
+}
+
+}  // namespace headwave

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "../../core/fields/field.h"
+
+namespace headwave {
+
+/// Writes one page to explore a result with: words, the grid of heads coloured by any measure, a table, and for each
+/// head its profile, attention map, waves, phases, delays and predictions.
+///
+/// One file of HTML with its style, programs and numbers inside: it opens from a disk in any browser of 2023 or later, asks
+/// nothing of a network, and depends on nothing beside it. The same result gives the same bytes. Larger arrays are packed
+/// (page_arrays.h), under 10 MB all together; the page says of each what is rounded, cropped or left out. All text of the
+/// result is shown as text, whatever it holds.
+/// @param path  the page, "report.html"; its folder is made if it is not there
+/// @throws ShapeError if the Fields have other axes than described; IoError if the page cannot be written
+void write_report(const Result& result, const std::filesystem::path& path);
+
+/// The page itself.
+/// @throws ShapeError as above
+std::string report_page(const Result& result);
+
+}  // namespace headwave

@@ -1,0 +1,135 @@
+#include "story.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "../../core/fields/head_name.h"
+#include "../drawing/field_values.h"
+#include "../drawing/visible_text.h"
+#include "../tables/head_findings.h"
+#include "../tables/position_note.h"
+
+namespace headwave {
+
+namespace {
+
+/// The last part of a path; models often lie in a folder called `model`, whose own folder has the name.
+std::string short_name(const std::string& path) {
+  std::filesystem::path whole(path);
+  if (whole.filename().empty()) whole = whole.parent_path();
+  const bool says_little = whole.filename() == "model" && whole.has_parent_path();
+  const std::filesystem::path name = says_little ? whole.parent_path().filename() / whole.filename() : whole.filename();
+  return visible_text(name.empty() ? path : name.string());
+}
+
+std::int64_t count_of(const Attributes& provenance, const std::string& name) {
+  const auto found = provenance.find(name);
+  const auto* count = found == provenance.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+  return count == nullptr ? 0 : *count;
+}
+
+std::string counted(std::int64_t count, const std::string& one) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
+std::string source_text(const Attributes& provenance) {
+  const std::string source = visible_text(attribute_text(provenance, "source"));
+  const std::string file = attribute_text(provenance, "source_file");
+  if (file.empty()) return source;
+  return fmt::format("{} from {}", source, file == "-" ? "standard input" : short_name(file));
+}
+
+std::string run_sentence(const Attributes& provenance) {
+  const std::int64_t layers = count_of(provenance, "layers"), heads = count_of(provenance, "heads");
+  const std::int64_t documents = count_of(provenance, "documents"), length = count_of(provenance, "length");
+  if (layers == 0 || heads == 0) return {};
+  const std::string model = attribute_text(provenance, "model"), family = attribute_text(provenance, "model_family");
+  std::string text = model.empty() ? "A model" : short_name(model);
+  if (!family.empty() && family != model) text += fmt::format(" ({})", visible_text(family));
+  text += fmt::format(", {} of {}", counted(layers, "layer"), counted(heads, "head"));
+  if (const std::string kind = attribute_text(provenance, "attention"); !kind.empty())
+    text += fmt::format(", {} attention", visible_text(kind));
+  if (documents > 0)
+    text += fmt::format(", over {} of up to {}", counted(documents, "document"), counted(length, "token"));
+  if (const std::string source = source_text(provenance); !source.empty()) text += fmt::format(" ({})", source);
+  return text + ".";
+}
+
+/// "−1": people write a minus, not a hyphen.
+std::string offset_text(double offset) {
+  return fmt::format("{}{:g}", offset < 0 ? "−" : offset > 0 ? "+" : "", std::abs(offset));
+}
+
+std::vector<std::string> offset_sentences(const std::vector<HeadFinding>& heads) {
+  const HeadFinding* clearest = nullptr;
+  std::map<double, int> common;
+  std::int64_t found = 0;
+  for (const HeadFinding& head : heads) {
+    if (std::isnan(head.offset)) continue;
+    ++found;
+    ++common[head.offset];
+    if (clearest == nullptr || head.weight > clearest->weight) clearest = &head;
+  }
+  if (clearest == nullptr) return {};
+  std::vector<std::pair<double, int>> order(common.begin(), common.end());
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, order.size()); ++i)
+    words.push_back(fmt::format("{} ({})", offset_text(order[i].first), counted(order[i].second, "head")));
+  return {fmt::format("{} of {} look at an offset of their own more than chance would have it; the clearest is {}, at "
+                      "offset {} with a mean weight of {:.2f}.",
+                      found, counted(std::ssize(heads), "head"), head_name(clearest->name.layer, clearest->name.head),
+                      offset_text(clearest->offset), clearest->weight),
+          fmt::format("The offsets found most often: {}.", fmt::join(words, ", "))};
+}
+
+std::string account_sentence(const std::vector<HeadFinding>& heads) {
+  std::map<std::string, int> verdicts;
+  for (const HeadFinding& head : heads)
+    if (!head.why.empty()) ++verdicts[head.why];
+  if (verdicts.empty()) return {};
+  std::vector<std::string> words;
+  for (const auto& [verdict, count] : verdicts) words.push_back(fmt::format("{} {}", visible_text(verdict), count));
+  return fmt::format("What their profiles come from, by the account: {}.", fmt::join(words, ", "));
+}
+
+std::string sink_sentence(const Result& result) {
+  if (result.find("head_types/sink_first") == nullptr) return {};
+  const std::vector<double> first = head_doubles(result, "head_types/sink_first", "all");
+  const auto count = std::count_if(first.begin(), first.end(), [](double share) { return share > 0.5; });
+  if (count == 0) return {};
+  return fmt::format("{} {} more than half of {} attention to the first token.", counted(count, "head"),
+                     count == 1 ? "gives" : "give", count == 1 ? "its" : "their");
+}
+
+std::string planted_sentence(const std::vector<HeadFinding>& heads) {
+  const auto planted =
+      std::count_if(heads.begin(), heads.end(), [](const auto& head) { return head.planted.has_value(); });
+  const auto found =
+      std::count_if(heads.begin(), heads.end(), [](const auto& head) { return head.planted && head.planted->found; });
+  return planted == 0 ? "" : fmt::format("Of {} planted heads {} were found as they were planted.", planted, found);
+}
+
+}  // namespace
+
+std::vector<std::string> story_of(const Result& result) {
+  const std::vector<HeadFinding> heads = head_findings(result);
+  std::vector<std::string> sentences{run_sentence(result.provenance)};
+  for (std::string& sentence : offset_sentences(heads)) sentences.push_back(std::move(sentence));
+  sentences.push_back(account_sentence(heads));
+  sentences.push_back(sink_sentence(result));
+  sentences.push_back(planted_sentence(heads));
+  std::string note = position_note(result);
+  std::erase(note, '`');
+  if (!note.empty())
+    sentences.push_back(fmt::format("Offsets {}.", note.starts_with("offsets ") ? note.substr(8) : note));
+  std::erase(sentences, "");
+  return sentences;
+}
+
+}  // namespace headwave

@@ -1,0 +1,221 @@
+"""page_test.py HEADWAVE SOURCE_DIR: the page of a result in headless Chromium, as a reader has it: one file in an empty folder.
+
+Skips, by name, where Chromium or its driver is not there. Times are printed; they fail only far beyond what is promised, since
+machines are busy.
+"""
+
+import csv
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from browser import Browser, missing
+
+headwave, source = sys.argv[1], pathlib.Path(sys.argv[2])
+views = ["profile", "map", "lines", "predictions", "delays", "phases", "waves"]
+failures = []
+
+
+def check(true, sentence):
+    if not true:
+        failures.append(sentence)
+        print("FAILED:", sentence)
+
+
+def run(*arguments):
+    subprocess.run([headwave, "-q", *map(str, arguments)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def rows(file):
+    with open(file, newline="") as text:
+        return list(csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def number(text):
+    """The first number in a text of the page."""
+    return float(re.search(r"[-−]?\d[\d.]*(e[-−]?\d+)?", text).group().replace("−", "-"))
+
+
+# In the page: where an element lies in the window, once it is scrolled there.
+place = "const e = document.querySelector(arguments[0]); e.scrollIntoView({block: 'center', behavior: 'instant'}); const r = e.getBoundingClientRect(); return [r.left, r.top, r.width, r.height];"
+tip = "return document.getElementById('tip').hidden ? '' : document.getElementById('tip').innerText;"
+outside = """
+const found = [], width = document.documentElement.clientWidth;
+for (const e of document.querySelectorAll("body *")) {
+  const r = e.getBoundingClientRect();
+  if (r.width && (r.right > width + 1 || r.left < -1) && !e.closest(".scroll, .skip, .spoken, .tip")) found.push(`${e.tagName} ${e.textContent.slice(0, 30)}`);
+}
+for (const t of document.querySelectorAll("svg text")) {
+  const r = t.getBoundingClientRect(), s = t.ownerSVGElement.getBoundingClientRect();
+  if (r.width && (r.left < s.left - 1 || r.right > s.right + 1 || r.top < s.top - 2 || r.bottom > s.bottom + 2)) found.push(`text ${t.textContent} in ${t.closest("section").id}`);
+}
+return found;"""
+
+
+def opens_alone(browser, address, name):
+    """Console, network, every view, both widths."""
+    browser.requests()
+    browser.open(address)
+    drawn = browser.run("return Number(document.body.dataset.drawn);")
+    print(f"{name}: drawn after {drawn} ms")
+    check(drawn < 10000, f"{name}: the first view takes {drawn} ms")
+    for view in views:
+        found = browser.run("const e = document.getElementById('view-' + arguments[0]); return e && [...e.querySelectorAll('svg, canvas')].some((one) => one.getBoundingClientRect().height > 20);", view)
+        check(found is None or found, f"{name}: the view {view} is empty")
+    for width in (1280, 400):
+        browser.size(width, 900)
+        browser.open(address)
+        check(not (found := browser.run(outside)), f"{name}, {width} pixels: outside its box: {found}")
+    browser.size(1280, 900, dark=True)
+    browser.open(address)
+    paper = browser.run("return getComputedStyle(document.body).backgroundColor;")
+    check(max(int(part) for part in re.findall(r"\d+", paper)) < 64, f"{name}: dark is {paper}")
+    browser.size(1280, 900)
+    check(not (found := browser.complaints()), f"{name}: the console says {found}")
+    far = [one for one in browser.requests() if not one.startswith((address.split("#")[0], "data:", "about:"))]
+    check(not far, f"{name}: asks for {far}")
+
+
+def shows_stored_values(browser, address, figures):
+    """Under the pointer stands what the result file holds, as `headwave figures` writes it beside its drawings."""
+    weights = [row for row in rows(figures / "attention_map.tsv") if (row["layer"], row["head"]) == ("0", "1")]
+    browser.open(address + "#/L0H1/map")
+    left, top, width, height = browser.run(place, "#view-map canvas")
+    for row in weights[:: len(weights) // 6]:
+        query, key = int(row["query"]), int(row["key"])
+        browser.point(left + width * (key + 0.5) / 64, top + height * (query + 0.5) / 64)
+        said = browser.run(tip)
+        check(f"query {query} " in said and f"key {key} " in said, f"map: at query {query}, key {key} stands {said!r}")
+        check(abs(number(said) - float(row["weight"])) <= 5e-4 * float(row["weight"]) + 1e-9, f"map: {said!r} is not {row['weight']}")
+    profile = {row["offset"]: float(row["mean_weight"]) for row in rows(figures / "offset_profile.tsv") if (row["layer"], row["head"]) == ("0", "1")}
+    browser.open(address + "#/L0H1/profile?span=16")
+    left, top, width, height = browser.run(place, "#view-profile .drawing svg")
+    for offset in (-16, -3, 0, 7):
+        browser.point(left + 52 + (width - 52 - 14) * (offset + 16) / 32, top + height / 2)
+        said = browser.run(tip).split("\n")
+        check(said[0].endswith(f" {offset:+d}".replace("-", "−") if offset else " 0"), f"profile: at {offset} stands {said}")
+        check(abs(number(said[1]) - profile[str(offset)]) <= 5e-4 * profile[str(offset)], f"profile: {said} is not {profile[str(offset)]}")
+
+
+def links_what_is_marked(browser, address):
+    browser.open(address + "#/L0H1/profile?span=16")
+    left, top, width, height = browser.run(place, "#view-profile .drawing svg")
+    browser.point(left + 52 + (width - 66) * 15 / 32, top + height / 2)
+    marked = browser.run("""return [document.querySelector("#view-profile g[visibility=hidden]") === null, document.querySelector("#view-map .marker[d]") !== null,
+      document.querySelector("#view-delays line.marker:not([visibility])") !== null, document.querySelector("#view-phases path.marker") !== null,
+      document.querySelector("#view-predictions line.marker:not([visibility])") !== null];""")
+    check(all(marked), f"offset −1 is marked in profile, map, delays, phases, predictions: {marked}")
+    took = browser.run("""const svg = document.querySelector("#view-profile .drawing svg"), at = svg.getBoundingClientRect(), begin = performance.now();
+      for (let i = 0; i < 50; ++i) svg.dispatchEvent(new PointerEvent("pointermove", { clientX: at.left + 60 + 10 * i, clientY: at.top + 50 }));
+      return (performance.now() - begin) / 50;""")
+    print(f"a move of the pointer takes {took:.1f} ms")
+    check(took < 500, f"a move of the pointer takes {took} ms")
+
+
+def keeps_addresses(browser, address):
+    browser.open(address + "#/L1H3/map?color=head_types/kind:&sort=-2&filter=L1&dim=special&at=0:10,0:10")
+    said = browser.run("""return [document.getElementById("head-title").textContent, document.getElementById("measure").value, document.getElementById("filter").value,
+      [...document.querySelectorAll("#table tbody th")].every((cell) => cell.textContent.startsWith("L1")), document.querySelector(".cell.chosen").dataset.head,
+      document.querySelector("#view-map canvas").width, document.activeElement.id];""")
+    check(said == ["L1H3", "head_types/kind:", "L1", True, "L1H3", 10, "view-map-title"], f"a link leads to {said}")
+    took = browser.run_async("""const begin = performance.now(), done = arguments[0];
+      document.querySelector(".cell[data-head=L2H2]").dispatchEvent(new MouseEvent("click"));
+      const look = () => (document.getElementById("views").dataset.head === "L2H2" ? done(performance.now() - begin) : setTimeout(look, 1)); look();""")
+    print(f"all views of another head are there after {took:.0f} ms")
+    check(took < 5000, f"another head takes {took} ms")
+    check(browser.run("return location.hash;").startswith("#/L2H2"), "the address follows the head")
+    browser.run("history.back();")
+    browser.wait("return document.getElementById('head-title').textContent === 'L1H3';")
+    check(browser.run("return document.querySelector('.cell.chosen').dataset.head;") == "L1H3", "`back` leads back to the head before")
+
+
+def serves_keys(browser, address):
+    right, down, enter = "\ue014", "\ue015", "\ue007"
+    browser.open(address)
+    browser.run("document.querySelector('.cell').focus();")
+    browser.type(right, down, enter)
+    browser.wait("return document.getElementById('head-title').textContent === 'L1H1';")
+    browser.run("document.querySelector('#view-map .drawing').focus();")
+    browser.type(right, down)
+    check("query 1 " in browser.run(tip) and "key 1 " in browser.run(tip), "arrows go through the cells of the map")
+    browser.wait("return document.getElementById('spoken').textContent.includes('query 1 ');")
+    browser.type("+")
+    browser.wait("return location.hash.includes('at=');")
+    bare = browser.run("""return [...document.querySelectorAll("svg, button, select, input, [role=region], .drawing")].filter((e) =>
+      !e.getAttribute("aria-label") && !e.getAttribute("aria-hidden") && !e.textContent.trim() && !e.labels?.length).map((e) => e.outerHTML.slice(0, 80));""")
+    check(not bare, f"without a name for those who do not see: {bare}")
+
+
+def shows_hostile_text(browser, page, address):
+    """Whatever stands in tokens, titles and columns is text."""
+    hostile = ["<script>document.title = 'run'</script>", "<img src=x onerror=\"document.title='run'\">", "\"'&{}_^`", "x" * 10000, "\\u202eevil", "</script><b>"]
+    head, json_text, rest = re.split(r'(?<=id="result">)(.*?)(?=</script>)', page.read_text(), maxsplit=1, flags=re.S)
+    result = json.loads(json_text)
+    for name, tokens in result["tokens"].items():
+        if "token" in name:
+            result["tokens"][name] = [hostile[i % len(hostile)] for i in range(len(tokens))]
+    result["story"].append(hostile[0])
+    result["table"][1]["cells"][0] = hostile[1]
+    result["provenance"][0] = [hostile[1], hostile[3]]
+    bad = page.with_name("hostile.html")
+    bad.write_text(head + json.dumps(result).replace("<", "\\u003c") + rest)
+    for width in (1280, 400):
+        browser.size(width, 900)
+        browser.open(bad.as_uri() + "#/L0H1/map?at=0:10,0:10")
+        check(browser.run("return document.title;") != "run", "hostile text is run")
+        check(browser.run("return document.querySelectorAll('img, b, #story *').length;") == 0, "hostile text becomes elements")
+        check(not (found := browser.run(outside)), f"hostile text at {width} pixels: outside its box: {found}")
+    browser.size(1280, 900)
+    check(hostile[0] in browser.run("return document.getElementById('story').textContent;"), "hostile text is shown")
+    check(not (found := browser.complaints()), f"hostile text: the console says {found}")
+    bad.unlink()
+
+
+def says_what_is_too_old(browser, address):
+    script = browser.devtools("Page.addScriptToEvaluateOnNewDocument", source="delete window.DecompressionStream;")
+    browser.open(address)
+    check("Browsers of 2023" in browser.run("return document.getElementById('trouble').textContent;"), "an old browser is told")
+    check(browser.run("return document.querySelectorAll('#table tbody tr').length;") > 0, "an old browser has the table")
+    browser.devtools("Page.removeScriptToEvaluateOnNewDocument", **script)
+
+
+def main(work):
+    run("demo", "--documents", 3, "--out", work / "demo", "--no-figures")
+    run("figures", work / "demo", "--heads", "L0H1", "--map-tokens", 64, "--formats", "svg", "--out", work / "drawn")
+    alone = work / "alone"
+    alone.mkdir()
+    run("report", work / "demo", "--out", alone / "page.html")
+    subprocess.run([sys.executable, source / "tests/page/wide_model.py", work / "wide"], check=True)
+    run("run", "--model", work / "wide", "--random-tokens", 256, "--documents", 2, "--draws", 3, "--atlas-draws", 3, "--resamples", 3, "--no-figures", "--out", work / "wide-run")
+    run("report", work / "wide-run", "--out", alone / "wide.html")
+    bytes_ = (alone / "wide.html").stat().st_size
+    print(f"12 x 12 heads x 512 tokens: {bytes_ / 1e6:.1f} MB")
+    check(bytes_ < 10e6, f"the page of 12 x 12 heads x 512 tokens has {bytes_} bytes")
+    address = (alone / "page.html").as_uri()
+    with Browser() as browser:
+        browser.size(1280, 900)
+        opens_alone(browser, address, "demo")
+        opens_alone(browser, (alone / "wide.html").as_uri(), "12 x 12 x 512")
+        shows_stored_values(browser, address, work / "drawn/figures")
+        links_what_is_marked(browser, address)
+        keeps_addresses(browser, address)
+        serves_keys(browser, address)
+        shows_hostile_text(browser, alone / "page.html", address)
+        says_what_is_too_old(browser, address)
+    check(sorted(file.name for file in alone.iterdir()) == ["page.html", "wide.html"], "nothing is written beside the page")
+
+
+if gone := missing():
+    print(f"skipped: {' and '.join(gone)} not there (Debian: chromium, chromium-driver)")
+    sys.exit(0)
+folder = pathlib.Path(tempfile.mkdtemp())
+try:
+    main(folder)
+finally:
+    shutil.rmtree(folder)
+print("page: as it should be" if not failures else f"page: {len(failures)} failures")
+sys.exit(1 if failures else 0)
