@@ -68,7 +68,7 @@ function start() {
     select.value = measureKey(measure());
     if (filter.value !== store.state.filter) filter.value = store.state.filter;
     grid.draw(measure());
-    table.draw(store.state.color ? measure() : null);
+    table.draw(page.measures.has(store.state.color) ? measure() : null);
   };
   fillMeasures(select, page, measureKey(measure()));
   select.addEventListener("change", () => store.change({ color: select.value === usual ? "" : select.value }));

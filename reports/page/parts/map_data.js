@@ -12,10 +12,10 @@ export async function mapOf({ arrays, name, page }) {
   const window = { query: [first.query, first.query + query.values.length], key: [first.key, first.key + key.values.length] };
   const largest = await arrays.slice("attention_map/largest", { map_head: name });
   const mean = await arrays.slice("attention_map/mean", { map_head: name });
-  const labels = (all, some, from) => tokens[all] ?? Object.assign([], Object.fromEntries((tokens[some] ?? []).map((token, i) => [from + i, token])));
-  const flags = (all, some, from) => tokens[all] ?? Object.assign([], Object.fromEntries((tokens[some] ?? []).map((flag, i) => [from + i, flag])));
-  const queryTokens = labels("document_token", "token", first.query);
-  const keyTokens = labels("document_key_token", "key_token", first.key);
+  // By position in the document: all of it where the result has that, else what the window has.
+  const known = (all, some, from) => tokens[all] ?? Object.assign([], Object.fromEntries((tokens[some] ?? []).map((one, i) => [from + i, one])));
+  const queryTokens = known("document_token", "token", first.query);
+  const keyTokens = known("document_key_token", "key_token", first.key);
   const tile = largest && { query: tileOf(largest.axes[0].values), key: tileOf(largest.axes[1].values), largest: largest.values, mean: mean?.values, rows: largest.axes[0].values.length, columns: largest.axes[1].values.length };
   const loss = largest ? lossText(arrays.said["attention_map/largest"]) : "";
   return {
@@ -28,8 +28,8 @@ export async function mapOf({ arrays, name, page }) {
     document: arrays.said["attention_map/weight"].notes.document ?? "",
     queryTokens,
     keyTokens,
-    querySpecial: flags("document_special", "special", first.query),
-    keySpecial: flags("document_key_special", "key_special", first.key),
+    querySpecial: known("document_special", "special", first.query),
+    keySpecial: known("document_key_special", "key_special", first.key),
   };
 }
 
