@@ -98,7 +98,7 @@ HeadAccount head_account(const std::vector<AccountSums>& groups, const AccountSi
 /// Fields head_account/...
 std::vector<Field> describe(const HeadAccount& account);
 
-/// In a job: head_account/...
+/// In a job: head_account/..., HeadAccount and AccountHalves for those who read them.
 const AnalysisKind& head_account_analysis();
 
 }  // namespace headwave

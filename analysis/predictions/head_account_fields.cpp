@@ -22,6 +22,19 @@ struct AccountGroups {
   }
 };
 
+/// Even groups and odd ones.
+std::array<AccountSums, 2> halves_of(std::vector<AccountSums>&& groups) {
+  std::array<AccountSums, 2> halves;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (g < 2)
+      halves[g] = std::move(groups[g]);
+    else
+      halves[g % 2] += groups[g];
+    groups[g] = {};
+  }
+  return halves;
+}
+
 class HeadAccountAnalysis : public DocumentAnalysis<AccountSums, AccountGroups> {
  public:
   explicit HeadAccountAnalysis(const AnalysisInput& input) : DocumentAnalysis(input) {
@@ -49,7 +62,9 @@ class HeadAccountAnalysis : public DocumentAnalysis<AccountSums, AccountGroups> 
     how.draws = options().draws;
     how.seed = options().seed;
     how.threads = input().threads;
-    return describe(finished.keep(head_account(sum_.groups, site_, how)));
+    std::vector<Field> fields = describe(finished.keep(head_account(sum_.groups, site_, how)));
+    finished.keep(AccountHalves{site_, halves_of(std::move(sum_.groups))});
+    return fields;
   }
 
  private:

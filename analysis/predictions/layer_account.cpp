@@ -59,14 +59,28 @@ double explained_share(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vecto
   return 1 - difference.squaredNorm() / total;
 }
 
+Matrix added_kernel(const AccountSite& site) {
+  Matrix kernel = Matrix::Zero(site.grid.heads, diagonals(site.length));
+  for (Index head = 0; site.added != nullptr && head < site.grid.heads; ++head)
+    kernel.row(head) = site.added->kernel(head, site.length - 1).transpose();
+  return kernel;
+}
+
+void attend_means(const Matrix32& query, const Matrix32& key, const Matrix& kernel, const AccountSite& site,
+                  Probe& probe) {
+  const OffsetBiasTerm term(kernel);
+  const HeadInputs<float> inputs{query, key, {}, site.grid.heads, site.kv_heads, site.score_scale, &term};
+  const Mask<float> mask{site.kind == AttentionKind::causal, -1, -1, {}, site.window};
+  std::array<Probe*, 1> probes{&probe};
+  attend<float>(inputs, mask, {0, site.kind, nullptr}, probes);
+}
+
 Accountant::Accountant(const AccountSite& site) : site_(site), pairs_(Vector::Zero(diagonals(site.length))) {
   const bool causal = site.kind == AttentionKind::causal;
   for (Index t = -(site.length - 1); t < (causal ? 1 : site.length); ++t)
     if (site.window == 0 || t > -site.window)
       pairs_[t + site.length - 1] = static_cast<double>(std::max<Index>(0, site.length - 1 - std::abs(t)));
-  added_ = Matrix::Zero(site.grid.heads, diagonals(site.length));
-  for (Index head = 0; site.added != nullptr && head < site.grid.heads; ++head)
-    added_.row(head) = site.added->kernel(head, site.length - 1).transpose();
+  added_ = added_kernel(site);
 }
 
 LayerAccount Accountant::account(const LayerAccountSums& sums, Index documents) const {
@@ -102,7 +116,7 @@ Matrix Accountant::profile(const LayerAccountSums& sums, Index documents, const 
 Accountant::Shuffled Accountant::shuffled(const LayerAccountSums& sums, Index documents, Index draws,
                                           const Random& random) const {
   ShuffledPlaces probe(site_.grid.heads, site_.length, site_.reach, site_.kind, draws, random);
-  attend_means(sums, documents, added_, probe);
+  attend_sums(sums, documents, added_, probe);
   Shuffled shuffled;
   for (const ShuffledPlaces::Draw& draw : probe.draws()) {
     shuffled.alignment.push_back(
@@ -144,21 +158,15 @@ Matrix Accountant::with_ends(Matrix kernel) const {
   return kernel;
 }
 
-/// Attention of mean queries and keys, a kernel added, as a probe sees it.
-void Accountant::attend_means(const LayerAccountSums& sums, Index documents, const Matrix& bias, Probe& probe) const {
+void Accountant::attend_sums(const LayerAccountSums& sums, Index documents, const Matrix& kernel, Probe& probe) const {
   const auto n = static_cast<float>(documents);
-  const Matrix32 query = sums.query / n, key = sums.key / n;
-  const OffsetBiasTerm term(bias);
-  const HeadInputs<float> inputs{query, key, {}, site_.grid.heads, site_.kv_heads, site_.score_scale, &term};
-  const Mask<float> mask{site_.kind == AttentionKind::causal, -1, -1, {}, site_.window};
-  std::array<Probe*, 1> probes{&probe};
-  attend<float>(inputs, mask, {0, site_.kind, nullptr}, probes);
+  attend_means(sums.query / n, sums.key / n, kernel, site_, probe);
 }
 
 Accountant::Look Accountant::look(const LayerAccountSums& sums, Index documents, const Matrix& bias,
                                   bool scores) const {
   AccountProbe probe({{0}, site_.grid.heads}, site_.length, site_.reach, site_.kind, scores);
-  attend_means(sums, documents, bias, probe);
+  attend_sums(sums, documents, bias, probe);
   const AccountSums seen = probe.taken();
   const LayerAccountSums& found = seen.layers.front();
   return {mean_along(found.scores, pairs_), mean_along(found.squares, pairs_), mean_along(found.weights, near_pairs())};

@@ -31,6 +31,24 @@ struct AccountSite {
   const PositionTerm* added = nullptr;  ///< a term that is added to the scores; null: none, or one that turns
 };
 
+/// What two halves of the documents, taken by turns, were summed up to: queries of one against keys of the other have
+/// nothing in common but their places.
+struct AccountHalves {
+  AccountSite site;
+  std::array<AccountSums, 2> halves;  ///< queries, keys and numbers of documents; of one document the second is empty
+};
+
+/// The term that is added to a site's scores at every offset; zero where there is none.
+/// @returns (heads, 2 T - 1)
+Matrix added_kernel(const AccountSite& site);
+
+/// Attention of mean queries and keys, a kernel added to their scores, as a probe sees it in layer 0.
+/// @param query   (T, heads * d_head)     mean over documents
+/// @param key     (T, kv_heads * d_head)
+/// @param kernel  (heads, 2 T - 1)
+void attend_means(const Matrix32& query, const Matrix32& key, const Matrix& kernel, const AccountSite& site,
+                  Probe& probe);
+
 /// The account of one layer over some documents, heads in rows.
 struct LayerAccount {
   Matrix measured;                              ///< (heads, 2 reach + 1)  mean weight; NaN: no pair, or masked
@@ -85,7 +103,7 @@ class Accountant {
     Matrix scores, squares;  ///< (heads, 2 T - 1)
     Matrix weight;           ///< (heads, 2 reach + 1)
   };
-  void attend_means(const LayerAccountSums& sums, Index documents, const Matrix& bias, Probe& probe) const;
+  void attend_sums(const LayerAccountSums& sums, Index documents, const Matrix& kernel, Probe& probe) const;
   [[nodiscard]] Look look(const LayerAccountSums& sums, Index documents, const Matrix& bias, bool scores) const;
   [[nodiscard]] Matrix with_ends(Matrix kernel) const;
   [[nodiscard]] Vector near_pairs() const;

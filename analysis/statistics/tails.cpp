@@ -29,4 +29,13 @@ double bootstrap_tail(double tail, Index n) {
   return cdf(complement(boost::math::normal(), std::sqrt(documents / (documents - 1)) * t));
 }
 
+double largest_excess(double tail, double variance, double largest) {
+  if (!(tail > 0 && tail < 1) || !(variance >= 0) || !(largest >= 0))
+    throw NumericError(fmt::format(
+        "largest_excess: a tail of {}, variance {}, largest number {}; expected (0, 1), 0 or more, 0 or more", tail,
+        variance, largest));
+  const double odds = -std::log(tail), half = odds * largest / 3;
+  return half + std::sqrt(half * half + 2 * odds * variance);
+}
+
 }  // namespace headwave

@@ -15,6 +15,7 @@
 #include "head_account_figure.h"
 #include "head_types_figure.h"
 #include "offset_agreement_figure.h"
+#include "offset_by_query_figure.h"
 #include "offset_profile_figure.h"
 #include "phase_spectrum_figure.h"
 #include "position_components_figure.h"
@@ -44,13 +45,15 @@ bool is_there(const Result& result, const std::string& name) {
 
 const std::vector<FigureKind>& figure_kinds() {
   static const std::vector<FigureKind> kinds{
-      attention_map_figure(),       offset_profile_figure(),       word_profile_figure(),   position_kernel_figure(),
-      cluster_centroids_figure(),   cluster_shares_figure(),       cluster_sweep_figure(),  position_spectrum_figure(),
-      position_components_figure(), position_correlation_figure(), redefined_figure(),      wave_spectra_figure(),
-      cross_covariance_figure(),    weighted_profile_figure(),     phase_spectrum_figure(), delay_spectrum_figure(),
-      offset_agreement_figure(),    account_profile_figure(),      head_account_figure(),   rotary_wave_figure(),
-      rotary_use_figure(),          position_split_figure(),       head_types_figure(),     carried_waves_figure(),
-      re_aiming_figure(),
+      attention_map_figure(),        offset_profile_figure(),    word_profile_figure(),
+      position_kernel_figure(),      cluster_centroids_figure(), cluster_shares_figure(),
+      cluster_sweep_figure(),        position_spectrum_figure(), position_components_figure(),
+      position_correlation_figure(), redefined_figure(),         wave_spectra_figure(),
+      cross_covariance_figure(),     weighted_profile_figure(),  phase_spectrum_figure(),
+      delay_spectrum_figure(),       offset_agreement_figure(),  account_profile_figure(),
+      head_account_figure(),         offset_by_query_figure(),   rotary_wave_figure(),
+      rotary_use_figure(),           position_split_figure(),    head_types_figure(),
+      carried_waves_figure(),        re_aiming_figure(),
   };
   return kinds;
 }

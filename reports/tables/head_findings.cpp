@@ -185,6 +185,8 @@ std::vector<HeadFinding> head_findings(const Result& result, const std::string& 
     findings[i].share = silent;
   }
   add_clusters(findings, result);
+  const std::vector<FarFinding> far = far_findings(result, heads);
+  for (std::size_t i = 0; i < heads; ++i) findings[i].far = far[i];
   add_account(findings, result);
   add_predicted(findings, result);
   add_planted(findings, result);
@@ -226,6 +228,10 @@ const std::vector<std::string>& head_finding_fields() {
                                               agreement_offset_name,
                                               heads_name,
                                               met_name,
+                                              far_names[0],
+                                              far_names[1],
+                                              far_names[2],
+                                              far_names[3],
                                               planted_kind_name,
                                               planted_offset_name};
   return names;

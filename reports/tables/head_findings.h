@@ -6,6 +6,7 @@
 
 #include "../../core/fields/field.h"
 #include "../../core/fields/head_name.h"
+#include "far_findings.h"
 
 namespace headwave {
 
@@ -32,6 +33,7 @@ struct HeadFinding {
   double chance = 0;             ///< what shuffled positions would give there
   std::optional<Index> cluster;  ///< the one that holds most of the head's documents
   double share = 0;              ///< share of its documents there; NaN without a cluster
+  FarFinding far;                ///< beyond the reach
   std::string why;               ///< "positional", "content", "mixed", "not accounted for", "no preferred offset"
   double by_position = 0;        ///< share of the profile's shape, in other documents, that positions explain
   double by_content = 0;         ///< ... what content and spread add to it

@@ -13,6 +13,8 @@ namespace headwave {
 
 namespace {
 
+constexpr double notable_share = 0.1;  // of attention beyond the reach
+
 std::string offset_text(double offset) {
   return offset == 0 ? "0" : fmt::format("{:+g}", offset);
 }
@@ -55,6 +57,15 @@ std::string share_text(double share) {
 
 std::string percent_text(double share) {
   return std::isnan(share) ? "" : fmt::format("{:.0f} %", std::round(100 * share) + 0.0);  // + 0.0: no "-0 %"
+}
+
+/// Where more than a tenth of a head's attention lies beyond the reach: how much, and the offset there that draws most.
+std::string far_text(const HeadFinding& head) {
+  if (!(head.far.share > notable_share)) return {};
+  std::string text = percent_text(head.far.share);
+  if (!std::isnan(head.far.offset))
+    text += fmt::format(", {}{}", offset_text(head.far.offset), head.far.source == "position" ? " by position" : "");
+  return text;
 }
 
 /// The first say most; without a weight, or with the same, heads stay in order.
@@ -138,6 +149,7 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
   const bool accounted = result.find("head_account/verdict") != nullptr;
   const bool judged =
       std::any_of(heads.begin(), heads.end(), [](const HeadFinding& head) { return !head.agrees.empty(); });
+  const bool far = std::any_of(heads.begin(), heads.end(), [](const auto& head) { return !far_text(head).empty(); });
   const auto weight = [](const HeadFinding& head) { return number_text(head.weight); };
   Columns columns(result, std::move(heads));
   columns.add("offset", Align::right, measured_text);
@@ -149,6 +161,7 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
     columns.add("position", Align::right, [](const HeadFinding& head) { return percent_text(head.by_position); });
     columns.add("content", Align::right, [](const HeadFinding& head) { return percent_text(head.by_content); });
   }
+  if (far) columns.add("beyond reach", Align::left, far_text);
   if (judged) {
     columns.add("predicted", Align::right, [](const HeadFinding& head) { return predicted_text(head.by_account); });
     columns.add("", Align::left,

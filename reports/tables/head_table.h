@@ -10,7 +10,8 @@ namespace headwave {
 
 /// What was found about each head, one row per head: its name, the measured offset and the mean attention weight there in
 /// multiples of chance, what is predicted for it, the weight itself and the null threshold it had to exceed; where the
-/// result has them the dominant cluster with its share of the texts, and the planted truth with a word on whether it was
+/// result has them what of its attention lies beyond the reach, where that is more than a tenth, with the offset there that
+/// draws most of it; the dominant cluster with its share of the texts, and the planted truth with a word on whether it was
 /// found. Of an atlas alone what random words predict, with its weight in attention and in multiples of chance, and what
 /// the weights predict for layer 0 and, as a proxy, for those above; without random words, the weights' own weight and
 /// what decided about them. Heads with the largest weight stand first.

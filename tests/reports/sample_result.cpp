@@ -9,6 +9,7 @@
 #include "../../core/fields/head_name.h"
 #include "../../reports/drawing/gnuplot.h"
 #include "sample_account.h"
+#include "sample_bands.h"
 #include "sample_phases.h"
 #include "sample_waves.h"
 
@@ -281,6 +282,7 @@ Result result(const Size& size) {
   add_waves(result, size);
   add_phases(result, size);
   add_account(result, size);
+  add_bands(result, size);
   add_planted(result, size);
   add_re_aiming(result, size);
   add_carried(result, size);

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include "../../core/fields/field.h"
+#include "../attention/band_peaks.h"
+#include "../pass/analysis_kind.h"
+#include "layer_account.h"
+
+namespace headwave {
+
+/// What documents gave: sums over all, and what each sends beyond the reach.
+struct OffsetByQuerySums {
+  BandTraces total;
+  std::vector<Matrix> beyond;   ///< [document] (rows, bands)
+  std::vector<Vector> queries;  ///< [document] (bands)
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.total, self.beyond, self.queries);
+  }
+  void add(const BandTraces& document);
+};
+
+struct OffsetByQueryOptions {
+  BandPeakOptions peaks;
+  Index resamples = 200;      ///< of the documents behind intervals; fewer than 2: no intervals
+  Index least_documents = 5;  ///< with queries in a band, for its interval
+  double coverage = 0.9;      ///< of the intervals
+  std::uint64_t seed = 1;
+  int threads = 1;  ///< changes no digit
+};
+
+/// What a peak comes from.
+enum class PeakSource : std::uint8_t {
+  none,      ///< there is no such peak
+  position,  ///< mean queries and keys of their places alone bring it about: an alias of the wave, say
+  other,     ///< they do not
+  unknown,   ///< the position term was not measured there
+};
+
+/// A share of attention over documents, with its interval.
+struct ShareInterval {
+  Vector share, lower, upper;  ///< (rows)  NaN: undefined
+};
+
+/// Where attention goes, by where its query stands.
+struct OffsetByQuery {
+  HeadGrid grid;
+  QueryBands bands;
+  std::vector<OffsetBin> bins;
+  OffsetByQueryOptions options;
+  std::vector<Index> documents;  ///< (bands)  with queries there
+  Vector queries;                ///< (bands)  over all documents
+  Matrix keys;                   ///< (bands, bins)  of a query, on average
+  std::vector<Matrix> profile;   ///< [band] (rows, bins)  weight of a query, summed over the bin; NaN: no key there
+  std::vector<ShareInterval> beyond;  ///< [band]  beyond the reach; NaN: no key there
+  ShareInterval beyond_all;           ///< ... of all queries
+  Matrix special;                     ///< (rows, bands)  ... on special tokens and the document's first
+  Vector special_all;                 ///< (rows)
+  Vector uniform;                     ///< (bands)  what equal weights would send beyond the reach
+  std::vector<std::vector<std::vector<BandPeak>>> peaks;     ///< [row][band]  beyond the reach, the largest first
+  std::vector<std::vector<std::vector<PeakSource>>> source;  ///< [row][band]  of each
+};
+
+/// Where attention goes in bands of query positions: the profile over all offsets, how much of it lies beyond the reach,
+/// and the single offsets there at which it piles up (band_peaks.h).
+///
+///     profile_b(B) = sum over t in B of D_b(t) / queries of b                                  (4)
+///
+/// D as in BandTraces. A row of (4) sums to 1. Documents count from their first token: one that ends within a band has
+/// fewer queries there, one that ends before has none, and each query counts alike.
+///
+/// Whether positions bring a peak about: with mu^Q of one half of the documents and mu^K of the other, and the other way
+/// round, the position term scale mu^Q_i . mu^K_j + term is attended by itself, and gives D, E, V of its own. The two
+/// halves have nothing but places in common, so what is read at an offset in every document, as after a repeated passage,
+/// is not in it. A peak at t comes from positions where at t - 1, t or t + 1 the excess of the position term is at least
+/// half the measured one, and above the normal quantile of its own V at 1 - level / 3.
+///
+/// Source: this project; Student's percentile intervals as in bootstrap.h.
+/// @param halves  the documents of one length by turns; null, or of one document: sources are unknown. Where they end
+///                before a band, too
+/// @throws ShapeError if there is no document, or shapes differ; NumericError if a weight is not finite
+OffsetByQuery offset_by_query(const HeadGrid& grid, const QueryBands& bands, const OffsetByQuerySums& sums,
+                              const AccountHalves* halves, const OffsetByQueryOptions& options = {});
+
+/// Fields offset_by_query/...
+std::vector<Field> describe(const OffsetByQuery& found);
+
+/// In a job: offset_by_query/...
+const AnalysisKind& offset_by_query_analysis();
+
+}  // namespace headwave
