@@ -129,6 +129,18 @@ expect 2 "--axes requires --dataset" run --states x --axes token,width --out "$w
 expect 2 "excludes" run --states x --dataset y --states-map z --out "$work/r"
 expect 2 "give it with --model DIR" run --states x --apply-norm --out "$work/r"
 expect 2 "--dataset: applies to --states only" run --model "$golden" --ids "$work/ids.json" --dataset x --out "$work/r"
+# Finished attention needs no model; what it cannot give is left out by name, and what it is not is refused.
+finished="--states $others/expected.safetensors --dataset full.attentions --axes layer,head,query,key"
+# shellcheck disable=SC2086
+expect 0 "" -q run $finished --only measured_offset,head_types,head_account --no-figures --out "$work/finished"
+expect 0 "needs queries and keys; the file holds finished attention" inspect -a "$work/finished"
+# shellcheck disable=SC2086
+expect 1 "finished attention has no queries and keys to be changed" -q run $finished --model "$others" --intervene mean-keys=L0H0 --out "$work/r"
+# shellcheck disable=SC2086
+expect 1 "of 4 heads; 3 were said" -q run $finished --head-count 3 --out "$work/r"
+expect 1 "scores from before the softmax" -q run --states "$2/tests/golden/families/bloom/expected.safetensors" --dataset full.position_bias --axes head,query,key --out "$work/r"
+expect 2 "query and key in their place" run --states x --dataset y --axes head,query,token --out "$work/r"
+[ -e "$work/r/results.h5" ] && { echo "FAILED: what is no attention left a result behind"; failed=1; }
 # States are stored, run on, and a file that is there is not lost.
 printf '[[7, 8, 9, 10], [11, 12, 3, 4]]\n' >"$work/even.json"
 expect 2 "expected layers such as 0,3 or 0:5" capture --model "$golden" --ids "$work/even.json" --layers 3:1 --out "$work/s.h5"

@@ -29,6 +29,8 @@ std::string_view text_of(Need need) {
       return "hidden states";
     case Need::attention:
       return "attention";
+    case Need::projections:
+      return "queries and keys";
     case Need::values:
       return "values";
     case Need::rotary:
@@ -55,6 +57,8 @@ AnalysisSizes analysis_sizes(const Stack& stack, const HeadGrid& grid, const std
 
 bool applies(const AnalysisKind& kind, const Site& site) {
   if (kind.one_sequence && site.kind == AttentionKind::cross) return false;
+  const bool needs_projections = std::find(kind.needs.begin(), kind.needs.end(), Need::projections) != kind.needs.end();
+  if (needs_projections && !site.no_projections.empty()) return false;
   return !kind.chain || site.no_chain.empty();
 }
 

@@ -22,6 +22,7 @@ enum class Need {
   positions,     ///< a position table
   states,        ///< hidden states, with the projections that read them
   attention,     ///< attention weights
+  projections,   ///< queries and keys, and the scores that they give
   values,        ///< values and W_O
   rotary,        ///< rotary positions
   equal_length,  ///< documents of one length: of others, the most common one counts
@@ -89,7 +90,7 @@ struct AnalysisKind {
                        const JobOptions&) = nullptr;  ///< null: next to none
 };
 
-/// Whether an analysis is for a kind of attention at all.
+/// Whether an analysis is for a kind of attention at all, and what it needs of it is there.
 bool applies(const AnalysisKind& kind, const Site& site);
 
 }  // namespace headwave

@@ -157,7 +157,7 @@ const AnalysisKind& head_account_analysis() {
   static const AnalysisKind kind{.name = "head_account",
                                  .finds = "position, content and spread: what a head's offset profile comes from",
                                  .step = Step::prediction,
-                                 .needs = {Need::attention, Need::equal_length},
+                                 .needs = {Need::attention, Need::projections, Need::equal_length},
                                  .one_sequence = true,
                                  .make = make_head_account,
                                  .cost = head_account_cost};

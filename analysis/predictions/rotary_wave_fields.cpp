@@ -135,7 +135,7 @@ const AnalysisKind& rotary_wave_analysis() {
   static const AnalysisKind kind{.name = "rotary_wave",
                                  .finds = "the wave built into rotary positions, and where it points",
                                  .step = Step::prediction,
-                                 .needs = {Need::attention, Need::rotary, Need::equal_length},
+                                 .needs = {Need::attention, Need::projections, Need::rotary, Need::equal_length},
                                  .one_sequence = true,
                                  .make = make_rotary_wave,
                                  .cost = rotary_wave_cost};

@@ -61,7 +61,8 @@ std::string unknown_encoding(const std::string& name) {
 CLI::Option* add_states(CLI::App& command, InputOptions& options) {
   return command
       .add_option("--states", options.states,
-                  "stored hidden states or queries and keys: HDF5, .npy, .npz, safetensors, or a folder of them")
+                  "stored hidden states, queries and keys, or finished attention: HDF5, .npy, .npz, safetensors, or a "
+                  "folder of them")
       ->type_name("FILE");
 }
 

@@ -11,10 +11,7 @@ namespace {
 
 std::string unknown_axes(const std::string& text) {
   if (stored_axes(text)) return {};
-  return fmt::format(
-      "'{}': expected some of layer, document, head, token, width in their order, token and width among "
-      "them",
-      text);
+  return fmt::format("'{}': expected {}", text, expected_axes);
 }
 
 }  // namespace
@@ -36,19 +33,21 @@ StoredOptionsGiven add_stored_options(CLI::App& command, StoredOptions& options)
   added.dataset =
       command
           .add_option("--dataset", options.states.dataset,
-                      "where the states are; {layer} stands for the layer's number, {document} for any text")
+                      "where the states are, or finished attention; {layer} stands for the layer's number, {document} "
+                      "for any text")
           ->type_name("NAME")
           ->group(group);
   added.axes =
       command
           .add_option("--axes", options.axes,
-                      "the dataset's axes in their order: layer,document,token,width; else as their number says")
+                      "the dataset's axes in their order: layer,document,token,width, or of finished attention "
+                      "layer,document,head,query,key; else as their number says")
           ->check(CLI::Validator(unknown_axes, "", "axes"))
           ->type_name("AXES")
           ->group(group);
   added.states_map = command
                          .add_option("--states-map", options.states.map,
-                                     "TOML file that says which arrays are states, queries, keys, ids, ... "
+                                     "TOML file that says which arrays are states, queries, keys, attention, ids, ... "
                                      "(docs/stored-states.md)")
                          ->type_name("FILE")
                          ->group(group);

@@ -182,6 +182,10 @@ bool changes_projections(std::string_view intervention) {
 }
 
 void intervene(JobInput& input, const std::vector<std::string>& interventions, const InterventionOptions& options) {
+  if (interventions.empty()) return;
+  if (const Document first = input.source->document(0);
+      !first.stored.empty() && !first.stored.front().attention.empty())
+    throw ShapeError("--intervene: finished attention has no queries and keys to be changed; leave it away");
   std::string list;
   for (const std::string& text : interventions) {
     const auto named = [&](const Error& problem) {

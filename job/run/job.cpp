@@ -13,17 +13,20 @@ namespace headwave {
 
 namespace {
 
-/// Only what is known: of stored queries and keys neither the width of the states nor where the norm stands.
+/// Only what is known: of stored queries and keys neither the width of the states nor where the norm stands, of finished
+/// attention nothing of queries and keys either.
 void add_model(Attributes& provenance, const Model& model, const Document& document, AttentionKind kind) {
   const Stack& stack = model.stack_of(kind);
   const BlockSpec& block = stack.block;
   provenance["model_family"] = model.family;
   provenance["heads"] = static_cast<std::int64_t>(block.heads);
-  provenance["kv_heads"] = static_cast<std::int64_t>(block.kv_heads);
   if (stack.d_model() > 0) provenance["d_model"] = static_cast<std::int64_t>(stack.d_model());
-  provenance["d_head"] = static_cast<std::int64_t>(block.d_head);
   provenance["attention"] = std::string(name_of(kind));
-  provenance["score_scale"] = block.score_scale;
+  if (block.d_head > 0) {
+    provenance["kv_heads"] = static_cast<std::int64_t>(block.kv_heads);
+    provenance["d_head"] = static_cast<std::int64_t>(block.d_head);
+    provenance["score_scale"] = block.score_scale;
+  }
   if (stack.position_term) provenance["position_term"] = std::string(stack.position_term->name());
   if (!document.stored.empty()) {
     if (document.stored.front().states.size() > 0)
@@ -64,6 +67,7 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
     } else {
       result.provenance["undefined_waves"] = site.no_chain;
     }
+    if (!site.no_projections.empty()) result.provenance["undefined_account"] = site.no_projections;
     results.push_back({site.kind, std::move(result)});
   }
   report.end();

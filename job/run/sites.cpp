@@ -12,6 +12,7 @@ namespace {
 /// Why redefined queries and keys cannot be had of a kind of attention; empty: they can.
 std::string no_chain(const Stack& stack, const Document& document, const Site& site) {
   if (site.kind == AttentionKind::cross) return "queries and keys of cross-attention stand in different sequences";
+  if (!site.no_projections.empty()) return site.no_projections;
   if (!document.stored.empty() && document.stored.front().states.size() == 0)
     return "queries and keys were stored without the states and weights they come from";
   for (const Index layer : site.grid.layers)
@@ -51,8 +52,10 @@ std::vector<Site> sites_of(const Model& model, const Source& source, const Docum
     for (const StoredLayer& stored : first.stored) layers.insert(stored.layer);
     if (first.stored.empty())
       for (Index layer = 0; layer < stack.layers(); ++layer) layers.insert(layer);
-    Site site{kind, {{layers.begin(), layers.end()}, stack.block.heads}, 0, {}, 0, {}};
+    Site site{kind, {{layers.begin(), layers.end()}, stack.block.heads}, 0, {}, 0, {}, {}};
     set_length(site, query_lengths(model, source, kind));
+    if (!first.stored.empty() && !first.stored.front().attention.empty())
+      site.no_projections = "needs queries and keys; the file holds finished attention";
     site.no_chain = no_chain(stack, first, site);
     sites.push_back(std::move(site));
   }
