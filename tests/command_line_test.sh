@@ -144,7 +144,7 @@ expect 0 "needs queries and keys; the file holds finished attention" inspect -a 
 expect 1 "finished attention has no queries and keys to be changed" -q run $finished --model "$others" --intervene mean-keys=L0H0 --out "$work/r"
 # shellcheck disable=SC2086
 expect 1 "of 4 heads; 3 were said" -q run $finished --head-count 3 --out "$work/r"
-expect 1 "are these scores, from before the softmax?" -q run --states "$2/tests/golden/families/bloom/expected.safetensors" --dataset full.position_bias --axes head,query,key --out "$work/r"
+expect 1 "scores from before the softmax" -q run --states "$2/tests/golden/families/bloom/expected.safetensors" --dataset full.position_bias --axes head,query,key --out "$work/r"
 expect 2 "query and key in their place" run --states x --dataset y --axes head,query,token --out "$work/r"
 [ -e "$work/r/results.h5" ] && { echo "FAILED: what is no attention left a result behind"; failed=1; }
 # States are stored, run on, and a file that is there is not lost.

@@ -7,8 +7,8 @@
 
 namespace headwave {
 
-/// Where documents come from: text through a tokenizer, token ids, stored states, stored queries and keys, or the
-/// planted model. What comes after does not know which.
+/// Where documents come from: text through a tokenizer, token ids, stored states, stored queries and keys, finished
+/// attention, or the planted model. What comes after does not know which.
 class Source {
  public:
   Source() = default;
