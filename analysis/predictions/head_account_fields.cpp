@@ -11,8 +11,7 @@ namespace {
 
 constexpr Index account_groups = 8;  ///< of documents: each is kept apart, for the intervals
 
-/// Groups take documents in turn, so that each is like the whole.
-/// Documents by turns in groups that can be left out.
+/// Documents by turns in groups that can be left out: each group is like the whole.
 struct AccountGroups {
   std::vector<AccountSums> groups;
   Index documents = 0;

@@ -5,8 +5,13 @@
 #include <cstdint>
 #include <cstring>
 #include <numeric>
+#include <type_traits>
+#include <variant>
+
+#include <fmt/format.h>
 
 #include "../../core/fields/head_name.h"
+#include "../../core/numbers/error.h"
 #include "../../data/files/packed_text.h"
 #include "../drawing/field_values.h"
 #include "../drawing/visible_text.h"
@@ -77,9 +82,20 @@ Part kept_part(const Result& result, const Field& field, const KeptArray& kept) 
   return part;
 }
 
+std::vector<double> numbers_of(const Field& field) {
+  return std::visit(
+      [&](const auto& values) -> std::vector<double> {
+        if constexpr (std::is_same_v<std::decay_t<decltype(values)>, std::vector<std::string>>)
+          throw ShapeError(fmt::format("{}: holds texts, expected numbers", field.name));
+        else
+          return {values.begin(), values.end()};
+      },
+      field.values);
+}
+
 /// The entries that are kept, row-major.
 std::vector<double> values_of(const Part& part) {
-  const std::vector<double>& all = part.field->doubles();
+  const std::vector<double> all = numbers_of(*part.field);
   std::vector<double> values;
   values.reserve(part.entries());
   std::vector<std::size_t> place(part.kept.size(), 0);
@@ -157,6 +173,13 @@ const std::vector<KeptArray>& kept_arrays() {
       {.field = "head_account/kernel", .store = Store::even},
       {.field = "offset_trace/mean_weight", .narrow = "offset", .narrow_to = 128},
       {.field = "offset_trace/null_weight", .store = Store::even},
+      {.field = "offset_by_query/profile", .store = Store::even},
+      {.field = "offset_by_query/bin_first"},
+      {.field = "offset_by_query/bin_last"},
+      {.field = "offset_by_query/band_last"},
+      {.field = "offset_by_query/band_share"},
+      {.field = "offset_by_query/peak_offset"},
+      {.field = "offset_by_query/peak_source"},
       {.field = "word_atlas/profile"},
       {.field = "position_atlas/kernel", .store = Store::even},
       {.field = "rotary_wave/kernel", .store = Store::even},
@@ -199,7 +222,7 @@ PageArrays page_arrays(const Result& result, std::size_t most) {
   std::size_t used = 0;
   for (const KeptArray& kept : kept_arrays()) {
     const Field* field = result.find(kept.field);
-    if (field == nullptr || field->axes.size() < 2 || field->size() == 0) continue;
+    if (field == nullptr || field->axes.empty() || field->size() == 0) continue;
     field->check_shape();
     const Part part = kept_part(result, *field, kept);
     std::string block;

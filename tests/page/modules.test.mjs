@@ -6,6 +6,7 @@ import { deflateSync } from "node:zlib";
 
 import { formatAddress, parseAddress, parseRegion } from "../../reports/page/parts/address.js";
 import { Arrays, numbersOf } from "../../reports/page/parts/arrays.js";
+import { binOf, binText, binTicks, reachOf } from "../../reports/page/parts/bands_view.js";
 import { amountColor, measureColors } from "../../reports/page/parts/colors.js";
 import { numberText, offsetText, parseHead, shortWords, valueText } from "../../reports/page/parts/format.js";
 import { lineTokens, linesOf } from "../../reports/page/parts/lines_view.js";
@@ -31,6 +32,17 @@ test("numbers: digits, a real minus, and a dash for what is undefined", () => {
   assert.equal(valueText({ kind: "number", unit: "nat" }, 2), "2\u00a0nat");
   assert.deepEqual(parseHead("L7H11"), { layer: 7, head: 11 });
   for (const none of ["L07H1", "l1h1", "L1", "", "L1H1x"]) assert.equal(parseHead(none), null);
+});
+
+test("bins of offsets: what lies in which, how they are called, and which are written below", () => {
+  const bins = [{ first: -7, last: -5 }, { first: -4, last: -3 }, ...[-2, -1, 0, 1, 2].map((t) => ({ first: t, last: t })), { first: 3, last: 4 }];
+  assert.equal(binOf(bins, -6), 0);
+  assert.equal(binOf(bins, 0), 4);
+  assert.equal(binOf(bins, 5), -1);
+  assert.equal(binText(bins[1]), "\u22124 to \u22123");
+  assert.equal(binText(bins[5]), "+1");
+  assert.deepEqual(reachOf(bins), { begin: 2, end: 7, reach: 2 });
+  assert.deepEqual(binTicks(bins), [4, 0, 7]);
 });
 
 test("words are told apart by few letters", () => {
