@@ -116,6 +116,8 @@ int main(int argc, char** argv) {
   add_inspect(program, chosen);
   add_validate(program, chosen);
   add_analyses(program, chosen);
+  add_completion(program, chosen);
+  add_man(program, chosen);
   add_help(program, chosen);
 
   try {
