@@ -106,6 +106,7 @@ int main(int argc, char** argv) {
   add_spectrum(program, chosen);
   add_figures(program, chosen);
   add_report(program, chosen);
+  add_export(program, chosen);
   add_atlas(program, chosen);
   add_re_aim(program, chosen);
   add_reproduce(program, chosen);

@@ -19,6 +19,7 @@ void add_plant(CLI::App& program, Command& chosen);
 void add_spectrum(CLI::App& program, Command& chosen);
 void add_figures(CLI::App& program, Command& chosen);
 void add_report(CLI::App& program, Command& chosen);
+void add_export(CLI::App& program, Command& chosen);
 void add_atlas(CLI::App& program, Command& chosen);
 void add_re_aim(CLI::App& program, Command& chosen);
 void add_reproduce(CLI::App& program, Command& chosen);
