@@ -106,6 +106,7 @@ int main(int argc, char** argv) {
   add_spectrum(program, chosen);
   add_figures(program, chosen);
   add_report(program, chosen);
+  add_export(program, chosen);
   add_atlas(program, chosen);
   add_re_aim(program, chosen);
   add_reproduce(program, chosen);
@@ -116,6 +117,8 @@ int main(int argc, char** argv) {
   add_inspect(program, chosen);
   add_validate(program, chosen);
   add_analyses(program, chosen);
+  add_completion(program, chosen);
+  add_man(program, chosen);
   add_help(program, chosen);
 
   try {

@@ -13,7 +13,8 @@ set(HEADWAVE_DOORS_data
     tokens/tokenizer.h)
 set(HEADWAVE_DOORS_reports
     drawing/data_table.h drawing/figure_style.h drawing/gnuplot.h drawing/terminal_table.h figures/chosen_heads.h figures/figure_kind.h figures/figures.h
-    figures/spectrum_figure.h page/report.h tables/far_findings.h tables/head_findings.h tables/head_table.h tables/position_note.h)
+    figures/spectrum_figure.h page/report.h tables/far_findings.h tables/field_tables.h tables/head_findings.h tables/head_table.h
+    tables/position_note.h)
 
 set(HEADWAVE_ROOMS core analysis data reports job)
 foreach(room IN LISTS HEADWAVE_ROOMS)
@@ -30,7 +31,22 @@ foreach(room IN LISTS HEADWAVE_ROOMS)
   endif()
 endforeach()
 install(TARGETS headwave RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(NOT CMAKE_CROSSCOMPILING)
+  # Man pages and completion are what the program says of itself.
+  set(desk "${CMAKE_BINARY_DIR}/desk")
+  install(CODE "file(REMOVE_RECURSE \"${desk}\")
+    execute_process(COMMAND \"$<TARGET_FILE:headwave>\" -q man --out \"${desk}/man1\" COMMAND_ERROR_IS_FATAL ANY)
+    foreach(completion bash/headwave zsh/_headwave fish/headwave.fish)
+      cmake_path(GET completion PARENT_PATH shell)
+      file(MAKE_DIRECTORY \"${desk}/\${shell}\")
+      execute_process(COMMAND \"$<TARGET_FILE:headwave>\" completion \${shell} OUTPUT_FILE \"${desk}/\${completion}\" COMMAND_ERROR_IS_FATAL ANY)
+    endforeach()")
+  install(DIRECTORY "${desk}/man1" DESTINATION ${CMAKE_INSTALL_MANDIR} FILES_MATCHING PATTERN "*.1")
+  install(FILES "${desk}/bash/headwave" DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES "${desk}/zsh/_headwave" DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES "${desk}/fish/headwave.fish" DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
+install(FILES LICENSE README.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 configure_package_config_file(cmake/headwaveConfig.cmake.in ${CMAKE_BINARY_DIR}/headwaveConfig.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/headwave)

@@ -27,7 +27,7 @@ printf 'a b c\n' >"$work/text.txt"
 : >"$work/empty.txt"
 expect 0 "Usage" --help
 expect 0 "headwave 0" --version
-for command in demo run plant spectrum figures report inspect atlas re-aim reproduce query loss predict; do expect 0 "Usage" $command --help; done
+for command in demo run plant spectrum figures report export completion man inspect atlas re-aim reproduce query loss predict; do expect 0 "Usage" $command --help; done
 expect 2 "there is no command 'nonsense'" nonsense
 
 # One line says what is wrong with a command line, and what may have been meant.
@@ -559,6 +559,33 @@ for command in demo plant run spectrum figures inspect atlas re-aim reproduce qu
       { echo "FAILED: an example: headwave $line"; cat "$work/err"; failed=1; }
   done <"$work/lines"
 done
+
+# Numbers as tables: of a result alone, whole or not at all, and none of another sort.
+expect 0 "wrote 4 tables and all-columns.csv to $work/csv" export "$work/r" --csv "$work/csv" --only measured_offset,head_types --max-rows 100000
+head -n 1 "$work/csv/measured_offset.pairs.layer.head.csv" | grep -qx 'pairs,layer,head,offset,status,weight,threshold,chance' ||
+  { echo "FAILED: the table of measured offsets has other columns"; failed=1; }
+expect 1 "all-columns.csv: is already there; choose another --csv, or replace it with --force" export "$work/r" --csv "$work/csv"
+expect 0 "wrote" export "$work/r" --csv "$work/csv" --force
+expect 0 "and is left out" export "$work/r" --csv "$work/short" --max-rows 100
+[ -e "$work/short/offset_trace.pairs.layer.head.offset.csv" ] && { echo "FAILED: a table longer than --max-rows was written"; failed=1; }
+expect 1 "more than --max-rows 10; allow them with that option" export "$work/r" --csv "$work/none" --only offset_trace --max-rows 10
+expect 1 "it has no 'mesured_offset'; did you mean 'measured_offset'?" export "$work/r" --csv "$work/none" --only mesured_offset
+expect 1 "not a headwave result" export "$2/tests/golden/stored/causal.h5" --csv "$work/none"
+[ -e "$work/none" ] && { echo "FAILED: an export that was refused left a folder"; failed=1; }
+(trap '' XFSZ; ulimit -f 100; expect 1 ".csv" export --trusted "$work/r" --csv "$work/none"; exit $failed) || failed=1
+[ -e "$work/none" ] && { echo "FAILED: an export that met a full disk left a folder"; failed=1; }
+expect 2 "--csv is required" export "$work/r"
+expect 0 "head,layer,index,offset,status,weight" inspect "$work/r" --csv
+[ "$(wc -l <"$work/out")" = $(($("$headwave" inspect "$work/r" --json | grep -c '"cluster_share": ') + 1)) ] || { echo "FAILED: inspect --csv lacks a line"; failed=1; }
+expect 1 "has no table of heads; expected a headwave result" inspect "$2/tests/golden/stored/causal.h5" --csv
+expect 2 "excludes" inspect "$work/r" --csv --json
+# What a run prints of its result is what inspect prints of it, and nothing but that.
+expect 0 '"heads": [' run --model "$work/bert" --ids "$work/line.txt" --out "$work/j" $quick --json
+"$headwave" inspect "$work/j" --json | cmp -s - "$work/out" || { echo "FAILED: run --json and inspect --json differ"; failed=1; }
+grep -qF "wrote $work/j/results.h5" "$work/err" || { echo "FAILED: run --json does not say on standard error what it wrote"; failed=1; }
+expect 0 '"heads": [' run --model "$work/bert" --ids "$work/line.txt" --out "$work/j" $quick --json --resume
+"$headwave" inspect "$work/j" --json | cmp -s - "$work/out" || { echo "FAILED: run --json of a finished run prints something else"; failed=1; }
+expect 2 "--json" run --model "$work/bert" --ids "$work/line.txt" --dry-run --json
 
 # What was written is what was meant, or is told.
 expect 0 "whole; schema 2" validate "$work/r"

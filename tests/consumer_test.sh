@@ -10,6 +10,10 @@ cmake -S "$1/tests/consumer" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$wor
 cmake --build "$work/build" >"$work/build.log" || { cat "$work/build.log"; exit 1; }
 "$work/build/mathematics"
 "$work/build/look_on"
+for file in man/man1/headwave.1 man/man1/headwave-run.1 bash-completion/completions/headwave zsh/site-functions/_headwave \
+  fish/vendor_completions.d/headwave.fish; do
+  [ -s "$work/prefix/share/$file" ] || { echo "share/$file is not installed"; exit 1; }
+done
 "$work/prefix/bin/headwave" plant --out "$work/planted" >/dev/null
 "$work/build/everything/atlas" "$work/planted" | grep -qx 'L0H1 +3' || { echo "the atlas of the planted model lacks L0H1 +3"; exit 1; }
 "$work/build/everything/everything" "$work/results.h5"

@@ -19,6 +19,7 @@ void add_plant(CLI::App& program, Command& chosen);
 void add_spectrum(CLI::App& program, Command& chosen);
 void add_figures(CLI::App& program, Command& chosen);
 void add_report(CLI::App& program, Command& chosen);
+void add_export(CLI::App& program, Command& chosen);
 void add_atlas(CLI::App& program, Command& chosen);
 void add_re_aim(CLI::App& program, Command& chosen);
 void add_reproduce(CLI::App& program, Command& chosen);
@@ -29,5 +30,7 @@ void add_predict(CLI::App& program, Command& chosen);
 void add_validate(CLI::App& program, Command& chosen);
 void add_inspect(CLI::App& program, Command& chosen);
 void add_analyses(CLI::App& program, Command& chosen);
+void add_completion(CLI::App& program, Command& chosen);
+void add_man(CLI::App& program, Command& chosen);
 
 }  // namespace headwave::cli

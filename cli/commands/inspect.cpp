@@ -1,13 +1,10 @@
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "../../core/fields/head_name.h"
 #include "../../data/arrays/safetensors_file.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/listing/listing.h"
@@ -17,8 +14,10 @@
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/tables/head_findings.h"
 #include "../../reports/tables/head_table.h"
+#include "../../reports/tables/head_values.h"
 #include "../../reports/tables/position_note.h"
 #include "../options/help.h"
+#include "../results/result_json.h"
 #include "../terminal/terminal.h"
 #include "commands.h"
 
@@ -26,91 +25,18 @@ namespace headwave::cli {
 
 namespace {
 
-using nlohmann::ordered_json;
-
-/// Version of what --json prints, docs/inspect-json.md; a key may be added within a version, none removed or changed.
-/// 2: heads are numbers, not texts of a table.
-constexpr int json_version = 2;
-
 struct InspectOptions {
   std::filesystem::path path;
   bool json = false;
+  bool csv = false;  ///< the table of heads alone
   bool attributes = false;
   bool map = false;
   bool job = false;
 };
 
-ordered_json json_of(const Attribute& attribute) {
-  return std::visit([](const auto& value) -> ordered_json { return value; }, attribute);
-}
-
-ordered_json json_of(const Attributes& attributes) {
-  ordered_json object = ordered_json::object();
-  for (const auto& [name, value] : attributes) object[name] = json_of(value);
-  return object;
-}
-
-ordered_json json_of(const Listing& listing) {
-  ordered_json entries = ordered_json::array();
-  for (const ListingEntry& entry : listing.entries)
-    entries.push_back({{"name", entry.name},
-                       {"kind", entry.kind},
-                       {"dtype", entry.dtype},
-                       {"shape", entry.shape},
-                       {"unit", entry.unit},
-                       {"storage", entry.storage},
-                       {"attributes", json_of(entry.attributes)}});
-  return {{"version", json_version}, {"path", listing.path.string()},
-          {"kind", listing.kind},    {"facts", json_of(listing.facts)},
-          {"entries", entries},      {"notes", listing.notes}};
-}
-
-/// JSON has no NaN: undefined numbers are null.
-ordered_json number_or_null(double number) {
-  return std::isnan(number) ? ordered_json() : ordered_json(number);
-}
-
-ordered_json text_or_null(const std::string& text) {
-  return text.empty() ? ordered_json() : ordered_json(text);
-}
-
-ordered_json heads_json(const Result& result) {
-  ordered_json heads = ordered_json::array();
-  for (const HeadFinding& found : head_findings(result)) {
-    ordered_json head{{"head", head_name(found.name.layer, found.name.head)},
-                      {"layer", found.name.layer},
-                      {"index", found.name.head},
-                      {"offset", number_or_null(found.offset)},
-                      {"status", text_or_null(found.status)},
-                      {"weight", number_or_null(found.weight)},
-                      {"threshold", number_or_null(found.threshold)},
-                      {"chance", number_or_null(found.chance)},
-                      {"predicted_offset", number_or_null(found.by_weights.offset)},
-                      {"predicted_status", text_or_null(found.by_weights.status)},
-                      {"predicted_weight", number_or_null(found.predicted_weight)},
-                      {"predicted_chance", number_or_null(found.predicted_chance)},
-                      {"offset_by_phases", number_or_null(found.by_phases.offset)},
-                      {"status_by_phases", text_or_null(found.by_phases.status)},
-                      {"offset_by_scores", number_or_null(found.by_scores.offset)},
-                      {"status_by_scores", text_or_null(found.by_scores.status)},
-                      {"toeplitz_r2", number_or_null(found.toeplitz_r2)},
-                      {"other_r2", number_or_null(found.other_r2)},
-                      {"other_null_quantile", number_or_null(found.other_null)},
-                      {"q_value", number_or_null(found.q_value)},
-                      {"cluster", found.cluster ? ordered_json(*found.cluster) : ordered_json()},
-                      {"cluster_share", number_or_null(found.share)}};
-    if (found.planted)
-      head["planted"] = {{"kind", found.planted->kind},
-                         {"offset", number_or_null(found.planted->offset)},
-                         {"found", found.planted->found}};
-    heads.push_back(std::move(head));
-  }
-  return heads;
-}
-
 std::string text_of(const Attribute& attribute) {
   if (const auto* text = std::get_if<std::string>(&attribute)) return visible_text(*text);
-  return json_of(attribute).dump();
+  return attribute_json(attribute);
 }
 
 std::string shape_column(const ListingEntry& entry) {
@@ -166,17 +92,25 @@ std::filesystem::path meant(const std::filesystem::path& path) {
   return !is_model && std::filesystem::exists(path / "results.h5", ignored) ? path / "results.h5" : path;
 }
 
+/// The table of heads for programs, and nothing else.
+void print_csv(const Listing& listing) {
+  if (!is_result(listing))
+    throw FormatError(
+        fmt::format("{}: {} has no table of heads; expected a headwave result", listing.path.string(), listing.kind));
+  const auto heads = head_findings(read_result(*listing.hdf5, head_finding_fields()));
+  std::fputs(comma_separated(head_values(heads)).c_str(), stdout);
+}
+
 void print_listing(const Listing& listing, const InspectOptions& options) {
-  const bool is_result = listing.kind == "headwave result" && listing.end.empty();
-  const Result result = is_result ? read_result(*listing.hdf5, head_finding_fields()) : Result{};
+  if (options.csv) return print_csv(listing);
   if (options.json) {
-    ordered_json json = json_of(listing);
-    if (is_result) json["heads"] = heads_json(result);
-    fmt::print("{}\n", json.dump(2, ' ', false, ordered_json::error_handler_t::replace));
+    std::fputs(listing_json(listing).c_str(), stdout);
     return;
   }
   print(listing, options.attributes);
-  if (is_result && !head_columns(result).empty()) fmt::print("\n{}", noted_head_table(result));
+  if (!is_result(listing)) return;
+  const Result result = read_result(*listing.hdf5, head_finding_fields());
+  if (!head_columns(result).empty()) fmt::print("\n{}", noted_head_table(result));
 }
 
 int inspect(const InspectOptions& options) {
@@ -201,16 +135,20 @@ void add_inspect(CLI::App& program, Command& chosen) {
   CLI::Option* attributes =
       command->add_flag("-a,--attributes", options->attributes, "show the attributes of every array too");
   attributes->excludes(json);
+  CLI::Option* csv = command->add_flag("--csv", options->csv, "print the table of a result's heads as CSV");
+  csv->excludes(json)->excludes(attributes);
   CLI::Option* map =
       command->add_flag("--map", options->map,
                         "print what a model directory is taken for as a map, to be changed and given to run --map");
-  map->excludes(json)->excludes(attributes);
+  map->excludes(json)->excludes(attributes)->excludes(csv);
   command->add_flag("--job", options->job, "print the job that made a result, to be given to run --job")
       ->excludes(json)
       ->excludes(attributes)
+      ->excludes(csv)
       ->excludes(map);
   add_examples(*command,
                {{"inspect result/results.h5", "the arrays of a result, and the table of its heads"},
+                {"inspect result --csv > heads.csv", "the table of its heads, for pandas, R and others"},
                 {"inspect minilm --json", "a model directory: its family, and what is missing, for another program"},
                 {"inspect result --job > job.toml",
                  "the job that made a result, for `headwave run --job job.toml --out again`"}});

@@ -22,6 +22,7 @@
 #include "../results/kept_work.h"
 #include "../results/provenance.h"
 #include "../results/result_folder.h"
+#include "../results/result_json.h"
 #include "../results/run_needs.h"
 #include "../terminal/last_words.h"
 #include "../terminal/progress.h"
@@ -39,6 +40,7 @@ struct RunOptions {
   JobOptions job;
   FolderOptions folder;
   KeepOptions keep;
+  bool json = false;       ///< print the result's listing in place of the table of heads
   bool dry_run = false;    ///< only say what the job would take
   std::string max_memory;  ///< "4GB"; empty: whatever it takes
   fs::path job_file;
@@ -111,6 +113,7 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   if (is_finished(options, given)) {
     fs::remove(options.folder.folder / "results.unfinished");
     say(fmt::format("{}: the job is finished; there is nothing to go on with", options.folder.folder.string()));
+    if (options.json) std::fputs(folder_json(options.folder.folder).c_str(), stdout);
     return done;
   }
   OutputFolder folder = opened_folder(options.folder);
@@ -132,7 +135,14 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   }
   write_results(folder, results, seconds);
   kept.remove();
-  show_results(folder, results, options.folder);
+  if (!options.json) {
+    show_results(folder, results, options.folder);
+    return done;
+  }
+  end_progress();
+  std::fputs(folder_json(folder.path()).c_str(), stdout);
+  require_printed();
+  write_figures(folder, results, options.folder);
   return done;
 }
 
@@ -147,6 +157,9 @@ void add_run(CLI::App& program, Command& chosen) {
   command
       ->add_flag("--dry-run", options->dry_run,
                  "say what time, memory and disk the job would take, from a short trial; write nothing")
+      ->configurable(false);
+  command->add_flag("--json", options->json, "print what `inspect --json` prints of the result, in place of its table")
+      ->excludes("--dry-run")
       ->configurable(false);
   add_keep_options(*command, "run", options->keep);
   command->get_option("--force")->configurable(false);

@@ -1,10 +1,11 @@
 #include "help.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+
+#include "description.h"
 
 namespace headwave::cli {
 
@@ -43,84 +44,20 @@ std::string entry(const std::string& name, const std::string& text) {
   return line + wrapped(text, text_column, text_column) + "\n";
 }
 
-/// The type's name and what the validators say, which CLI11 joins by colons: "INT:1 to 100".
-std::pair<std::string, std::string> type_of(const CLI::Option& option) {
-  const std::string joined = option.get_type_name();
-  const auto colon = joined.find(':');
-  const std::string type = joined.substr(0, colon);
-  std::string takes = colon == std::string::npos ? "" : joined.substr(colon + 1);
-  if (type == "INT" || type == "UINT") return {"N", takes};
-  if (type == "FLOAT") return {"X", takes};
-  return {type, takes};
-}
-
-std::string name_of(const CLI::Option& option) {
-  std::string names;
-  for (const std::string& one : option.get_snames()) names += (names.empty() ? "-" : ", -") + one;
-  for (const std::string& one : option.get_lnames()) names += (names.empty() ? "--" : ", --") + one;
-  if (option.get_expected_max() > 0) names += " " + type_of(option).first;
-  return names;
-}
-
-/// What it is, then in brackets what it takes and what it is without being given.
-std::string text_of(const CLI::Option& option) {
-  std::string takes = option.get_expected_max() > 0 ? type_of(option).second : "";
-  const auto add = [&](const std::string& more) { takes += (takes.empty() ? "" : ", ") + more; };
-  if (option.get_required()) add("required");
-  if (!option.get_default_str().empty()) add("default " + option.get_default_str());
-  return takes.empty() ? option.get_description() : fmt::format("{} ({})", option.get_description(), takes);
-}
-
-bool is_shown(const CLI::Option& option) {
-  return !option.get_group().empty();
-}
-
-std::string usage_of(const CLI::App& command, const std::string& name) {
-  std::string line = "Usage: " + name;
-  if (!command.get_subcommands([](const CLI::App*) { return true; }).empty()) return line + " COMMAND [OPTIONS]\n";
-  for (const CLI::Option* option : command.get_options({})) {
-    if (option->get_positional())
-      line += option->get_required() ? " " + type_of(*option).first : " [" + type_of(*option).first + "]";
-    else if (option->get_required())
-      line += " " + name_of(*option);
-  }
-  return line + " [OPTIONS]\n";
-}
-
-std::string arguments_of(const CLI::App& command) {
-  std::string text;
-  for (const CLI::Option* option : command.get_options({}))
-    if (option->get_positional()) text += entry(type_of(*option).first, text_of(*option));
-  return text.empty() ? "" : "\nArguments:\n" + text;
-}
-
 /// Options by their groups, in the order in which they were added; those of every command last.
-std::string options_of(const CLI::App& command) {
+std::string options_of(const CommandDescription& command) {
   std::vector<std::string> groups;
-  std::string text, everywhere;
-  for (const CLI::Option* option : command.get_options({}))
-    if (!option->get_positional() && is_shown(*option) && option != command.get_help_ptr() &&
-        std::find(groups.begin(), groups.end(), option->get_group()) == groups.end())
-      groups.push_back(option->get_group());
+  for (const OptionDescription& option : command.options)
+    if (std::find(groups.begin(), groups.end(), option.group) == groups.end()) groups.push_back(option.group);
+  std::string text;
   for (const std::string& group : groups) {
     text += "\n" + group + ":\n";
-    for (const CLI::Option* option : command.get_options({}))
-      if (!option->get_positional() && option->get_group() == group && option != command.get_help_ptr())
-        text += entry(name_of(*option), text_of(*option));
+    for (const OptionDescription& option : command.options)
+      if (option.group == group) text += entry(option.name(), option.text());
   }
-  if (command.get_parent() != nullptr)
-    for (const CLI::Option* option : command.get_parent()->get_options({}))
-      if (option->get_configurable() && is_shown(*option) && option != command.get_parent()->get_help_ptr())
-        everywhere += entry(name_of(*option), text_of(*option));
-  if (command.get_help_ptr() != nullptr) everywhere += entry(name_of(*command.get_help_ptr()), "print this");
-  return text + "\nEverywhere:\n" + everywhere;
-}
-
-std::string commands_of(const CLI::App& program) {
-  std::string text;
-  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; }))
-    text += entry(command->get_name(), command->get_description());
-  return text.empty() ? "" : "\nCommands:\n" + text;
+  text += "\nEverywhere:\n";
+  for (const OptionDescription& option : command.everywhere) text += entry(option.name(), option.text());
+  return text;
 }
 
 }  // namespace
@@ -133,16 +70,18 @@ void add_examples(CLI::App& command, const std::vector<Example>& examples) {
   command.footer(text);
 }
 
-std::string help_text(const CLI::App* command, std::string name, CLI::AppFormatMode /*mode*/) {
-  const bool is_program = command->get_parent() == nullptr;
-  if (name.empty())
-    name = is_program ? command->get_name() : command->get_parent()->get_name() + " " + command->get_name();
-  std::string about = command->get_description();
-  if (!about.empty()) about[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(about[0])));
-  std::string text = wrapped(about, 0, 0) + (about.ends_with('.') ? "\n\n" : ".\n\n");
-  if (!is_program && !command->get_footer().empty()) text += command->get_footer() + "\n";
-  text += usage_of(*command, name) + commands_of(*command) + arguments_of(*command) + options_of(*command);
-  return is_program ? text + "\n" + command->get_footer() + "\n" : text;
+std::string help_text(const CLI::App* app, std::string /*name*/, CLI::AppFormatMode /*mode*/) {
+  const CommandDescription command = description_of(*app);
+  const bool is_program = app->get_parent() == nullptr;
+  std::string text = wrapped(command.about, 0, 0) + "\n\n";
+  if (!is_program && !command.more.empty()) text += command.more + "\n";
+  text += "Usage: " + command.usage() + "\n";
+  if (!command.commands.empty()) text += "\nCommands:\n";
+  for (const CommandDescription& inner : command.commands) text += entry(inner.name, inner.brief);
+  if (!command.arguments.empty()) text += "\nArguments:\n";
+  for (const OptionDescription& argument : command.arguments) text += entry(argument.name(), argument.text());
+  text += options_of(command);
+  return is_program ? text + "\n" + command.more + "\n" : text;
 }
 
 }  // namespace headwave::cli

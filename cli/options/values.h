@@ -36,6 +36,9 @@ std::int64_t bytes_of(const std::string& size);
 /// One of a few words; of a near miss says which was meant.
 CLI::Validator one_of(std::vector<std::string> words);
 
+/// The words of one_of(), from how it describes itself; none where something else does so, or there is but one.
+std::vector<std::string> words_in(const std::string& description);
+
 /// An option that other commands have and this one has not: --help does not show it, and who types it is told why.
 CLI::Option* refused_option(CLI::App& command, const std::string& name, const std::string& why);
 

@@ -17,6 +17,7 @@ OutputFolder::OutputFolder(const fs::path& folder, const OutputFiles& files, boo
               : folder.has_filename() ? folder
                                       : folder.parent_path()),
       results_(files.results),
+      option_(files.option),
       force_(force) {
   require_free();
   made_.make(folder_);
@@ -33,8 +34,8 @@ OutputFolder::OutputFolder(const fs::path& folder, const OutputFiles& files, boo
 void OutputFolder::require_free() const {
   for (const fs::path& file : results_)
     if (std::error_code ignored; !force_ && fs::exists(fs::symlink_status(folder_ / file, ignored)))
-      throw IoError(fmt::format("{}: is already there; choose another --out, or replace it with --force",
-                                (folder_ / file).string()));
+      throw IoError(fmt::format("{}: is already there; choose another {}, or replace it with --force",
+                                (folder_ / file).string(), option_));
 }
 
 std::optional<std::int64_t> OutputFolder::free_space() const {
@@ -71,8 +72,8 @@ void OutputFolder::require_no_link(const fs::path& file) const {
   if (const fs::path link = link_before(file); !link.empty())
     throw IoError(
         fmt::format("{}: is a link, and what is written stays in its folder; remove the link, or choose "
-                    "another --out",
-                    link.string()));
+                    "another {}",
+                    link.string(), option_));
 }
 
 void OutputFolder::remove_old(const std::vector<fs::path>& old, const std::vector<fs::path>& written) const {

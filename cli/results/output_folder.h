@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "../../data/files/file_lock.h"
@@ -15,6 +16,7 @@ struct OutputFiles {
   std::vector<std::filesystem::path> results;     ///< not to be replaced unasked
   std::vector<std::filesystem::path> others;      ///< that stand beside results
   std::filesystem::path lock = ".headwave.lock";  ///< of which one process at a time has one
+  std::string option = "--out";                   ///< that names the folder
 };
 
 /// A folder that a command will write to. Opened before anything is computed: what would be lost after hours is found
@@ -57,6 +59,7 @@ class OutputFolder {
 
   std::filesystem::path folder_;
   std::vector<std::filesystem::path> results_;
+  std::string option_;
   bool force_;
   MadeFolders made_;
   std::optional<LockFile> lock_;

@@ -1,11 +1,14 @@
 #include "data_table.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "../../data/files/unicode_text.h"
 #include "visible_text.h"
 
 namespace headwave {
@@ -45,6 +48,16 @@ std::string kept_text(const std::string& text) {
       out += c;
   }
   return out;
+}
+
+std::string csv_text(const std::string& text) {
+  const std::string kept = kept_text(valid_utf8(text));
+  const bool bare =
+      !kept.empty() && kept.find_first_of(",\"") == std::string::npos && kept.front() != ' ' && kept.back() != ' ';
+  if (bare) return kept;
+  std::string out = "\"";
+  for (const char c : kept) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + '"';
 }
 
 std::string gnuplot_text(const std::string& text) {
@@ -94,6 +107,28 @@ void DataTable::append(const DataTable& other) {
 
 std::string tab_separated(const DataTable& table) {
   return fmt::format("{}\n", fmt::join(table.columns(), "\t")) + lines(table, kept_text);
+}
+
+std::string csv_cell(const Cell& cell) {
+  if (const auto* value = std::get_if<double>(&cell)) return std::isnan(*value) ? std::string() : number(*value);
+  if (const auto* count = std::get_if<Index>(&cell)) return fmt::format("{}", *count);
+  return csv_text(std::get<std::string>(cell));
+}
+
+std::string csv_line(const std::vector<std::string>& cells) {
+  const std::string line = fmt::format("{}", fmt::join(cells, ","));
+  return (line.empty() ? "\"\"" : line) + '\n';
+}
+
+std::string comma_separated(const DataTable& table) {
+  std::vector<std::string> cells;
+  for (const std::string& column : table.columns()) cells.push_back(csv_text(column));
+  std::string out = csv_line(cells);
+  for (const auto& row : table.rows()) {
+    std::ranges::transform(row, cells.begin(), csv_cell);
+    out += csv_line(cells);
+  }
+  return out;
 }
 
 std::string gnuplot_data(const DataTable& table) {

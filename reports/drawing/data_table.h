@@ -37,6 +37,16 @@ class DataTable {
 /// with an apostrophe, stands after an apostrophe.
 std::string tab_separated(const DataTable& table);
 
+/// Comma-separated values after RFC 4180, for pandas, R and spreadsheets, in UTF-8 with bare line feeds: a line of column
+/// names, then the rows. Numbers are those of tab_separated(), undefined ones empty cells. Texts are written as there, so
+/// that a row is one line and no text is a formula, and stand in double quotes where they hold a comma, a quote, or a
+/// space at an end, or are empty; bytes that are no UTF-8 become U+FFFD.
+std::string comma_separated(const DataTable& table);
+
+/// A cell of that, and a line of cells, for tables too long to be held. A line is never empty: programs skip such.
+std::string csv_cell(const Cell& cell);
+std::string csv_line(const std::vector<std::string>& cells);
+
 /// The same rows as gnuplot reads them, without the names. gnuplot ends a text at a double quote and takes backslashes
 /// for escapes, so both are written as escapes here; texts are made visible_text() first.
 std::string gnuplot_data(const DataTable& table);

@@ -48,3 +48,17 @@ TEST_CASE("data table: rows must fit the columns") {
   same.append(table);
   CHECK(same.rows().size() == 1);
 }
+
+TEST_CASE("data table: comma-separated values are one line a row, quoted where they must be") {
+  DataTable table({"n", "te,xt"});
+  for (const char* text : {"a", "a,b", "say \"a\"", " a", "a ", "", "a\r\nb", "\xff", "=1+1", "-a,b", "日本"})
+    table.add_row({Index{-1}, std::string(text)});
+  table.add_row({std::nan(""), std::string("NaN")});
+  table.add_row({1.0 / 3, std::string("last")});
+  CHECK(comma_separated(table) ==
+        "n,\"te,xt\"\n-1,a\n-1,\"a,b\"\n-1,\"say \"\"a\"\"\"\n-1,\" a\"\n-1,\"a \"\n-1,\"\"\n-1,a\\r\\nb\n"
+        "-1,\xef\xbf\xbd\n-1,'=1+1\n-1,\"'-a,b\"\n-1,日本\n,NaN\n0.3333333333333333,last\n");
+  DataTable single({"n"});
+  single.add_row({std::nan("")});
+  CHECK(comma_separated(single) == "n\n\"\"\n");
+}

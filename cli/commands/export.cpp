@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+#include "../../core/numbers/nearest_name.h"
+#include "../../data/files/printable.h"
+#include "../../data/files/replaced_file.h"
+#include "../../data/results/result_file.h"
+#include "../../reports/tables/field_tables.h"
+#include "../options/help.h"
+#include "../options/values.h"
+#include "../results/output_folder.h"
+#include "../results/result_path.h"
+#include "../terminal/terminal.h"
+#include "commands.h"
+
+namespace headwave::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* columns_file = "all-columns.csv";
+
+struct ExportOptions {
+  fs::path result;
+  fs::path folder;
+  std::vector<std::string> only;  ///< groups; empty: all
+  std::int64_t max_rows = 1'000'000;
+  bool force = false;
+};
+
+/// Leaves the Fields of the groups that were asked for.
+void keep_only(Result& result, const std::vector<std::string>& groups, const fs::path& file) {
+  if (groups.empty()) return;
+  std::vector<std::string> known;
+  for (const Field& field : result.fields)
+    if (std::ranges::find(known, field.group()) == known.end()) known.push_back(field.group());
+  for (const std::string& group : groups)
+    if (std::ranges::find(known, group) == known.end())
+      throw FormatError(
+          fmt::format("{}: --only: it has no '{}'{}", file.string(), printable(group), did_you_mean(group, known)));
+  std::erase_if(result.fields,
+                [&](const Field& field) { return std::ranges::find(groups, field.group()) == groups.end(); });
+}
+
+/// Leaves the tables that are not too long: whoever asked for one by name is refused instead.
+void keep_short(std::vector<FieldTable>& tables, const ExportOptions& options) {
+  for (const FieldTable& table : tables) {
+    if (table.rows() <= options.max_rows) continue;
+    const std::string found =
+        fmt::format("{} would have {} rows, more than --max-rows {}", table.name, table.rows(), options.max_rows);
+    if (!options.only.empty()) throw FormatError(found + "; allow them with that option");
+    say(found + ", and is left out");
+  }
+  std::erase_if(tables, [&](const FieldTable& table) { return table.rows() > options.max_rows; });
+}
+
+/// Every file is whole before the first gets its name.
+void write_tables(const std::vector<FieldTable>& tables, const OutputFolder& folder) {
+  std::vector<std::unique_ptr<ReplacedFile>> files;
+  const auto next_file = [&](const std::string& name) -> ReplacedFile& {
+    return *files.emplace_back(std::make_unique<ReplacedFile>(folder.path() / name));
+  };
+  for (const FieldTable& table : tables) {
+    ReplacedFile& file = next_file(table.name + ".csv");
+    write_csv(table, [&](std::string_view text) { file.write(text); });
+  }
+  next_file(columns_file).write(comma_separated(column_table(tables)));
+  folder.require_free();
+  for (const auto& file : files) file->commit();
+}
+
+int export_tables(const ExportOptions& options) {
+  const fs::path file = result_path(options.result);
+  Result result = read_result(file);
+  keep_only(result, options.only, file);
+  std::vector<FieldTable> tables = field_tables(result);
+  keep_short(tables, options);
+  OutputFiles names;
+  names.option = "--csv";
+  names.results.emplace_back(columns_file);
+  for (const FieldTable& table : tables) names.results.emplace_back(table.name + ".csv");
+  const OutputFolder folder(options.folder, names, options.force);
+  write_tables(tables, folder);
+  say(fmt::format("wrote {} tables and {} to {}", tables.size(), columns_file, folder.path().string()));
+  return done;
+}
+
+}  // namespace
+
+void add_export(CLI::App& program, Command& chosen) {
+  auto options = std::make_shared<ExportOptions>();
+  CLI::App* command =
+      program.add_subcommand("export", "write the numbers of a result as CSV, for pandas, R and others");
+  command->add_option("result", options->result, "results.h5 of an earlier run, or its folder")
+      ->required()
+      ->type_name("PATH");
+  command
+      ->add_option("--csv", options->folder, "folder for the tables, and all-columns.csv, which says what is in them")
+      ->required()
+      ->type_name("DIR");
+  command
+      ->add_option("--only", options->only,
+                   "tables of these groups alone, measured_offset,head_account; `headwave inspect` lists the groups")
+      ->delimiter(',')
+      ->type_name("GROUP,...");
+  command
+      ->add_option("--max-rows", options->max_rows,
+                   "longer tables, as of maps of many heads, are left out, or refused where --only names them")
+      ->check(whole_number(1, 1'000'000'000'000))
+      ->capture_default_str();
+  command->add_flag("--force", options->force, "replace tables that are already there");
+  add_examples(*command,
+               {{"export result/results.h5 --csv tables",
+                 "a table for each group of arrays that share axes, a row for each combination of their values"},
+                {"export result --csv tables --only measured_offset,head_account",
+                 "where each head looks, and what accounts for it"}});
+  command->final_callback([=, &chosen] { chosen = [=] { return export_tables(*options); }; });
+}
+
+}  // namespace headwave::cli

@@ -1,0 +1,101 @@
+#include "result_json.h"
+
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "../../data/hdf5/hdf5_file.h"
+#include "../../data/results/result_file.h"
+#include "../../reports/figures/written_files.h"
+#include "../../reports/tables/head_findings.h"
+#include "../../reports/tables/head_values.h"
+
+namespace headwave::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Version of what --json prints, docs/inspect-json.md; a key may be added within a version, none removed or changed.
+/// 2: heads are numbers, not texts of a table.
+constexpr int json_version = 2;
+
+ordered_json json_of(const Attribute& attribute) {
+  return std::visit([](const auto& value) -> ordered_json { return value; }, attribute);
+}
+
+ordered_json json_of(const Attributes& attributes) {
+  ordered_json object = ordered_json::object();
+  for (const auto& [name, value] : attributes) object[name] = json_of(value);
+  return object;
+}
+
+/// JSON has no NaN: undefined numbers, and texts that are not there, are null.
+ordered_json json_of(const Cell& cell) {
+  if (const auto* number = std::get_if<double>(&cell))
+    return std::isnan(*number) ? ordered_json() : ordered_json(*number);
+  if (const auto* count = std::get_if<Index>(&cell)) return *count;
+  const auto& text = std::get<std::string>(cell);
+  return text.empty() ? ordered_json() : ordered_json(text);
+}
+
+ordered_json heads_json(const Result& result) {
+  ordered_json heads = ordered_json::array();
+  const std::vector<HeadFinding> findings = head_findings(result);
+  const DataTable values = head_values(findings);
+  for (std::size_t row = 0; row < findings.size(); ++row) {
+    ordered_json head = ordered_json::object();
+    for (std::size_t c = 0; c < values.columns().size(); ++c)
+      if (!values.columns()[c].starts_with("planted_")) head[values.columns()[c]] = json_of(values.rows()[row][c]);
+    if (const auto& planted = findings[row].planted)
+      head["planted"] = {
+          {"kind", planted->kind}, {"offset", json_of(Cell(planted->offset))}, {"found", planted->found}};
+    heads.push_back(std::move(head));
+  }
+  return heads;
+}
+
+ordered_json json_of(const Listing& listing) {
+  ordered_json entries = ordered_json::array();
+  for (const ListingEntry& entry : listing.entries)
+    entries.push_back({{"name", entry.name},
+                       {"kind", entry.kind},
+                       {"dtype", entry.dtype},
+                       {"shape", entry.shape},
+                       {"unit", entry.unit},
+                       {"storage", entry.storage},
+                       {"attributes", json_of(entry.attributes)}});
+  ordered_json json{{"version", json_version}, {"path", listing.path.string()},
+                    {"kind", listing.kind},    {"facts", json_of(listing.facts)},
+                    {"entries", entries},      {"notes", listing.notes}};
+  if (is_result(listing)) json["heads"] = heads_json(read_result(*listing.hdf5, head_finding_fields()));
+  return json;
+}
+
+std::string printed(const ordered_json& json) {
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string listing_json(const Listing& listing) {
+  return printed(json_of(listing));
+}
+
+std::string folder_json(const std::filesystem::path& folder) {
+  if (std::filesystem::exists(folder / "results.h5")) return listing_json(listing_of(folder / "results.h5"));
+  ordered_json list = ordered_json::array();
+  for (const std::filesystem::path& kind : kind_folders(folder))
+    list.push_back(json_of(listing_of(kind / "results.h5")));
+  return printed(list);
+}
+
+std::string attribute_json(const Attribute& attribute) {
+  return json_of(attribute).dump();
+}
+
+bool is_result(const Listing& listing) {
+  return listing.kind == "headwave result" && listing.end.empty();
+}
+
+}  // namespace headwave::cli
