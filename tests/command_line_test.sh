@@ -586,6 +586,8 @@ grep -qF "wrote $work/j/results.h5" "$work/err" || { echo "FAILED: run --json do
 expect 0 '"heads": [' run --model "$work/bert" --ids "$work/line.txt" --out "$work/j" $quick --json --resume
 "$headwave" inspect "$work/j" --json | cmp -s - "$work/out" || { echo "FAILED: run --json of a finished run prints something else"; failed=1; }
 expect 2 "--json" run --model "$work/bert" --ids "$work/line.txt" --dry-run --json
+expect 0 "$work/json-kinds/cross/results.h5" run --model "$2/tests/golden/families/t5" --ids "$work/pair.json" --out "$work/json-kinds" $quick --json
+[ "$(grep -c '^    "version": 2,' "$work/out")" = 3 ] || { echo "FAILED: run --json of an encoder-decoder lists other than three results"; failed=1; }
 
 # What was written is what was meant, or is told.
 expect 0 "whole; schema 2" validate "$work/r"
