@@ -4,7 +4,7 @@
 //   needs              arrays of the page of which one at least must be there; none: it is always there
 //   follows            parts of the address at which it is drawn anew
 //   draw(box, context) fills the box, and gives a function that shows what is marked elsewhere
-// What an array needs to come into the page is a line of kept_arrays() in page_arrays.cpp.
+// What an array needs to come into the page is a line of kept_arrays.cpp.
 
 import { bandsView } from "./bands_view.js";
 import { delaysView } from "./delays_view.js";
