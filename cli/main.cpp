@@ -115,6 +115,7 @@ int main(int argc, char** argv) {
   add_loss(program, chosen);
   add_predict(program, chosen);
   add_inspect(program, chosen);
+  add_compare(program, chosen);
   add_validate(program, chosen);
   add_analyses(program, chosen);
   add_completion(program, chosen);

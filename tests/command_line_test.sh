@@ -27,7 +27,7 @@ printf 'a b c\n' >"$work/text.txt"
 : >"$work/empty.txt"
 expect 0 "Usage" --help
 expect 0 "headwave 0" --version
-for command in demo run plant spectrum figures report export completion man inspect atlas re-aim reproduce query loss predict; do expect 0 "Usage" $command --help; done
+for command in demo run plant spectrum figures report export completion man inspect atlas re-aim reproduce query loss predict compare; do expect 0 "Usage" $command --help; done
 expect 2 "there is no command 'nonsense'" nonsense
 
 # One line says what is wrong with a command line, and what may have been meant.
@@ -288,6 +288,9 @@ expect 1 "no intervention 'position-only'; did you mean 'positions-only'?" run -
 expect 1 "expected words-only, positions-only" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/i" --intervene nothing
 expect 0 "L3H7" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/i" --only measured_offset --no-figures --intervene positions-only --intervene without-heads=L0H0
 expect 0 "without-heads=L0H0" inspect "$work/i/results.h5" --json
+expect 0 "0 of" compare "$work/i" "$work/i/results.h5"
+expect 0 '"paired": true' compare "$work/i" "$work/i" --json
+expect 2 "result" compare "$work/i"
 expect 0 "L3H7" run --model "$work/model" --random-tokens 40 --documents 3 --out "$work/random" --no-figures
 expect 2 "--random-tokens" run --model "$work/model" --random-tokens 40 --length 64 --out "$work/random"
 expect 0 "family: gpt2" inspect "$2/tests/golden/families/gpt2"

@@ -64,7 +64,9 @@ class AttentionMapAnalysis : public DocumentAnalysis<AttentionMaps, AttentionMap
 AnalysisCost attention_map_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
   AnalysisCost cost;
   const double shown = std::min(static_cast<double>(options.map_tokens), sizes.longest);
-  const double tiles = shown < sizes.longest ? std::min(static_cast<double>(MapOptions().tiles), sizes.longest) : 0;
+  const auto longest = static_cast<Index>(sizes.longest);
+  const auto tiles =
+      shown < sizes.longest ? static_cast<double>(whole_tiles(longest, whole_tiles(longest, MapOptions().tiles))) : 0;
   cost.entries = sizes.rows * (shown * shown + 2 * tiles * tiles);
   cost.kept = 8 * cost.entries;
   if (document.number == 0) cost.looking = 2 * cost.kept;

@@ -50,6 +50,10 @@ AnalysisCost offset_by_query_cost(const AnalysisSizes& sizes, const DocumentSize
   // The profile's bins are fewer than the offsets, however long the documents.
   const double bins = std::min(lags, 2 * (static_cast<double>(options.reach) + 80));
   cost.entries = (sizes.rows + 1) * bands * (bins + 24) + 8 * sizes.rows + 4 * bins;
+  const QueryBands both_ways(static_cast<Index>(sizes.longest), most_bands, false);  // causal ones keep half of it
+  const auto used = static_cast<double>(both_ways.count()), columns = static_cast<double>(both_ways.columns());
+  cost.looking = 8 * ((3 * sizes.rows + 1) * columns + 3 * sizes.rows * used);
+  cost.kept = cost.looking + 8 * sizes.documents * (sizes.rows + 1) * used;
   return cost;
 }
 

@@ -27,6 +27,7 @@ void add_capture(CLI::App& program, Command& chosen);
 void add_loss(CLI::App& program, Command& chosen);
 void add_query(CLI::App& program, Command& chosen);
 void add_predict(CLI::App& program, Command& chosen);
+void add_compare(CLI::App& program, Command& chosen);
 void add_validate(CLI::App& program, Command& chosen);
 void add_inspect(CLI::App& program, Command& chosen);
 void add_analyses(CLI::App& program, Command& chosen);

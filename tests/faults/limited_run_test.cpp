@@ -53,7 +53,7 @@ TEST_CASE("a limit on memory is kept, or refused before the work, and the result
   REQUIRE(limited(free, 1000).exit_code == 0);
   const Result right = read_result(free / "out/results.h5");
   int refused = 0, kept = 0, fewer = 0;
-  for (const int megabytes : {40, 80, 100, 120, 150, 200, 300}) {
+  for (const int megabytes : {40, 80, 100, 120, 150, 200, 300, 800}) {
     INFO(megabytes << " MB");
     const TemporaryFolder scratch;
     const DisturbedEnd end = limited(scratch, megabytes);

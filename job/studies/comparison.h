@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../../core/fields/field.h"
+#include "../../core/fields/head_grid.h"
+
+namespace headwave {
+
+struct ComparisonOptions {
+  double level = 0.05;  ///< chance that any head is called changed where none is
+  Index draws = 999;    ///< assignments of documents that decide
+  std::uint64_t seed = 1;
+  int threads = 0;  ///< 0: one per core; changes no digit
+};
+
+/// What is said of a difference.
+enum class ChangeVerdict : std::uint8_t {
+  within,       ///< not beyond the interval
+  beyond,       ///< beyond it
+  no_interval,  ///< the results hold nothing that an interval could be made of: the difference alone
+  undefined,    ///< not defined in one of them
+};
+
+/// A number of every head in two results.
+struct MeasureChange {
+  std::string name;  ///< "offset", "weight_at_first", ...
+  std::string unit, long_name;
+  Vector first, second;                ///< (rows)  NaN: undefined
+  Vector lower, upper;                 ///< (rows)  interval of second - first; NaN: none
+  std::vector<ChangeVerdict> verdict;  ///< (rows)
+};
+
+/// A word of every head in two results: a status, a verdict, a kind.
+struct WordChange {
+  std::string name, long_name;
+  std::vector<std::string> first, second;  ///< (rows)
+};
+
+/// Something that two results' provenance says differently.
+struct ProvenanceChange {
+  std::string about;  ///< "model", "text", "options", "program"
+  std::string name, first, second;
+};
+
+/// Two results, head by head.
+struct Comparison {
+  HeadGrid grid;
+  ComparisonOptions options;
+  bool paired = false;  ///< both looked at the same documents
+  Index first_documents = 0, second_documents = 0;
+  std::string untested;   ///< why no document decides; empty: they do
+  Vector profile_offset;  ///< (rows) tokens; where the profile changed most, in standard errors; NaN: not tested
+  std::vector<MeasureChange> measures;
+  std::vector<WordChange> words;
+  std::vector<ProvenanceChange> provenance;
+
+  [[nodiscard]] bool beyond(Index row) const;  ///< some measure of that head
+  [[nodiscard]] bool beyond() const;           ///< some head
+  /// Rows, those that changed first, by how far their profile moved beyond its band.
+  [[nodiscard]] std::vector<Index> order() const;
+};
+
+/// Which heads differ between two results, by how much, and whether beyond what other documents would do.
+///
+///     D_d[t] = attention summed along a diagonal / (T_d - |t|)                                  (1)
+///     changed at t:  mean second D[t] - mean first D[t]  has a band that leaves 0 out            (2)
+///     apart:  [a - k (a - a_low), a + k (a_high - a)] and the same of b have no point in common  (3)
+///     k = z(level / 4m) / z((1 - coverage) / 2)                                                  (4)
+///
+/// (1) is a document's offset profile; the bands of (2) are mean_change()'s, for all heads and offsets together, of pairs
+/// of documents where both results looked at the same ones. `profile` is where a head's changed most; `weight_at_first`
+/// and `weight_at_second` are (1) at the offset that each result found. An offset is beyond if it differs and one of
+/// these weights is. Predicted offsets and shares of the account have intervals of their own: (3) asks for more than two
+/// intervals apart, they are widened by (4) as normal ones would be for all m of them to hold together. So `level` bounds
+/// the chance of calling any head changed where nothing is, by documents exactly, by (3) as far as the widening holds.
+/// Both get half of it.
+///
+/// Documents in a row are not quite exchangeable: texts by two authors differ, and that is a change. Other lengths,
+/// models or options are a change too; provenance says which.
+///
+/// Source: (1) Yamamoto and Matsuzaki 2023, section 3.1; (2) see mean_change(); (3) and (4) are this project's, with the
+/// normal quantile z and Bonferroni's division.
+/// @param names  what messages call the two
+/// @throws ShapeError that names what cannot be compared: other layers, heads, reach or axes, another kind of attention,
+///         or no measured offsets; NumericError as mean_change()
+Comparison comparison(const Result& first, const Result& second,
+                      const std::vector<std::string>& names = {"first", "second"},
+                      const ComparisonOptions& options = {});
+
+/// Fields comparison/first, /second, /lower, /upper, /verdict (measure, layer, head) and /changed (layer, head).
+std::vector<Field> describe(const Comparison& comparison);
+
+/// Names of the Fields that comparison() looks at, so that no more need be read.
+const std::vector<std::string>& compared_fields();
+
+}  // namespace headwave

@@ -1,0 +1,81 @@
+#include "../../analysis/statistics/mean_change.h"
+
+#include <cmath>
+
+#include "../../core/numbers/error.h"
+#include "../../core/numbers/random.h"
+#include "../catch.h"
+
+using namespace headwave;
+
+namespace {
+
+/// Documents of independent normal numbers about a mean.
+std::vector<Matrix> drawn_documents(Index documents, Index rows, Index cols, Random random, double mean = 1) {
+  std::vector<Matrix> set;
+  for (Index d = 0; d < documents; ++d) {
+    set.emplace_back(rows, cols);
+    for (double& entry : set.back().reshaped()) entry = mean + random.normal();
+  }
+  return set;
+}
+
+bool any_beyond(const MeanChange& change) {
+  for (Index r = 0; r < change.first.rows(); ++r)
+    for (Index c = 0; c < change.first.cols(); ++c)
+      if (change.beyond(r, c)) return true;
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("differences of means and their errors by hand") {
+  const auto one = [](double a) { return Matrix::Constant(1, 1, a); };
+  // Means 2 and 5, variances 1 and 4, of three each: error sqrt(1/3 + 4/3).
+  const MeanChange apart = mean_change({one(1), one(2), one(3)}, {one(3), one(5), one(7)}, false);
+  CHECK(apart.difference(0, 0) == Approx(3));
+  CHECK(apart.error(0, 0) == Approx(std::sqrt(5.0 / 3)));
+  // Differences 2, 3 and 4: error 1 / sqrt(3).
+  const MeanChange paired = mean_change({one(1), one(2), one(3)}, {one(3), one(5), one(7)}, true);
+  CHECK(paired.difference(0, 0) == Approx(3));
+  CHECK(paired.error(0, 0) == Approx(1 / std::sqrt(3.0)));
+  // Of three documents every fourth draw of signs is as extreme: nothing can be called.
+  CHECK_FALSE(paired.beyond(0, 0));
+  const MeanChange single = mean_change({one(1)}, {one(9)}, false);
+  CHECK(std::isinf(single.factor));
+  CHECK_FALSE(single.beyond(0, 0));
+}
+
+TEST_CASE("a change of one entry is found there and nowhere else, whatever the threads") {
+  for (const bool paired : {false, true}) {
+    const auto first = drawn_documents(20, 6, 5, Random(2));
+    auto second = drawn_documents(20, 6, 5, Random(3));
+    for (Matrix& document : second) document(4, 2) += 6;
+    const MeanChange change = mean_change(first, second, paired);
+    for (Index r = 0; r < 6; ++r)
+      for (Index c = 0; c < 5; ++c) CHECK(change.beyond(r, c) == (r == 4 && c == 2));
+    CHECK(mean_change(first, second, paired, {.threads = 3}).factor == change.factor);
+  }
+}
+
+TEST_CASE("the same documents have not changed, nor what rounding changes, nor what a document leaves undefined") {
+  auto first = drawn_documents(12, 3, 4, Random(5));
+  auto second = first;
+  CHECK_FALSE(any_beyond(mean_change(first, second, true)));
+  for (Matrix& document : second) document.array() += 1e-8;
+  CHECK_FALSE(any_beyond(mean_change(first, second, true)));
+  for (Matrix& document : second) document(1, 1) += 9;
+  second[3](1, 1) = not_defined;
+  const MeanChange change = mean_change(first, second, true);
+  CHECK(std::isnan(change.error(1, 1)));
+  CHECK_FALSE(any_beyond(change));
+}
+
+TEST_CASE("documents that do not go together are refused by name") {
+  const std::vector<Matrix> two(2, Matrix::Ones(2, 3)), three(3, Matrix::Ones(2, 3)), wide(2, Matrix::Ones(2, 4));
+  CHECK_THROWS_AS(mean_change({}, two, false), ShapeError);
+  CHECK_THROWS_WITH(mean_change(two, three, true), ContainsSubstring("found 2 and 3"));
+  CHECK_THROWS_WITH(mean_change(two, wide, false), ContainsSubstring("found 2 x 4"));
+  CHECK_THROWS_AS(mean_change(two, two, false, {.level = 1.5}), NumericError);
+  CHECK_THROWS_AS(mean_change(two, two, false, {.draws = 0}), NumericError);
+}

@@ -1,0 +1,119 @@
+#include "../../job/studies/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "../../core/fields/fields.h"
+#include "../../core/numbers/error.h"
+#include "../../core/numbers/random.h"
+#include "../catch.h"
+
+using namespace headwave;
+
+namespace {
+
+constexpr Index layers = 2, heads = 3, reach = 2, documents = 10, length = 11;
+
+/// Six heads that look at the token before, head L1H1 at `offset` in place of it.
+Result looking(Index offset, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<double> traces, offsets;
+  for (Index d = 0; d < documents; ++d)
+    for (Index h = 0; h < layers * heads; ++h)
+      for (Index t = -reach; t <= reach; ++t) {
+        const double weight = t == (h == 4 ? offset : -1) ? 0.6 : 0.1;
+        traces.push_back((weight + 0.02 * random.normal()) * static_cast<double>(length - std::abs(t)));
+      }
+  for (std::size_t kind = 0; kind < pairs_kinds; ++kind)
+    for (Index h = 0; h < layers * heads; ++h) offsets.push_back(static_cast<double>(h == 4 ? offset : -1));
+  const Axis layer = layer_axis(layers), head = head_axis(heads);
+  Fields traced("offset_trace"), measured("measured_offset");
+  traced.add("by_document", {document_axis(documents), layer, head, offset_axis("near_offset", -reach, reach)}, "1",
+             "attention", traces);
+  traced.add("length", {document_axis(documents)}, "token", "length",
+             std::vector<std::int64_t>(static_cast<std::size_t>(documents), length));
+  measured.add("offset", {pairs_axis(), layer, head}, "token", "offset", offsets);
+  Result result{"", traced.taken(), {{"attention", "self"}, {"source", "text"}, {"source_sha256", "ab"}}};
+  append(result.fields, measured.taken());
+  return result;
+}
+
+const MeasureChange& measure(const Comparison& compared, const std::string& name) {
+  return *std::ranges::find(compared.measures, name, &MeasureChange::name);
+}
+
+}  // namespace
+
+TEST_CASE("the head that looks elsewhere has changed, by as much, and no other head") {
+  const Result first = looking(-1, 1);
+  Result second = looking(1, 2);
+  for (const bool paired : {true, false}) {
+    if (!paired) second.provenance["source_sha256"] = std::string("cd");
+    const Comparison compared = comparison(first, second);
+    CHECK(compared.paired == paired);
+    CHECK(compared.provenance.size() == (paired ? 0U : 1U));
+    CHECK(compared.beyond());
+    CHECK(compared.order().front() == 4);
+    for (Index row = 0; row < layers * heads; ++row) CHECK(compared.beyond(row) == (row == 4));
+    CHECK(measure(compared, "offset").second[4] == 1);
+    CHECK(measure(compared, "offset").verdict[4] == ChangeVerdict::beyond);
+    const MeasureChange& weight = measure(compared, "weight_at_first");
+    CHECK(weight.second[4] - weight.first[4] == Approx(-0.5).margin(0.05));
+    CHECK((weight.lower[4] < -0.45 && weight.upper[4] > -0.55));
+    const std::vector<Field> fields = describe(compared);
+    CHECK(fields.front().name == "comparison/first");
+  }
+}
+
+TEST_CASE("a result has not changed against itself") {
+  const Comparison compared = comparison(looking(-1, 1), looking(-1, 1));
+  CHECK_FALSE(compared.beyond());
+  CHECK(measure(compared, "offset").verdict[0] == ChangeVerdict::within);
+}
+
+TEST_CASE("where an interval is in neither result the difference stands alone, and what one lacks is undefined") {
+  const auto with_shares = [](double share) {
+    Result result = looking(-1, 1);
+    Fields types("head_types");
+    types.add("previous", {layer_axis(layers), head_axis(heads)}, "1", "", std::vector<double>(6, share));
+    append(result.fields, types.taken());
+    return result;
+  };
+  CHECK(measure(comparison(with_shares(0.1), with_shares(0.9)), "previous").verdict[0] == ChangeVerdict::no_interval);
+  CHECK(measure(comparison(with_shares(0.1), with_shares(not_defined)), "previous").verdict[0] ==
+        ChangeVerdict::undefined);
+}
+
+TEST_CASE("intervals must stand apart when widened for as many as there are") {
+  const auto with_shares = [](double share, double half) {
+    Result result = looking(-1, 1);
+    Fields delay("phase_delay");
+    const std::vector<Axis> axes{layer_axis(layers), head_axis(heads)};
+    for (const auto& [name, value] : {std::pair{"offset", share}, {"lower", share - half}, {"upper", share + half}})
+      delay.add(name, axes, "token", "", std::vector<double>(6, value)).note("coverage", 0.9);
+    append(result.fields, delay.taken());
+    return result;
+  };
+  // k = z(0.05 / 24) / z(0.05) = 2.866 / 1.645: two half widths of 1 reach 3.485 tokens.
+  const auto verdict = [&](double share) {
+    return measure(comparison(with_shares(0, 1), with_shares(share, 1)), "by_phases").verdict[0];
+  };
+  CHECK(verdict(3.4) == ChangeVerdict::within);
+  CHECK(verdict(3.6) == ChangeVerdict::beyond);
+}
+
+TEST_CASE("results that cannot be compared are refused by name") {
+  const Result result = looking(-1, 1);
+  Result causal = looking(-1, 1), empty, narrow = looking(-1, 1);
+  causal.provenance["attention"] = std::string("causal");
+  CHECK_THROWS_WITH(comparison(result, causal, {"a", "b"}),
+                    ContainsSubstring("a and b cannot be compared: attention is self against causal"));
+  CHECK_THROWS_WITH(comparison(result, empty, {"a", "b"}),
+                    ContainsSubstring("b: expected a result with measured offsets"));
+  for (Field& field : narrow.fields)
+    if (field.name == "offset_trace/by_document") field.axes[3] = offset_axis("near_offset", -1, 1);
+  CHECK_THROWS_WITH(comparison(result, narrow), ContainsSubstring("reach"));
+  for (Field& field : narrow.fields)
+    if (field.name == "measured_offset/offset") field.axes[2] = head_axis(4);
+  CHECK_THROWS_WITH(comparison(result, narrow), ContainsSubstring("heads 0 .. 2 (3) against 0 .. 3 (4)"));
+}
