@@ -207,7 +207,7 @@ std::string fish_completion(const CommandDescription& program) {
     const std::string when = fmt::format(" -n '__fish_seen_subcommand_from {}'", command.name);
     for (const OptionDescription& argument : command.arguments)
       if (const std::string values = fish_values(argument, program); values != " -x")
-        text += "complete -c headwave" + when + values + "\n";
+        text += fmt::format("complete -c headwave{}{}\n", when, values);
     for (const OptionDescription& option : command.options) text += fish_option(option, program, when);
   }
   return text;

@@ -70,7 +70,7 @@ void add_examples(CLI::App& command, const std::vector<Example>& examples) {
   command.footer(text);
 }
 
-std::string help_text(const CLI::App* app, std::string /*name*/, CLI::AppFormatMode /*mode*/) {
+std::string help_text(const CLI::App* app, const std::string& /*name*/, CLI::AppFormatMode /*mode*/) {
   const CommandDescription command = description_of(*app);
   const bool is_program = app->get_parent() == nullptr;
   std::string text = wrapped(command.about, 0, 0) + "\n\n";

@@ -17,6 +17,6 @@ void add_examples(CLI::App& command, const std::vector<Example>& examples);
 
 /// What --help prints: what the command does, examples, then arguments and options with what they take, "N  how many
 /// documents (1 to 1000, default 20)". For CLI::App::formatter_fn().
-std::string help_text(const CLI::App* command, std::string name, CLI::AppFormatMode mode);
+std::string help_text(const CLI::App* command, const std::string& name, CLI::AppFormatMode mode);
 
 }  // namespace headwave::cli
