@@ -61,9 +61,9 @@ void require_one_length(const Source& source) {
 void capture_documents(const Model& model, const Source& source, const StoredLayout& layout, int threads,
                        CapturedParts& parts, const ProgressCallback& progress) {
   Index done = parts.earlier();
-  const Index all = source.count();
-  if (progress) progress({"attention", done, all});
-  parallel_in_order(all - done, thread_count(threads), [&, first = done](Index i) -> std::function<void()> {
+  const Index count = source.count();
+  if (progress) progress({"attention", done, count});
+  parallel_in_order(count - done, thread_count(threads), [&, first = done](Index i) -> std::function<void()> {
     auto document = std::make_shared<Document>(source.document(first + i));
     if (!document->stored.empty()) throw ShapeError("these are states already; give a text or token ids");
     CaptureProbe probe(layout.layers, layout.projections);
@@ -71,8 +71,8 @@ void capture_documents(const Model& model, const Source& source, const StoredLay
     model_pass(model, *document, probes);
     document->stored = probe.taken();
     return [&, document] {
-      parts.append(*document, ++done < all);
-      if (progress) progress({"attention", done, all});
+      parts.append(*document, ++done < count);
+      if (progress) progress({"attention", done, count});
     };
   });
 }

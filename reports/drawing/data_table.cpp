@@ -51,7 +51,7 @@ std::string kept_text(const std::string& text) {
 }
 
 std::string csv_text(const std::string& text) {
-  const std::string kept = kept_text(valid_utf8(text));
+  std::string kept = kept_text(valid_utf8(text));
   const bool bare =
       !kept.empty() && kept.find_first_of(",\"") == std::string::npos && kept.front() != ' ' && kept.back() != ' ';
   if (bare) return kept;

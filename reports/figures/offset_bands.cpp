@@ -70,8 +70,8 @@ std::vector<double> OffsetBands::edges() const {
 std::vector<double> OffsetBands::tics() const {
   std::vector<double> named{0};
   const auto low = static_cast<double>(bin_first.front()), high = static_cast<double>(bin_last.back());
-  for (double t = reach; t <= std::max(-low, high); t *= 4)
-    for (const double one : {-t, t})
+  for (auto t = static_cast<Index>(reach); static_cast<double>(t) <= std::max(-low, high); t *= 4)
+    for (const auto one : {static_cast<double>(-t), static_cast<double>(t)})
       if (one >= low && one <= high) named.push_back(one);
   std::sort(named.begin(), named.end());
   return named;

@@ -38,7 +38,7 @@ std::string counted(std::int64_t count, const std::string& one) {
 }
 
 std::string source_text(const Attributes& provenance) {
-  const std::string source = visible_text(attribute_text(provenance, "source"));
+  std::string source = visible_text(attribute_text(provenance, "source"));
   const std::string file = attribute_text(provenance, "source_file");
   if (file.empty()) return source;
   return fmt::format("{} from {}", source, file == "-" ? "standard input" : short_name(file));
