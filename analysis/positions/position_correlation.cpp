@@ -5,13 +5,12 @@
 #include <numeric>
 #include <utility>
 
-#include <Eigen/QR>
-#include <Eigen/SVD>
 #include <fmt/format.h>
 
 #include "../../core/fields/fields.h"
 #include "../../core/model/layer_positions.h"
 #include "../../core/numbers/random.h"
+#include "../../core/numbers/thin_svd.h"
 #include "position_components.h"
 #include "whitened_positions.h"
 
@@ -36,8 +35,7 @@ Vector correlations(const Matrix& product, Index r, Index size) {
   Vector result = Vector::Constant(size, not_defined);
   const Index count = std::min(r, product.rows());
   if (count == 0) return result;
-  const Eigen::JacobiSVD<Eigen::MatrixXd, Eigen::HouseholderQRPreconditioner> svd(product.leftCols(r));
-  result.head(count) = svd.singularValues().cwiseMin(1.0);  // above 1 by rounding only
+  result.head(count) = thin_svd(product.leftCols(r)).s.cwiseMin(1.0);  // above 1 by rounding only
   return result;
 }
 

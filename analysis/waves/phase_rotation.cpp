@@ -7,12 +7,11 @@
 #include <numeric>
 
 #include <Eigen/Eigenvalues>
-#include <Eigen/LU>
-#include <Eigen/QR>
 #include <fmt/format.h>
 
 #include "../../core/numbers/random.h"
-#include "../../core/numbers/symmetric_eigen.h"
+#include "../../core/numbers/thin_qr.h"
+#include "../../core/numbers/thin_svd.h"
 
 namespace headwave {
 
@@ -65,14 +64,10 @@ struct Decomposition {
   }
 };
 
-/// |V|, from the largest eigenvalue of V^T V: squaring spoils small singular values only.
-double spectral_norm(const Eigen::MatrixXd& v) {
-  return std::sqrt(symmetric_eigenvalues(v.transpose() * v)[v.cols() - 1]);
-}
-
-/// |V| |V^-1|: as near as a singular value decomposition comes, relative error condition * eps, in less time.
+/// |V| |V^-1|
 double condition_of(const Eigen::MatrixXd& v) {
-  const double condition = spectral_norm(v) * spectral_norm(v.partialPivLu().inverse());
+  const Vector sizes = thin_svd(v).s;
+  const double condition = sizes[0] / sizes[sizes.size() - 1];
   return std::isfinite(condition) ? condition : std::numeric_limits<double>::infinity();
 }
 
@@ -96,13 +91,12 @@ PhaseRotation rotation_of(const Decomposition& of) {
 /// The columns, and behind them an orthonormal basis of what they leave, drawn at random.
 Matrix completed(const Matrix& columns, Random& random) {
   const Index d = columns.rows(), k = columns.cols();
-  Eigen::MatrixXd all(d, d);
+  Matrix all(d, d);
   all.leftCols(k) = columns;
   for (Index c = k; c < d; ++c)
     for (Index i = 0; i < d; ++i) all(i, c) = random.normal();
   // The first k columns are orthonormal: QR leaves them as they are, up to sign.
-  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(all);
-  Eigen::MatrixXd q = qr.householderQ();
+  Matrix q = thin_qr(all).q;
   q.leftCols(k) = columns;
   return q;
 }

@@ -3,35 +3,14 @@
 #include <algorithm>
 #include <limits>
 
-#include <Eigen/QR>
 #include <fmt/format.h>
 
+#include "../../core/numbers/thin_qr.h"
 #include "../../core/numbers/thin_svd.h"
 
 namespace headwave {
 
 namespace {
-
-// Column-major inside: the decompositions walk down columns.
-using Columns = Eigen::MatrixXd;
-
-/// W = Q R; Q stays the product of reflections that it is.
-struct ReflectedQr {
-  Eigen::HouseholderQR<Columns> reflections;
-  explicit ReflectedQr(MatrixView w) : reflections(w) {}
-
-  [[nodiscard]] Columns r() const {
-    const Columns& packed = reflections.matrixQR();
-    return packed.topRows(std::min(packed.rows(), packed.cols())).triangularView<Eigen::Upper>();
-  }
-  /// Q times coefficients, the reflections applied to them directly: no Q, and no product with it.
-  [[nodiscard]] Matrix directions(const Columns& coefficients) const {
-    Matrix result = Matrix::Zero(reflections.rows(), coefficients.cols());
-    result.topRows(coefficients.rows()) = coefficients;
-    result.applyOnTheLeft(reflections.householderQ());
-    return result;
-  }
-};
 
 Index numerical_rank(const Vector& gain, Index largest_size) {
   const double cut = static_cast<double>(largest_size) * std::numeric_limits<double>::epsilon() * gain[0];
@@ -56,9 +35,8 @@ QkSvd qk_svd(MatrixView w_query, MatrixView w_key, const QkSvdOptions& options) 
                                  w_query.rows(), w_query.cols(), w_key.rows(), w_key.cols()));
   if (!w_query.allFinite() || !w_key.allFinite())
     throw NumericError("qk_svd: a weight is not finite; look for NaN or infinity in the checkpoint");
-  const ReflectedQr query(w_query), key(w_key);
-  const Columns r_query = query.r(), r_key = key.r();
-  const ThinSvd svd = thin_svd(r_query * r_key.transpose());
+  const ThinQr query = thin_qr(w_query), key = thin_qr(w_key);
+  const ThinSvd svd = thin_svd(query.r * key.r.transpose());
 
   QkSvd result;
   result.gain = svd.s;
@@ -67,14 +45,14 @@ QkSvd qk_svd(MatrixView w_query, MatrixView w_key, const QkSvdOptions& options) 
     rank = options.components;
     result.tied = result.gain[rank - 1] - result.gain[rank] < options.tied_within * result.gain[rank - 1];
   }
-  result.query = query.directions(svd.u.leftCols(rank));
+  result.query = query.q * svd.u.leftCols(rank);
   const Vector signs = signs_of(result.query);
   const Vector share = signs.cwiseQuotient(result.gain.head(rank));
   result.query *= signs.asDiagonal();
-  result.key = key.directions(svd.v.leftCols(rank) * signs.asDiagonal());
+  result.key = key.q * (svd.v.leftCols(rank) * signs.asDiagonal());
   // W_K^T U_K = R_k^T V, and W_Q^T U_Q = R_q^T U.
-  result.from_query = (r_key.transpose() * svd.v.leftCols(rank)) * share.asDiagonal();
-  result.from_key = (r_query.transpose() * svd.u.leftCols(rank)) * share.asDiagonal();
+  result.from_query = (key.r.transpose() * svd.v.leftCols(rank)) * share.asDiagonal();
+  result.from_key = (query.r.transpose() * svd.u.leftCols(rank)) * share.asDiagonal();
   return result;
 }
 

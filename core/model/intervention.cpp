@@ -6,10 +6,10 @@
 #include <numbers>
 #include <utility>
 
-#include <Eigen/QR>
 #include <fmt/format.h>
 
 #include "../numbers/random.h"
+#include "../numbers/thin_svd.h"
 #include "changed_model.h"
 #include "layer_positions.h"
 
@@ -53,14 +53,15 @@ Matrix band_of(const Matrix& table, Index first, Index last) {
 /// T_u W: the columns that give at position n what W gives at n + u, of least norm.
 Matrix shifted(const Matrix& positions, const Matrix& columns, Index u) {
   const Index rows = positions.rows() - std::abs(u);
-  const Matrix here = u > 0 ? positions.topRows(rows) : positions.bottomRows(rows);
   const Matrix there = u > 0 ? positions.bottomRows(rows) : positions.topRows(rows);
-  Eigen::CompleteOrthogonalDecomposition<Matrix> solver;
+  const ThinSvd here = thin_svd(u > 0 ? positions.topRows(rows) : positions.bottomRows(rows));
   // The table is float32: what lies below its resolution is noise, whose inverse would drown everything.
-  solver.setThreshold(static_cast<double>(std::numeric_limits<float>::epsilon()) *
-                      static_cast<double>(std::max(here.rows(), here.cols())));
-  solver.compute(here);
-  return solver.solve(there * columns);
+  const double noise = static_cast<double>(std::numeric_limits<float>::epsilon()) *
+                       static_cast<double>(std::max(here.u.rows(), here.v.rows())) * here.s[0];
+  const auto rank = static_cast<Index>((here.s.array() > noise).count());
+  const Matrix along =
+      here.s.head(rank).cwiseInverse().asDiagonal() * (here.u.leftCols(rank).transpose() * (there * columns));
+  return here.v.leftCols(rank) * along;
 }
 
 class ShuffledWords : public Source {

@@ -1,16 +1,16 @@
 #include "thin_qr.h"
 
+#include <algorithm>
+
 #include <Eigen/QR>
-#include <fmt/format.h>
 
 namespace headwave {
 
 ThinQr thin_qr(const Matrix& a) {
-  if (a.cols() > a.rows())
-    throw ShapeError(fmt::format("thin_qr: {} orthonormal columns in {} dimensions", a.cols(), a.rows()));
-  const Eigen::HouseholderQR<Matrix> qr(a);
-  return {qr.householderQ() * Matrix::Identity(a.rows(), a.cols()),
-          qr.matrixQR().topRows(a.cols()).triangularView<Eigen::Upper>()};
+  const Index n = std::min(a.rows(), a.cols());
+  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(a);  // column-major: reflections walk down columns
+  return {qr.householderQ() * Eigen::MatrixXd::Identity(a.rows(), n),
+          qr.matrixQR().topRows(n).triangularView<Eigen::Upper>()};
 }
 
 }  // namespace headwave

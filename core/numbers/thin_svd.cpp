@@ -1,38 +1,76 @@
 #include "thin_svd.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
+#include <vector>
 
-#include <Eigen/SVD>
+#include <Eigen/Jacobi>
+#include <fmt/format.h>
 
 #include "symmetric_eigen.h"
+#include "thin_qr.h"
 
 namespace headwave {
 
 namespace {
 
-template <class Svd>
-ThinSvd parts_of(const Svd& svd) {
-  return {svd.matrixU(), svd.singularValues(), svd.matrixV()};
+/// Turns two columns of both, so that those of `columns` stand at right angles; whether there was anything to turn. A column
+/// that cancels against another, again and again, is nothing before its square is.
+bool turned(Eigen::MatrixXd& columns, Eigen::MatrixXd& v, Index p, Index q, double within) {
+  constexpr double nothing = 1e-200;  // squared, where the largest entry was 1
+  const double product = columns.col(p).dot(columns.col(q));
+  const double first = columns.col(p).squaredNorm(), second = columns.col(q).squaredNorm();
+  if (first < nothing) columns.col(p).setZero();
+  if (second < nothing) columns.col(q).setZero();
+  if (first < nothing || second < nothing) return false;
+  if (std::abs(product) <= within * std::sqrt(first) * std::sqrt(second)) return false;
+  Eigen::JacobiRotation<double> rotation;
+  rotation.makeJacobi(first, product, second);
+  columns.applyOnTheRight(p, q, rotation);
+  v.applyOnTheRight(p, q, rotation);
+  return true;
 }
 
-/// Whether singular values come so close to one another, or to zero, that divide and conquer cannot be trusted.
-bool has_ties(const Vector& squares) {
-  const double close = 1e-9 * squares[squares.size() - 1];
-  if (!(squares[0] > close)) return true;
-  for (Index i = 1; i < squares.size(); ++i)
-    if (squares[i] - squares[i - 1] <= close) return true;
-  return false;
+/// Turns columns, two at a time, until all stand at right angles as far as a scalar product can tell.
+void make_orthogonal(Eigen::MatrixXd& columns, Eigen::MatrixXd& v) {
+  constexpr int most_sweeps = 60;  // two to five are usual
+  const double within = std::numeric_limits<double>::epsilon() * std::sqrt(static_cast<double>(columns.rows()));
+  bool any = true;
+  for (int sweep = 0; any; ++sweep) {
+    if (sweep == most_sweeps)
+      throw NumericError(fmt::format("thin_svd: a {} x {} matrix did not converge", columns.rows(), columns.cols()));
+    any = false;
+    const Eigen::MatrixXd gram = columns.transpose() * columns;  // at once, since most pairs are done soon
+    const Vector size = gram.diagonal().cwiseSqrt();
+    for (Index p = 0; p < gram.cols(); ++p)
+      for (Index q = p + 1; q < gram.cols(); ++q)
+        if (std::abs(gram(q, p)) > within * size[p] * size[q]) any = turned(columns, v, p, q, within) || any;
+  }
 }
 
-bool holds(const Eigen::MatrixXd& a, const ThinSvd& svd) {
-  if (!svd.u.allFinite() || !svd.v.allFinite() || !svd.s.allFinite()) return false;
-  const double largest = svd.s.size() > 0 ? svd.s[0] : 0.0;
-  const double allowed =
-      64 * std::numeric_limits<double>::epsilon() * static_cast<double>(std::max(a.rows(), a.cols())) * largest;
-  return (a * svd.v - svd.u * svd.s.asDiagonal()).norm() <= allowed &&
-         (a.transpose() * svd.u - svd.v * svd.s.asDiagonal()).norm() <= allowed;
+/// U, s and V from columns A V that stand at right angles.
+ThinSvd parts_of(const Eigen::MatrixXd& columns, const Eigen::MatrixXd& v) {
+  const Index n = columns.cols();
+  const Vector size = columns.colwise().norm();
+  std::vector<Index> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::ranges::stable_sort(order, [&](Index a, Index b) { return size[a] > size[b]; });
+  ThinSvd svd{Eigen::MatrixXd::Zero(columns.rows(), n), Vector::Zero(n), Eigen::MatrixXd(n, n)};
+  Index rank = 0;
+  for (Index i = 0; i < n; ++i) {
+    const Index from = order[static_cast<std::size_t>(i)];
+    svd.v.col(i) = v.col(from);
+    if (!(size[from] > 0)) continue;
+    svd.s[i] = size[from];
+    svd.u.col(i) = columns.col(from) / size[from];
+    rank = i + 1;
+  }
+  // Whatever is orthonormal to the others does where nothing is left to say what U is.
+  if (rank < n) svd.u.rightCols(n - rank) = thin_qr(svd.u).q.rightCols(n - rank);
+  return svd;
 }
 
 }  // namespace
@@ -44,19 +82,23 @@ ThinSvd thin_svd(const Eigen::MatrixXd& a) {
     std::swap(other.u, other.v);
     return other;
   }
-  constexpr unsigned thin = Eigen::ComputeThinU | Eigen::ComputeThinV;
   if (a.cols() == 0) return {Eigen::MatrixXd(a.rows(), 0), Vector(), Eigen::MatrixXd(0, 0)};
-  // Its eigenvectors and eigenvalues are V and s^2, as far as squaring leaves them.
-  const Eigen::MatrixXd gram = a.transpose() * a;
-  if (!has_ties(symmetric_eigenvalues(gram))) {
-    ThinSvd fast = parts_of(Eigen::BDCSVD<Eigen::MatrixXd>(a, thin));
-    if (holds(a, fast)) return fast;
+  if (a.rows() > 2 * a.cols()) {
+    const ThinQr qr = thin_qr(a);
+    ThinSvd svd = thin_svd(qr.r);
+    svd.u = qr.q * svd.u;
+    return svd;
   }
-  // Turned by the Gram matrix's eigenvectors A is nearly done, and Jacobi's rotations are few.
-  const Eigen::MatrixXd turned = symmetric_eigenvectors(gram).rowwise().reverse();
-  ThinSvd sure = parts_of(Eigen::JacobiSVD<Eigen::MatrixXd>(a * turned, thin));
-  sure.v = turned * sure.v;
-  return sure;
+  const double largest = a.cwiseAbs().maxCoeff();
+  const double scale = largest > 0 ? largest : 1;  // squares neither overflow nor vanish
+  // The eigenvectors of A^T A are V as far as squaring leaves it: few turns are left to do.
+  Eigen::MatrixXd columns = a / scale;
+  Eigen::MatrixXd v = symmetric_eigenvectors(columns.transpose() * columns).rowwise().reverse();
+  columns *= v;
+  make_orthogonal(columns, v);
+  ThinSvd svd = parts_of(columns, v);
+  svd.s *= scale;
+  return svd;
 }
 
 }  // namespace headwave
