@@ -76,19 +76,24 @@ function(headwave_program program folder)
   if(NOT sources)
     return()
   endif()
-  # Asked at every build, and compiled again only where the answer is another.
-  set(commit "${CMAKE_BINARY_DIR}/commit.cpp")
-  add_custom_target(${program}_commit BYPRODUCTS "${commit}" COMMENT ""
-                    COMMAND "${CMAKE_COMMAND}" -D "SOURCE=${CMAKE_SOURCE_DIR}" -D "OUTPUT=${commit}" -P "${CMAKE_SOURCE_DIR}/cmake/commit.cmake")
-  add_executable(${program} ${sources} "${commit}")
-  set_source_files_properties("${commit}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-  add_dependencies(${program} ${program}_commit)
+  add_executable(${program} ${sources})
   headwave_compile_options(${program})
   list(TRANSFORM ROOM_USES PREPEND "headwave_")
   target_compile_definitions(${program} PRIVATE HEADWAVE_VERSION="${PROJECT_VERSION}")
   target_link_libraries(${program} PRIVATE ${ROOM_USES} ${ROOM_LIBRARIES})
   headwave_light(${program})
   headwave_together(${program} 0)
+endfunction()
+
+# Which version and commit it is, as a source of the room. Asked at every build, and compiled again only where the answer is another.
+function(headwave_commit room)
+  set(commit "${CMAKE_BINARY_DIR}/commit.cpp")
+  add_custom_target(headwave_commit BYPRODUCTS "${commit}" COMMENT ""
+                    COMMAND "${CMAKE_COMMAND}" -D "SOURCE=${CMAKE_SOURCE_DIR}" -D "OUTPUT=${commit}" -P "${CMAKE_SOURCE_DIR}/cmake/commit.cmake")
+  target_sources(headwave_${room} PRIVATE "${commit}")
+  set_source_files_properties("${commit}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  add_dependencies(headwave_${room} headwave_commit)
+  set_source_files_properties("${CMAKE_SOURCE_DIR}/${room}/run/provenance.cpp" PROPERTIES COMPILE_DEFINITIONS "HEADWAVE_VERSION=\"${PROJECT_VERSION}\"")
 endfunction()
 
 # What the page of a result is made of, as a source of the room; see cmake/page.cmake.

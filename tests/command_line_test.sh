@@ -291,6 +291,48 @@ expect 0 "without-heads=L0H0" inspect "$work/i/results.h5" --json
 expect 0 "0 of" compare "$work/i" "$work/i/results.h5"
 expect 0 '"paired": true' compare "$work/i" "$work/i" --json
 expect 2 "result" compare "$work/i"
+# Compared and found different; what cannot be compared is named, and nothing is left behind.
+printf '%s\n' "$(awk 'BEGIN { srand(1); printf "["; for (d = 0; d < 8; ++d) { printf "%s[", d ? "," : ""; for (t = 0; t < 64; ++t) printf "%s%d", t ? "," : "", 5 + int(20 * rand()); printf "]" } print "]" }')" >"$work/eight.json"
+few="--no-figures --only measured_offset"
+expect 0 "" run --model "$work/model" --ids "$work/eight.json" --out "$work/A" $few
+expect 0 "" run --model "$work/model" --ids "$work/eight.json" --out "$work/B" $few --intervene positions-only
+expect 0 "" run --model "$work/model" --ids "$work/eight.json" --out "$work/short" $few --reach 4
+expect 0 "" run --model "$golden" --random-tokens 8 --documents 8 --out "$work/bert-random" $few
+expect 0 "" run --model "$families/bart" --ids "$work/pair.json" --documents 1 --out "$work/pairs" $few
+expect 3 "changed beyond the intervals (*, chance of any by itself 0.05)" compare "$work/A" "$work/B"
+expect 3 '"changed": true' compare "$work/A" "$work/B" --json
+expect 3 "in 8 blocks" compare "$work/A" "$work/B" "$work/A"
+expect 0 "0 of 32 heads" compare "$work/A" "$work/A" --block 1
+expect 0 "4 pairs of blocks of documents reach no level below 0.25; give 14 documents or more, or a smaller --block" compare "$work/A" "$work/B" --block 2
+expect 0 "10 draws are too few for a level of 0.05; give --draws 40" compare "$work/A" "$work/B" --draws 10
+expect 1 "cannot be compared: reach" compare "$work/A" "$work/short" --out "$work/differ"
+expect 1 "cannot be compared: layers" compare "$work/A" "$work/bert-random" --out "$work/differ"
+expect 1 "cannot be compared: attention is cross against causal" compare "$work/pairs/cross" "$work/pairs/causal"
+expect 1 "name one of" compare "$work/pairs" "$work/A"
+expect 1 "expected a result with measured offsets" compare "$work/A" "$work/s/0-model.h5"
+expect_line 2 "--force requires --out" compare "$work/A" "$work/B" --force
+[ ! -e "$work/differ" ] || { echo "FAILED: a refused comparison left a folder"; failed=1; }
+expect 3 "changed beyond" compare "$work/A" "$work/B" --out "$work/differ" --formats svg
+for file in changes.json results.h5 report.html figures/comparison.svg figures/comparison.tsv; do
+  [ -s "$work/differ/$file" ] || { echo "FAILED: compare --out wrote no $file"; failed=1; }
+done
+# Signs: ASCII where nobody looks or colour is not wanted, blocks on a terminal that shows UTF-8.
+expect 0 "8 even steps .:-=+*%@" inspect "$work/A" --heat measured_offset/weight:all
+expect 0 "constant: every value is 64 token" inspect "$work/A" --heat offset_trace/length
+expect 1 "name one behind a colon, measured_offset/weight:all" inspect "$work/A" --heat measured_offset/weight:some
+expect 1 "holds no nothing/here" inspect "$work/A" --heat nothing/here
+expect_line 2 "--json excludes --heat" inspect "$work/A" --heat measured_offset/weight --json
+if script -qec true /dev/null >/dev/null 2>&1; then
+  seen() { script -qec "'$headwave' -q $2" /dev/null >"$work/seen" 2>&1 </dev/null; grep -qF -- "$1" "$work/seen" || { echo "FAILED: expected '$1' on a terminal in"; cat "$work/seen"; failed=1; }; }
+  heat="inspect '$work/A' --heat measured_offset/weight:all"
+  LC_ALL=C.UTF-8 NO_COLOR='' seen "8 even steps ▁▂▃▄▅▆▇█" "$heat"
+  LC_ALL=C.UTF-8 NO_COLOR=1 seen "8 even steps .:-=+*%@" "$heat"
+  LC_ALL=C NO_COLOR='' seen "8 even steps .:-=+*%@" "$heat"
+  LC_ALL=C.UTF-8 NO_COLOR='' seen "each head's from its lowest to its highest, ▁▂▃▄▅▆▇█" "run --model '$work/model' --ids '$work/eight.json' --out '$work/seen-run' $few"
+fi
+expect 1 "choose another --out, or replace it with --force" compare "$work/A" "$work/B" --out "$work/differ"
+expect 3 "" compare "$work/A" "$work/B" "$work/A" --out "$work/several" --no-figures
+[ -s "$work/several/2/changes.json" ] || { echo "FAILED: compare --out has no folder for the second of two"; failed=1; }
 expect 0 "L3H7" run --model "$work/model" --random-tokens 40 --documents 3 --out "$work/random" --no-figures
 expect 2 "--random-tokens" run --model "$work/model" --random-tokens 40 --length 64 --out "$work/random"
 expect 0 "family: gpt2" inspect "$2/tests/golden/families/gpt2"
@@ -317,6 +359,8 @@ grep -q '^heads in one or two clusters *ratio ' "$work/out" || { echo "FAILED: r
 expect 1 "there is no L9H9; the result has 4 layers of 8 heads, L0H0 to L3H7" figures "$work/r/results.h5" --heads L9H9 --formats svg
 expect 1 "there is no L2H99" figures "$work/re-aim" --heads L2H99 --formats svg
 expect 0 "" figures "$work/r/results.h5" --heads L1H2,L3H0 --formats svg
+expect 1 "there is no figure 'offset_profil'" figures "$work/r/results.h5" --only offset_profil
+expect 0 "wrote 8 files" figures "$work/r/results.h5" --only offset_profile,head_types --formats svg --out "$work/one"
 expect 0 "" figures "$work/r/results.h5" --figure-width column --font "DejaVu Sans" --palette grey --formats svg --out "$work/paper"
 grep -q 'width="3.400in"' "$work/paper/figures/offset_profile.svg" || { echo "FAILED: a figure is not a column wide"; failed=1; }
 expect 0 "$work/r/figures" figures "$work/r/" --heads L1H2,L3H0 --formats svg
@@ -362,11 +406,11 @@ profile="figures/offset_profile"
   expect 0 "L1H3" run $small --formats svg,png
   : >"$work/again/notes.txt"
   : >"$work/again/figures/mine.png"
-  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.svg $profile.png $profile.tsv
+  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.svg $profile.png $profile.tsv $profile.txt $profile.tex
   expect 0 "L1H3" run $small --formats pdf --force
-  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.pdf $profile.tsv
+  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.pdf $profile.tsv $profile.txt $profile.tex
   expect 1 "there is no L9H9" run $small --formats svg --force --heads L9H9
-  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.pdf $profile.tsv
+  holds "$work/again" results.h5 report.html notes.txt figures/mine.png $profile.pdf $profile.tsv $profile.txt $profile.tex
   expect 0 "L1H3" run $small --no-figures --force
   holds "$work/again" results.h5 notes.txt figures/mine.png
   rm "$work/again/figures/mine.png"
@@ -378,7 +422,7 @@ profile="figures/offset_profile"
 kinds="$2/tests/golden/families/bart"
 expect 1 "--force" atlas --model "$kinds" --out "$work/again" --no-figures
 expect 0 "causal attention" atlas --model "$kinds" --out "$work/again" --formats svg --force
-holds "$work/again" notes.txt self/results.h5 self/report.html self/figures/position_kernel.svg self/figures/position_kernel.tsv self/figures/word_profile.svg self/figures/word_profile.tsv causal/results.h5 causal/report.html causal/figures/position_kernel.svg causal/figures/position_kernel.tsv causal/figures/word_profile.svg causal/figures/word_profile.tsv
+holds "$work/again" notes.txt self/results.h5 self/report.html self/figures/position_kernel.svg self/figures/position_kernel.tsv self/figures/position_kernel.txt self/figures/position_kernel.tex self/figures/word_profile.svg self/figures/word_profile.tsv self/figures/word_profile.txt self/figures/word_profile.tex causal/results.h5 causal/report.html causal/figures/position_kernel.svg causal/figures/position_kernel.tsv causal/figures/position_kernel.txt causal/figures/position_kernel.tex causal/figures/word_profile.svg causal/figures/word_profile.tsv causal/figures/word_profile.txt causal/figures/word_profile.tex
 expect 1 "--force" atlas --model "$2/tests/golden/families/gpt2" --out "$work/again" --no-figures
 expect 0 "x chance  by weights" atlas --model "$2/tests/golden/families/gpt2" --out "$work/again" --no-figures --force
 holds "$work/again" notes.txt results.h5
@@ -392,7 +436,7 @@ holds "$work/foreign" results.h5 report.html figures/offset_profile.png
 expect 0 "gpt2" -q spectrum --model "$golden" "$2/tests/golden/families/gpt2" --out "$work/s2" --formats svg
 : >"$work/s2/mine.h5"
 expect 0 "bert" -q spectrum --model "$golden" --out "$work/s2" --formats png --force
-holds "$work/s2" mine.h5 0-bert.h5 spectra.png spectra.tsv
+holds "$work/s2" mine.h5 0-bert.h5 spectra.png spectra.tsv spectra.txt spectra.tex
 
 # The folder is tried and its disk measured before anything is computed; what fails leaves no empty folders.
 expect 1 "are free" -q run --model "$work/model" --random-tokens 40 --documents 1000000 --reach 4096 --out "$work/new/deep" --no-figures
@@ -614,6 +658,21 @@ expect 0 "" $resumed --force
 # One command at a time writes to a folder.
 (flock -x 9; expect 1 "another headwave is writing here" $resumed --force; exit $failed) 9>"$work/u/.headwave.lock" || failed=1
 expect 0 "" $resumed --force
+
+# What lies beside a finished file is removed by who goes on with it, unless somebody is writing there: it is theirs then.
+kept_by_another() {
+  kept=$1 lock=$2
+  shift 2
+  echo unfinished >"$kept"
+  (flock -x 9; expect 1 "another headwave is writing here" -q "$@"; exit $failed) 9>"$lock" || failed=1
+  [ -e "$kept" ] || { echo "FAILED: $kept was another's"; failed=1; }
+  expect 0 "is finished" "$@"
+  [ ! -e "$kept" ] || { echo "FAILED: $kept stays"; failed=1; }
+}
+captured="capture --model $work/bert --ids $work/line.txt --out $work/c/states.h5"
+expect 0 "wrote hidden states" $captured
+kept_by_another "$work/u/results.unfinished" "$work/u/.headwave.lock" ${resumed#-q } --resume
+kept_by_another "$work/c/states.h5.unfinished" "$work/c/.states.h5.lock" $captured --resume
 
 # A result is whole or absent: nothing but results.h5 and the figures lies in the folder.
 leftovers=$(find "$work/r" -name '*.tmp*' -o -name '.*' -type f)

@@ -22,12 +22,12 @@ for page in $pages; do
   done
   # Sources named in passing. CHANGELOG tells of what was.
   [ "$page" = CHANGELOG.md ] && continue
-  for path in $(grep -oE '`(analysis|core|data|reports|job|cli|tests|cmake)/[A-Za-z0-9_./-]*`' "$page" | tr -d '`' | grep -vE 'NAME|WING' | sort -u); do
+  for path in $(grep -oE '`(analysis|core|data|reports|job|cli|python|tests|cmake)/[A-Za-z0-9_./-]*`' "$page" | tr -d '`' | grep -vE 'NAME|WING' | sort -u); do
     [ -e "$path" ] || [ -e "$path.h" ] || complain "$page names $path, which is not there"
   done
 done
 for file in $(git ls-files '*.h' '*.cpp' 2>/dev/null); do
-  for path in $(grep -oE '\b(analysis|core|data|reports|job|cli)/[a-z0-9_/]+\.(h|cpp)\b' "$file" | sort -u); do
+  for path in $(grep -oE '\b(analysis|core|data|reports|job|cli|python)/[a-z0-9_/]+\.(h|cpp)\b' "$file" | sort -u); do
     [ -e "$path" ] || [ -e "tests/$path" ] || complain "$file names $path, which is not there"
   done
 done
@@ -46,6 +46,16 @@ for program in tests/consumer/look_on.cpp tests/consumer/everything/atlas.cpp; d
   awk -v file="$program" 'BEGIN { while ((getline line < file) > 0) want = want line "\n" }
     /^```cpp/ { inside = 1; got = ""; next } /^```/ { if (inside && got == want) found = 1; inside = 0; next } inside { got = got $0 "\n" }
     END { exit !found }' docs/library.md || complain "docs/library.md does not show $program as it is"
+done
+
+# What the Python package gives, and nothing that it does not.
+sed -n '/^__all__/,/^]/p' python/headwave/__init__.py | grep -oE '"[a-zA-Z_]+"' | tr -d '"' >"$work/public"
+[ "$(wc -l <"$work/public")" -ge 15 ] || complain "python/headwave/__init__.py lists fewer than 15 names"
+for name in $(grep -oE 'headwave\.[a-zA-Z_]+\(' docs/python.md | sed 's/headwave\.//; s/(//' | sort -u); do
+  grep -qx "$name" "$work/public" || complain "docs/python.md names headwave.$name, which is not there"
+done
+for name in $(grep -x '[a-z_]*' "$work/public"); do
+  [ "$name" = commit ] || grep -q "headwave\.$name(" docs/python.md || complain "docs/python.md lacks headwave.$name"
 done
 
 # Every analysis and every option of a job, with its default.

@@ -29,9 +29,32 @@ void require_sets(const std::vector<Matrix>& first, const std::vector<Matrix>& s
   if (paired && first.size() != second.size())
     throw ShapeError(
         fmt::format("mean_change: expected the same documents twice, found {} and {}", first.size(), second.size()));
-  if (!(options.level > 0 && options.level < 1) || options.draws < 1)
-    throw NumericError(fmt::format("mean_change: expected 0 < level < 1 and draws >= 1, found {} and {}", options.level,
-                                   options.draws));
+  if (!(options.level > 0 && options.level < 1) || options.draws < 1 || options.block < 0)
+    throw NumericError(
+        fmt::format("mean_change: expected 0 < level < 1, draws >= 1 and block >= 0, found {}, {} and {}",
+                    options.level, options.draws, options.block));
+}
+
+/// Means of blocks of documents in a row, as equal as they can be.
+std::vector<Matrix> block_means(const std::vector<Matrix>& set, Index block) {
+  const Index documents = std::ssize(set), blocks = documents / block;
+  std::vector<Matrix> means;
+  for (Index b = 0; b < blocks; ++b) {
+    const Index begin = b * documents / blocks, end = (b + 1) * documents / blocks;
+    Matrix sum = set[static_cast<std::size_t>(begin)];
+    for (Index d = begin + 1; d < end; ++d) sum += set[static_cast<std::size_t>(d)];
+    means.emplace_back(sum / static_cast<double>(end - begin));
+  }
+  return means;
+}
+
+/// The share of all assignments that are the observed one or come to the same.
+double least_level(Index n1, Index n2, bool paired) {
+  if (paired) return std::min(1.0, std::exp2(1 - static_cast<double>(n1)));
+  double ways = 1;
+  for (Index i = 1; i <= std::min(n1, n2); ++i)
+    ways *= static_cast<double>(std::max(n1, n2) + i) / static_cast<double>(i);
+  return std::min(1.0, (n1 == n2 ? 2 : 1) / ways);
 }
 
 /// Row r of every document, a document per row.
@@ -41,7 +64,7 @@ Matrix row_of(const std::vector<Matrix>& set, Index r) {
   return row;
 }
 
-/// What every draw does with every document, the first draw what was observed: its sign, or 1 where it is of the first
+/// What every draw does with every block, the first draw what was observed: its sign, or 1 where it is of the first
 /// set.
 Matrix assignments(Index documents, Index of_first, bool paired, const MeanChangeOptions& options) {
   Random random(options.seed);
@@ -91,24 +114,38 @@ Standardised of_sets(const Matrix& all, const Matrix& member, double n1, const E
 
 }  // namespace
 
+Index blocks_for(double level, bool paired) {
+  Index blocks = 2;
+  while (least_level(blocks, blocks, paired) > level) ++blocks;
+  return blocks;
+}
+
 bool MeanChange::beyond(Index row, Index column) const {
   return std::abs(difference(row, column)) > half_width(row, column);
 }
 
-MeanChange mean_change(const std::vector<Matrix>& first, const std::vector<Matrix>& second, bool paired,
+MeanChange mean_change(const std::vector<Matrix>& first_set, const std::vector<Matrix>& second_set, bool paired,
                        const MeanChangeOptions& options) {
-  require_sets(first, second, paired, options);
+  require_sets(first_set, second_set, paired, options);
+  const Index smaller = std::min(std::ssize(first_set), std::ssize(second_set));
+  const Index block = options.block > 0 ? std::min(options.block, smaller)
+                                        : std::max(Index{1}, smaller / blocks_for(options.level, paired));
+  const std::vector<Matrix> first = block_means(first_set, block), second = block_means(second_set, block);
   const auto n1 = static_cast<Index>(first.size()), n2 = static_cast<Index>(second.size());
   const Index rows = first[0].rows(), cols = first[0].cols();
+  const bool enough = n1 > 1 && n2 > 1;
   MeanChange result{Matrix(rows, cols),
                     Matrix(rows, cols),
                     Matrix::Constant(rows, cols, not_defined),
                     Matrix::Constant(rows, cols, not_defined),
                     infinite,
-                    paired};
+                    paired,
+                    block,
+                    n1,
+                    n2,
+                    enough ? least_level(n1, n2, paired) : 1};
   const Matrix drawn = assignments(paired ? n1 : n1 + n2, n1, paired, options);
   Matrix largest = Matrix::Zero(rows, drawn.rows());
-  const bool enough = n1 > 1 && n2 > 1;
   parallel_for(rows, thread_count(options.threads), [&](Index r) {
     Matrix all(n1 + n2, cols);
     all << row_of(first, r), row_of(second, r);
@@ -132,7 +169,7 @@ MeanChange mean_change(const std::vector<Matrix>& first, const std::vector<Matri
   for (Index draw = 0; draw < drawn.rows() && rows > 0; ++draw)
     most[static_cast<std::size_t>(draw)] = largest.col(draw).maxCoeff();
   const auto rank = static_cast<std::ptrdiff_t>(std::floor(options.level * static_cast<double>(drawn.rows()) + 1e-9));
-  if (!enough || rank < 1) return result;
+  if (!enough || rank < 1 || result.least_level > options.level) return result;
   std::nth_element(most.begin(), most.begin() + (rank - 1), most.end(), std::greater<>());
   // Assignments that come to the same, mirrored say, differ by rounding alone.
   result.factor = most[static_cast<std::size_t>(rank - 1)] * (1 + 1e-9);

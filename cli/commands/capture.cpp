@@ -16,7 +16,6 @@
 #include "../results/kept_work.h"
 #include "../results/output_folder.h"
 #include "../results/provenance.h"
-#include "../terminal/last_words.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
 #include "commands.h"
@@ -79,7 +78,7 @@ bool is_finished(CaptureCommand& options, const SourceOptions& given) {
 }
 
 void capture_kept(const JobInput& input, const CaptureCommand& options, UnfinishedRun& kept) {
-  const LastWords words("ended before it was done; go on with --resume");
+  const LastWords words = resume_words();
   Attributes provenance = input.provenance;
   add_program(provenance, 0);
   provenance.erase("wall_time_s");  // not known before the file is there
@@ -87,15 +86,14 @@ void capture_kept(const JobInput& input, const CaptureCommand& options, Unfinish
 }
 
 int capture(CaptureCommand& options, const SourceOptions& given) {
-  const fs::path name = options.file.filename(), kept_name = name.string() + ".unfinished";
+  const fs::path name = options.file.filename(), inside = options.file.parent_path();
+  const fs::path kept_name = name.string() + ".unfinished", lock = "." + name.string() + ".lock";
   if (is_finished(options, given)) {
-    remove_captured_parts(options.file);
-    fs::remove(options.file.parent_path() / kept_name);
+    forget_kept(inside / kept_name, inside / lock, [&] { remove_captured_parts(options.file); });
     say(fmt::format("{}: is finished; there is nothing to go on with", options.file.string()));
     return done;
   }
-  const OutputFolder folder(options.file.parent_path(), {{name}, {kept_name}, "." + name.string() + ".lock"},
-                            options.force);
+  const OutputFolder folder(inside, {{name}, {kept_name}, lock}, options.force);
   const fs::path file = kept_file(folder, kept_name, options.keep, options.force);
   const JobInput input = input_of(options.input, given, options.seed);
   if (options.capture.packing == 0) folder.require_space(capture_bytes(input.model, *input.source, options.capture));

@@ -1,4 +1,6 @@
+#include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 
@@ -7,13 +9,17 @@
 #include <nlohmann/json.hpp>
 
 #include "../../core/fields/head_name.h"
+#include "../../data/files/replaced_file.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
 #include "../../job/studies/comparison.h"
 #include "../../reports/drawing/terminal_table.h"
 #include "../../reports/drawing/visible_text.h"
+#include "../../reports/tables/comparison_table.h"
 #include "../options/help.h"
 #include "../options/values.h"
+#include "../results/output_folder.h"
+#include "../results/result_folder.h"
 #include "../results/result_path.h"
 #include "../terminal/terminal.h"
 #include "commands.h"
@@ -31,6 +37,7 @@ constexpr int compare_json_version = 1;
 struct CompareCommand {
   std::vector<fs::path> paths;
   ComparisonOptions options;
+  FolderOptions folder;
   bool all = false;
   bool json = false;
 };
@@ -58,6 +65,9 @@ ordered_json json_of(const Comparison& compared, const fs::path& second) {
   for (const ProvenanceChange& change : compared.provenance)
     differs.push_back(
         {{"about", change.about}, {"name", change.name}, {"first", change.first}, {"second", change.second}});
+  ordered_json clusters = ordered_json::array();
+  for (const ClusterChange& change : compared.clusters)
+    clusters.push_back({{"name", change.name}, {"same", change.same}, {"agreement", number(change.agreement)}});
   const std::vector<HeadName> names = heads_of(compared.grid);
   for (const Index row : compared.order()) {
     const auto i = static_cast<std::size_t>(row);
@@ -87,90 +97,91 @@ ordered_json json_of(const Comparison& compared, const fs::path& second) {
           {"seed", compared.options.seed},
           {"paired", compared.paired},
           {"documents", {compared.first_documents, compared.second_documents}},
+          {"block", compared.block},
+          {"blocks", {compared.first_blocks, compared.second_blocks}},
           {"untested", compared.untested.empty() ? ordered_json() : ordered_json(compared.untested)},
           {"provenance", std::move(differs)},
+          {"clusters", std::move(clusters)},
           {"heads", std::move(heads)}};
 }
 
-std::string number_text(double value, const std::string& unit) {
-  if (std::isnan(value)) return "-";
-  if (unit != "token") return fmt::format("{:.3f}", value);
-  return value == 0 ? "0" : value == std::round(value) ? fmt::format("{:+.0f}", value) : fmt::format("{:+.1f}", value);
+ordered_json json_of(const CompareCommand& command, ordered_json others) {
+  return {{"version", compare_json_version}, {"first", command.paths[0].string()}, {"others", std::move(others)}};
 }
 
-/// "-1 > +1 *": the star is beyond the interval; one number where both show the same.
-std::string change_text(const MeasureChange& measure, Index row) {
-  const std::string one = number_text(measure.first[row], measure.unit),
-                    other = number_text(measure.second[row], measure.unit);
-  const bool beyond = measure.verdict[static_cast<std::size_t>(row)] == ChangeVerdict::beyond;
-  return (one == other && !beyond ? one : one + " > " + other) + (beyond ? " *" : "");
+std::string text_of(const ordered_json& json) {
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-void print_table(const Comparison& compared, bool all) {
-  const std::vector<HeadName> names = heads_of(compared.grid);
-  std::vector<Index> rows = compared.order();
-  if (!all) std::erase_if(rows, [&](Index row) { return !compared.beyond(row); });
-  std::vector<TableColumn> columns{{"head", Align::left, {}}};
-  for (const Index row : rows) {
-    const HeadName& name = names[static_cast<std::size_t>(row)];
-    columns[0].cells.push_back(head_name(name.layer, name.head));
-  }
-  const auto add = [&](const std::string& header, const auto& cell_of) {
-    columns.push_back({header, Align::left, {}});
-    for (const Index row : rows) columns.back().cells.push_back(cell_of(row));
-  };
-  for (const MeasureChange& measure : compared.measures) {
-    if (measure.name == "profile")
-      add("at", [&](Index row) { return number_text(compared.profile_offset[row], "token"); });
-    add(measure.name, [&](Index row) { return change_text(measure, row); });
-  }
-  for (const WordChange& word : compared.words)
-    add(word.name, [&](Index row) {
-      const auto i = static_cast<std::size_t>(row);
-      return word.first[i] == word.second[i] ? word.first[i] : word.first[i] + " > " + word.second[i];
-    });
-  if (!rows.empty()) fmt::print("\n{}", terminal_table(columns));
+Result result_of(const Comparison& compared, const fs::path& first, const fs::path& second) {
+  return {fmt::format("headwave: {} against {}", first.string(), second.string()),
+          describe(compared),
+          {{"first", first.string()},
+           {"second", second.string()},
+           {"first_documents", static_cast<std::int64_t>(compared.first_documents)},
+           {"second_documents", static_cast<std::int64_t>(compared.second_documents)}}};
 }
 
-void print(const Comparison& compared, const CompareCommand& command, const fs::path& second) {
+void print(const Comparison& compared, const Result& result, const CompareCommand& command, const fs::path& second) {
   fmt::print("{} against {}\n", visible_text(command.paths[0].string()), visible_text(second.string()));
   for (const ProvenanceChange& change : compared.provenance)
     fmt::print("  other {}: {}: {} > {}\n", change.about, visible_text(change.name),
                shortened(visible_text(change.first), 60), shortened(visible_text(change.second), 60));
-  if (!compared.untested.empty())
-    fmt::print("  no document decides: {}\n", compared.untested);
-  else if (compared.paired)
-    fmt::print("  {} documents, the same in both\n", compared.first_documents);
+  if (compared.paired)
+    fmt::print("  {} documents, the same in both, in {} blocks\n", compared.first_documents, compared.first_blocks);
   else
-    fmt::print("  {} documents against {} others\n", compared.first_documents, compared.second_documents);
-  Index changed = 0;
-  for (Index row = 0; row < compared.grid.rows(); ++row) changed += compared.beyond(row) ? 1 : 0;
-  fmt::print("  {} of {} heads changed beyond the intervals (*, chance of any by itself {})\n", changed,
-             compared.grid.rows(), compared.options.level);
-  print_table(compared, command.all);
+    fmt::print("  {} documents against {} others, in {} and {} blocks\n", compared.first_documents,
+               compared.second_documents, compared.first_blocks, compared.second_blocks);
+  fmt::print("  {}\n", comparison_sentence(result));
+  for (const ClusterChange& change : compared.clusters)
+    fmt::print("  {}: {} of {} heads in the same cluster, adjusted Rand index {:.2f}\n", change.name, change.same,
+               compared.grid.rows(), change.agreement);
+  const std::vector<TableColumn> columns = comparison_columns(result, command.all);
+  if (!columns.front().cells.empty()) fmt::print("\n{}", terminal_table(columns));
+}
+
+/// A folder for each comparison: the one asked for, or 1, 2, ... inside it where there are several.
+std::vector<std::unique_ptr<OutputFolder>> opened_folders(const CompareCommand& command) {
+  std::vector<std::unique_ptr<OutputFolder>> folders;
+  if (command.folder.folder.empty()) return folders;
+  for (std::size_t i = 1; i < command.paths.size(); ++i) {
+    FolderOptions options = command.folder;
+    if (command.paths.size() > 2) options.folder /= fmt::format("{}", i);
+    folders.emplace_back(new OutputFolder(opened_folder(options, {"changes.json"})));
+  }
+  return folders;
 }
 
 int compare(const CompareCommand& command) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto folders = opened_folders(command);
   const auto read = [](const fs::path& path) { return read_result(Hdf5File(result_path(path)), compared_fields()); };
   const Result first = read(command.paths[0]);
-  ordered_json others = ordered_json::array();
-  int code = done;
   std::vector<Comparison> found;  // all of them before anything is printed: an error leaves nothing half said
   for (std::size_t i = 1; i < command.paths.size(); ++i)
     found.push_back(comparison(first, read(command.paths[i]), {command.paths[0].string(), command.paths[i].string()},
                                command.options));
+  ordered_json others = ordered_json::array();
+  int code = done;
   for (std::size_t i = 0; i < found.size(); ++i) {
+    const fs::path& second = command.paths[i + 1];
     if (found[i].beyond()) code = different;
-    if (command.json)
-      others.push_back(json_of(found[i], command.paths[i + 1]));
-    else
-      print(found[i], command, command.paths[i + 1]);
+    others.push_back(json_of(found[i], second));
+    const Result result = result_of(found[i], command.paths[0], second);
+    const auto say_it = [&] {
+      if (!command.json) print(found[i], result, command, second);
+    };
+    if (folders.empty()) {
+      say_it();
+      continue;
+    }
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    write_folder(*folders[i], result, command.folder, seconds, [&] {
+      write_text(folders[i]->path() / "changes.json", text_of(json_of(command, ordered_json::array({others.back()}))));
+      say_it();
+    });
   }
-  if (command.json)
-    fmt::print(
-        "{}\n",
-        ordered_json{{"version", compare_json_version}, {"first", command.paths[0].string()}, {"others", others}}.dump(
-            2, ' ', false, ordered_json::error_handler_t::replace));
+  if (command.json) std::fputs(text_of(json_of(command, std::move(others))).c_str(), stdout);
   return code;
 }
 
@@ -187,11 +198,20 @@ void add_compare(CLI::App& program, Command& chosen) {
       ->type_name("A B ...");
   command->add_flag("--all", options->all, "show every head, not only those that changed");
   command->add_flag("--json", options->json, "print JSON, versioned, for other programs (docs/compare-json.md)");
+  add_folder_options(*command, options->folder, false, {.heads = true, .maps = false, .profiles = false});
+  for (const char* name :
+       {"--force", "--no-figures", "--heads", "--formats", "--figure-width", "--font", "--font-size", "--palette"})
+    command->get_option(name)->needs("--out");
   command->add_option("--level", options->options.level, "chance that any head is called changed where none is")
       ->check(real_number(1e-6, 0.5))
       ->capture_default_str();
-  command->add_option("--draws", options->options.draws, "assignments of documents that decide")
+  command->add_option("--draws", options->options.draws, "assignments of blocks of documents that decide")
       ->check(whole_number(1, 1000000))
+      ->capture_default_str();
+  command
+      ->add_option("--block", options->options.block,
+                   "documents in a row that stay together, since those are alike; 0: as many as the level allows")
+      ->check(whole_number(0, 1000000))
       ->capture_default_str();
   command->add_option("--seed", options->options.seed, "seed of these")->check(not_negative())->capture_default_str();
   command->add_option("--threads", options->options.threads, "0: one per core; changes no digit")
@@ -200,6 +220,8 @@ void add_compare(CLI::App& program, Command& chosen) {
   add_examples(*command,
                {{"compare result re-aimed", "what an intervention changed, head by head"},
                 {"compare result re-aimed --json > changes.json", "the same, every head, for another program"},
+                {"compare result re-aimed --out changes",
+                 "changes.json, results.h5, a figure of heads and measures, and a page"},
                 {"compare step1 step2 step3 --all", "checkpoints, each against the first, with every head"}});
   command->final_callback([=, &chosen] { chosen = [=] { return compare(*options); }; });
 }

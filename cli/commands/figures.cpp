@@ -46,11 +46,17 @@ void add_figures(CLI::App& program, Command& chosen) {
       ->required()
       ->type_name("PATH");
   command->add_option("--out", options->folder, "folder for figures/; default: the result's own")->type_name("DIR");
+  command
+      ->add_option("--only", options->drawing.only,
+                   "draw these alone, by their names (docs/figures.md), separated by commas")
+      ->delimiter(',')
+      ->type_name("FIGURES");
   add_drawing_options(*command, options->drawing);
-  add_examples(*command, {{"figures result/results.h5 --heads L0H2,L1H3",
-                           "the same figures, with waves, maps and phases of these heads"},
-                          {"figures result/results.h5 --figure-width column --formats pdf --out paper",
-                           "as broad as a journal's column, in another folder"}});
+  add_examples(
+      *command,
+      {{"figures result/results.h5 --heads L0H2,L1H3", "the same figures, with waves, maps and phases of these heads"},
+       {"figures result/results.h5 --only offset_profile --figure-width column --formats pdf --out paper",
+        "one of them, as broad as a journal's column, in another folder"}});
   command->final_callback([=, &chosen] { chosen = [=] { return figures(*command, *options); }; });
 }
 

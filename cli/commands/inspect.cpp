@@ -12,12 +12,14 @@
 #include "../../data/models/model_map_file.h"
 #include "../../data/results/result_file.h"
 #include "../../reports/drawing/visible_text.h"
+#include "../../reports/tables/field_heat.h"
 #include "../../reports/tables/head_findings.h"
 #include "../../reports/tables/head_table.h"
 #include "../../reports/tables/head_values.h"
 #include "../../reports/tables/position_note.h"
 #include "../options/help.h"
 #include "../results/result_json.h"
+#include "../results/result_path.h"
 #include "../terminal/terminal.h"
 #include "commands.h"
 
@@ -32,6 +34,7 @@ struct InspectOptions {
   bool attributes = false;
   bool map = false;
   bool job = false;
+  std::string heat;  ///< a Field's name, with ":part" behind it
 };
 
 std::string text_of(const Attribute& attribute) {
@@ -113,7 +116,22 @@ void print_listing(const Listing& listing, const InspectOptions& options) {
   if (!head_columns(result).empty()) fmt::print("\n{}", noted_head_table(result));
 }
 
+/// A Field as signs.
+int print_heat(const std::filesystem::path& path, const std::string& asked) {
+  const std::string name = asked.substr(0, asked.find(':'));
+  const Result result = read_result(Hdf5File(result_path(path)), {name});
+  const Field* field = result.find(name);
+  if (field == nullptr)
+    throw FormatError(
+        fmt::format("{}: holds no {}; expected one of the arrays that `headwave inspect` lists, without the first /",
+                    path.string(), name));
+  const std::string part = name.size() == asked.size() ? "" : asked.substr(name.size() + 1);
+  std::fputs(field_heat(*field, part, output_signs()).c_str(), stdout);
+  return done;
+}
+
 int inspect(const InspectOptions& options) {
+  if (!options.heat.empty()) return print_heat(options.path, options.heat);
   if (options.job) return print_job(meant(options.path));
   if (options.map) return propose_map(options.path);
   const Listing listing = listing_of(meant(options.path));
@@ -146,9 +164,22 @@ void add_inspect(CLI::App& program, Command& chosen) {
       ->excludes(attributes)
       ->excludes(csv)
       ->excludes(map);
+  command
+      ->add_option(
+          "--heat", options->heat,
+          "show a field of a result as signs, layers by heads or a line, one of its maps with its name behind a "
+          "colon")
+      ->type_name("GROUP/FIELD")
+      ->excludes(json)
+      ->excludes(attributes)
+      ->excludes(csv)
+      ->excludes(map)
+      ->excludes("--job");
   add_examples(*command,
                {{"inspect result/results.h5", "the arrays of a result, and the table of its heads"},
                 {"inspect result --csv > heads.csv", "the table of its heads, for pandas, R and others"},
+                {"inspect result --heat measured_offset/weight:all",
+                 "how strongly each head looks at its offset, layers by heads, on the terminal"},
                 {"inspect minilm --json", "a model directory: its family, and what is missing, for another program"},
                 {"inspect result --job > job.toml",
                  "the job that made a result, for `headwave run --job job.toml --out again`"}});

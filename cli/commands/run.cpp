@@ -11,6 +11,7 @@
 #include "../../core/numbers/error.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
+#include "../../job/inputs/run_input.h"
 #include "../../job/run/unfinished_run.h"
 #include "../../reports/drawing/gnuplot.h"
 #include "../options/help.h"
@@ -24,7 +25,6 @@
 #include "../results/result_folder.h"
 #include "../results/result_json.h"
 #include "../results/run_needs.h"
-#include "../terminal/last_words.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
 #include "commands.h"
@@ -97,8 +97,8 @@ bool is_finished(RunOptions& options, const SourceOptions& given) {
 /// The job, going on where an earlier run ended. What it came to stays in the file until somebody removes it.
 std::vector<KindResult> run_kept(const JobInput& input, const JobOptions& options, UnfinishedRun& kept) {
   try {
-    const LastWords words("ended before it was done; go on with --resume");
-    return run_job_by_kind(input.model, *input.source, options, progress(), &kept);
+    const LastWords words = resume_words();
+    return run_input(input, options, progress(), &kept);
   } catch (const IoError&) {
     throw;
   } catch (const Error&) {
@@ -111,13 +111,13 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   const auto start = std::chrono::steady_clock::now();
   if (options.dry_run) return dry_run(options, given);
   if (is_finished(options, given)) {
-    fs::remove(options.folder.folder / "results.unfinished");
+    forget_kept(options.folder.folder / unfinished_name, options.folder.folder / OutputFiles().lock);
     say(fmt::format("{}: the job is finished; there is nothing to go on with", options.folder.folder.string()));
     if (options.json) std::fputs(folder_json(options.folder.folder).c_str(), stdout);
     return done;
   }
   OutputFolder folder = opened_folder(options.folder);
-  const fs::path file = kept_file(folder, "results.unfinished", options.keep, options.folder.force);
+  const fs::path file = kept_file(folder, unfinished_name, options.keep, options.folder.force);
   const JobInput input = input_of(options.input, given, options.job.seed);
   require_heads(options.folder.drawing, input.model);
   require_maps(options.job, *input.source);
@@ -127,7 +127,6 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   std::vector<KindResult> results = run_kept(input, options.job, kept);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (KindResult& found : results) {
-    found.result.provenance.insert(input.provenance.begin(), input.provenance.end());
     found.result.provenance["job"] = options.job_text;
     if (kept.documents() > 0)
       found.result.provenance["resumed_after_documents"] = static_cast<std::int64_t>(kept.documents());

@@ -13,6 +13,7 @@
 #include "../../job/studies/position_spectra.h"
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/drawing/terminal_table.h"
+#include "../../reports/figures/captions.h"
 #include "../../reports/figures/spectrum_figure.h"
 #include "../../reports/figures/written_files.h"
 #include "../options/help.h"
@@ -47,7 +48,7 @@ std::string result_name(const SpectrumCommand& command, std::size_t i) {
 
 OutputFolder opened_folder(const SpectrumCommand& command) {
   require_gnuplot();
-  OutputFiles files{{"spectra.tsv"}, {}};
+  OutputFiles files{{"spectra.tsv", "spectra.txt", "spectra.tex"}, {}};
   for (const std::string& format : command.formats) files.results.push_back("spectra." + format);
   for (std::size_t i = 0; i < command.models.size(); ++i) files.results.push_back(result_name(command, i));
   return {command.folder, files, command.force};
@@ -102,6 +103,7 @@ int compare_spectra(SpectrumCommand& command) {
   }
   folder.remove_old(old, written);
   const auto figures = spectra_figure(curves, command.style).write(folder.path(), "spectra", command.formats, true);
+  write_caption(folder.path(), "spectra", spectra_caption(curves));
   print_table(spectra);
   say(fmt::format("wrote {} results and {} files of figures to {}", spectra.size(), figures.size(),
                   folder.path().string()));
@@ -120,7 +122,10 @@ void add_spectrum(CLI::App& program, Command& chosen) {
           "model directories, or safetensors files with config.json beside them; little but positions need be there")
       ->required()
       ->type_name("PATH...");
-  command->add_option("--out", options->folder, "folder for one .h5 file per model, and spectra.pdf, .svg, .png, .tsv")
+  command
+      ->add_option(
+          "--out", options->folder,
+          "folder for one .h5 file per model, and spectra.pdf, .svg, .png, .tsv, and .txt and .tex with the caption")
       ->required()
       ->type_name("DIR");
   command->add_flag("--force", options->force, "replace results and figures that are already there");

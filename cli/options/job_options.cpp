@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "../../analysis/registry/registry.h"
-#include "../../core/numbers/error.h"
 #include "values.h"
 
 namespace headwave::cli {
@@ -82,16 +81,6 @@ void add_job_options(CLI::App& command, JobOptions& options, const std::string& 
       std::visit(OptionAdder(command, options, option), option.member);
     if (option.name == "map_document") add_map_window(command, options);
   }
-}
-
-void require_maps(const JobOptions& options, const Source& source) {
-  if (options.map_document >= source.count())
-    throw ShapeError(fmt::format("--map-document: there is no document {}; the job has {}, 0 to {}",
-                                 options.map_document, source.count(), source.count() - 1));
-  const Index length = source.length(options.map_document);
-  if (options.map_first >= length)
-    throw ShapeError(fmt::format("--map-window: begins at token {}; document {} has {}, 0 to {}", options.map_first,
-                                 options.map_document, length, length - 1));
 }
 
 }  // namespace headwave::cli

@@ -11,7 +11,4 @@ namespace headwave::cli {
 /// @param no_only  why the command does every analysis; empty: it has --only
 void add_job_options(CLI::App& command, JobOptions& options, const std::string& no_only = "");
 
-/// @throws ShapeError if attention maps are asked of a document, or of tokens, that the source has not
-void require_maps(const JobOptions& options, const Source& source);
-
 }  // namespace headwave::cli

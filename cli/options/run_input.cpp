@@ -22,15 +22,6 @@ void say_once(const std::string& remark) {
   if (said.insert(remark).second) say(remark);
 }
 
-/// One token has nothing to look at but itself.
-void require_two_tokens(const JobInput& input, const std::filesystem::path& path) {
-  const Source& source = *input.source;
-  for (Index i = 0; i < source.count(); ++i)
-    if (source.length(i) > 1) return;
-  throw ShapeError(fmt::format("{}: {} of a single token; attention needs two tokens or more in a document",
-                               input_name(path), source.count() == 1 ? "a document" : "documents"));
-}
-
 /// What one would want to know of an input that is read, and that is no error.
 std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& options, const SourceOptions& given) {
   std::vector<std::string> remarks;
@@ -201,7 +192,9 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
                                                          "document {} has {} tokens",
                                                          input_name(options.ids), i, input.source->length(i)));
   if (given.random->empty())
-    require_two_tokens(input, !given.text->empty() ? options.text : !given.ids->empty() ? options.ids : options.states);
+    require_two_tokens(input, input_name(!given.text->empty()  ? options.text
+                                         : !given.ids->empty() ? options.ids
+                                                               : options.states));
   const std::vector<std::string> remarks = remarks_on(input, options, given);
   if (!options.interventions.empty()) progress_at("changing the model");
   options.intervening.seed = seed;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "../../core/numbers/error.h"
+#include "../../data/files/file_lock.h"
 #include "provenance.h"
 
 namespace headwave::cli {
@@ -18,6 +19,17 @@ fs::path kept_file(const OutputFolder& folder, const fs::path& name, const KeepO
                     file.string()));
   fs::remove(file);
   return file;
+}
+
+void forget_kept(const fs::path& file, const fs::path& lock, const std::function<void()>& others) {
+  if (!fs::exists(fs::symlink_status(file))) return;
+  const LockFile held(lock);
+  if (others) others();
+  fs::remove(file);
+}
+
+LastWords resume_words() {
+  return LastWords("ended before it was done; go on with --resume");
 }
 
 Attributes input_identity(const JobInput& input) {

@@ -1,12 +1,17 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 
 #include "../../job/inputs/job_input.h"
 #include "../options/keep_options.h"
+#include "../terminal/last_words.h"
 #include "output_folder.h"
 
 namespace headwave::cli {
+
+/// In a run's folder, what it came to.
+constexpr const char* unfinished_name = "results.unfinished";
 
 /// The file in which a command keeps what it came to, if it may be there. One that is thrown away is gone.
 /// @param name   "results.unfinished"
@@ -14,6 +19,16 @@ namespace headwave::cli {
 /// @throws IoError if it is there, and neither to be gone on with nor to be thrown away
 std::filesystem::path kept_file(const OutputFolder& folder, const std::filesystem::path& name,
                                 const KeepOptions& options, bool force);
+
+/// Removes what a finished job still keeps, as one that died over its last step does. Nothing where nothing is kept.
+/// @param lock    of those who write there
+/// @param others  that are kept beside the file, and go before it
+/// @throws IoError if somebody is writing there: it is theirs then
+void forget_kept(const std::filesystem::path& file, const std::filesystem::path& lock,
+                 const std::function<void()>& others = {});
+
+/// While it lives, the end of the program says how its work is gone on with.
+LastWords resume_words();
 
 /// All of an input, and of the program, that what is made of it depends on.
 Attributes input_identity(const JobInput& input);

@@ -11,6 +11,8 @@
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/figures/written_files.h"
 #include "../../reports/page/report.h"
+#include "../../reports/tables/field_heat.h"
+#include "../../reports/tables/head_table.h"
 #include "../../reports/tables/position_note.h"
 #include "../options/style_options.h"
 #include "../options/values.h"
@@ -27,6 +29,17 @@ namespace fs = std::filesystem;
 /// Where a kind's result goes within the folder.
 fs::path place_of(const std::vector<KindResult>& results, AttentionKind kind) {
   return results.size() > 1 ? fs::path(name_of(kind)) : fs::path();
+}
+
+/// The table of heads; where somebody looks, with every head's profile as a line of signs.
+std::string seen_head_table(const Result& result) {
+  const std::vector<TableColumn> columns = is_seen() ? head_columns(result) : std::vector<TableColumn>();
+  if (columns.empty()) return noted_head_table(result);
+  const TableColumn profiles = profile_column(result, columns[0].cells, output_signs());
+  if (profiles.cells.empty()) return noted_head_table(result);
+  return noted_head_table(result, {profiles}) +
+         fmt::format("profile: mean weight at offsets -8 .. 8, each head's from its lowest to its highest, {}\n",
+                     ramp_text(output_signs()));
 }
 
 }  // namespace
@@ -82,10 +95,11 @@ void figure_progress(const std::string& name, std::size_t number, std::size_t co
   progress_at("figure " + name, static_cast<Index>(number) - 1, static_cast<Index>(count));
 }
 
-OutputFolder opened_folder(const FolderOptions& options) {
+OutputFolder opened_folder(const FolderOptions& options, const std::vector<fs::path>& more) {
   if (options.figures) require_gnuplot();
   require_style(options.drawing.style);  // a job file may ask for what cannot be
   OutputFiles files{{"results.h5"}, {}};
+  files.results.insert(files.results.end(), more.begin(), more.end());
   for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal, AttentionKind::cross})
     files.results.push_back(fs::path(name_of(kind)) / "results.h5");
   if (options.figures) {
@@ -132,7 +146,7 @@ void show_results(OutputFolder& folder, const std::vector<KindResult>& results, 
   end_progress();
   for (const auto& [kind, result] : results) {
     if (results.size() > 1) fmt::print("{} attention\n", name_of(kind));
-    std::fputs(noted_head_table(result).c_str(), stdout);
+    std::fputs(seen_head_table(result).c_str(), stdout);
   }
   require_printed();
   write_figures(folder, results, options);

@@ -41,8 +41,9 @@ void say_fewer_map_tokens(const CLI::App& command, const Result& result, const F
 void figure_progress(const std::string& name, std::size_t number, std::size_t count);
 
 /// Opens the folder before anything is computed, and sees to what drawing needs.
+/// @param more  files beside results.h5 that are not to be replaced unasked either
 /// @throws IoError if a result is there and --force was not given, nothing can be written, or gnuplot is missing
-OutputFolder opened_folder(const FolderOptions& options);
+OutputFolder opened_folder(const FolderOptions& options, const std::vector<std::filesystem::path>& more = {});
 
 /// Writes results.h5, each kind of attention into a folder of its own where there are several, and then removes what an
 /// earlier result left.

@@ -19,6 +19,7 @@
 #include "../options/values.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
+#include "kept_work.h"
 
 namespace headwave::cli {
 
@@ -146,9 +147,9 @@ std::string text_of(const RunNeeds& needs) {
                       job.threads == 1 ? "" : "s", figures ? ", " + about_text(needs.drawing) + " drawing" : "",
                       about_text(needs.reading + job.processor_seconds + needs.drawing_processor));
   text += fmt::format("memory  about {}, the model's weights with it\n", text_of(job.memory_bytes));
-  text += fmt::format(
-      "disk    about {} for results.h5{}; while it runs {} for results.unfinished\n", text_of(needs.files.result),
-      figures ? ", " + text_of(needs.files.drawn) + " for figures and report.html" : "", text_of(needs.files.kept));
+  text += fmt::format("disk    about {} for results.h5{}; while it runs {} for {}\n", text_of(needs.files.result),
+                      figures ? ", " + text_of(needs.files.drawn) + " for figures and report.html" : "",
+                      text_of(needs.files.kept), unfinished_name);
   return text + fmt::format("from {} of the documents, which were run to find out\n", job.probed);
 }
 
@@ -157,7 +158,7 @@ void require_disk(const OutputFolder& out, const JobInput& input, const JobOptio
   auto free = out.free_space();
   if (!free) return;
   std::error_code none;  // what an earlier run kept is replaced, and gives back its room
-  if (const auto earlier = fs::file_size(out.path() / "results.unfinished", none); !none)
+  if (const auto earlier = fs::file_size(out.path() / unfinished_name, none); !none)
     *free += static_cast<std::int64_t>(earlier);
   if (largest_files(input, job, folder).most() <= *free) return;
   RunNeeds needs = run_needs(input, job, folder);

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -40,6 +41,22 @@ const std::string& command_line() {
 
 std::time_t program_start() {
   return started;
+}
+
+bool is_seen() {
+  return isatty(STDOUT_FILENO) != 0;
+}
+
+Signs output_signs() {
+  const auto said = [](const char* name) {
+    const char* text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes it
+    return std::string(text == nullptr ? "" : text);
+  };
+  std::string locale;
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"})
+    if (locale.empty()) locale = said(name);
+  const bool utf8 = locale.find("UTF-8") != locale.npos || locale.find("utf8") != locale.npos;
+  return is_seen() && utf8 && said("NO_COLOR").empty() ? Signs::blocks : Signs::ascii;
 }
 
 void require_printed() {

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "stopping.h"
+
 namespace headwave {
 
 namespace {
@@ -22,9 +24,11 @@ class Work {
 
   void run() {
     while (!failed_.load(std::memory_order_relaxed)) {
-      const Index i = next_.fetch_add(1, std::memory_order_relaxed);
-      if (i >= count_) return;
+      Index i = count_;
       try {
+        stop_if_asked();  // before an index is handed out: others may wait for one that was
+        i = next_.fetch_add(1, std::memory_order_relaxed);
+        if (i >= count_) return;
         body_(i);
       } catch (...) {
         remember(i, std::current_exception());
@@ -65,7 +69,10 @@ int thread_count(int asked) {
 void parallel_for(Index count, int threads, const std::function<void(Index)>& body) {
   const Index workers = std::min<Index>(threads, count);
   if (workers <= 1) {
-    for (Index i = 0; i < count; ++i) body(i);
+    for (Index i = 0; i < count; ++i) {
+      stop_if_asked();
+      body(i);
+    }
     return;
   }
   Work work(count, body);
@@ -73,7 +80,11 @@ void parallel_for(Index count, int threads, const std::function<void(Index)>& bo
     std::vector<std::jthread> pool;
     pool.reserve(static_cast<std::size_t>(workers - 1));
     try {
-      for (Index i = 1; i < workers; ++i) pool.emplace_back([&work] { work.run(); });
+      for (Index i = 1; i < workers; ++i)
+        pool.emplace_back([&work, asked = Stoppable::flag()] {
+          const Stoppable as_the_caller(asked);
+          work.run();
+        });
     } catch (const std::system_error&) {
       // The system has no more threads to give: those we have do all the work.
     }

@@ -157,6 +157,12 @@ NpyInfo npy_info(const ReadableBytes& bytes, const std::string& name) {
   return info;
 }
 
+NpyInfo npy_info(std::string_view header, std::size_t bytes, const std::string& name) {
+  NpyInfo info = npy_header(header, name);
+  complete_info(info, bytes, name);
+  return info;
+}
+
 NpyInfo npy_info(const std::filesystem::path& path) {
   return npy_info(FileBytes(path), shown_path(path));
 }

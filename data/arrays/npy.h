@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../../core/numbers/matrix.h"
@@ -36,6 +37,11 @@ NpyInfo npy_info(const std::filesystem::path& path);
 /// The same of an array that lies in other bytes, as in a .npz archive.
 /// @param name  what messages call it
 NpyInfo npy_info(const ReadableBytes& bytes, const std::string& name);
+
+/// The same of an array that lies in memory, by what a header would say of it.
+/// @param header  "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"
+/// @param bytes   how many it has
+NpyInfo npy_info(std::string_view header, std::size_t bytes, const std::string& name);
 
 /// Where the numbers lie: float16, float32, float64, integers of 8 to 64 bits or booleans, either byte order.
 /// @param info  of that array

@@ -81,10 +81,27 @@ Checkpoint::Checkpoint(const fs::path& path) : path_(path) {
   }
 }
 
+Checkpoint::Checkpoint(const std::string& called, const std::vector<TensorInMemory>& tensors,
+                       std::shared_ptr<const void> owner)
+    : path_(called), owner_(std::move(owner)) {
+  for (const TensorInMemory& tensor : tensors) {
+    const TensorInfo& info =
+        in_memory_.emplace_back(TensorInfo{tensor.name, tensor.dtype, tensor.shape, 0, tensor.bytes.size()});
+    const std::optional<NumberType> type = number_type(tensor.dtype);
+    if (!type || tensor.bytes.size() != static_cast<std::size_t>(info.size()) * size_of(*type))
+      throw FormatError(fmt::format("{}: tensor '{}' of {} has {} bytes, its shape {} says otherwise; give it whole",
+                                    called, printable(tensor.name), tensor.dtype, tensor.bytes.size(),
+                                    shape_text(tensor.shape)));
+    if (!places_.emplace(tensor.name, Place{tensor.bytes, &info, &path_}).second)
+      throw FormatError(fmt::format("{}: two tensors are called '{}'", called, printable(tensor.name)));
+    names_.push_back(tensor.name);
+  }
+}
+
 void Checkpoint::open_single(const fs::path& path) {
   const auto& file = *(files_[path.filename().string()] = std::make_unique<SafetensorsFile>(path));
   for (const TensorInfo& tensor : file.tensors()) {
-    places_.emplace(tensor.name, Place{&file, &tensor});
+    places_.emplace(tensor.name, Place{file.bytes(tensor), &tensor, &file.path()});
     names_.push_back(tensor.name);
   }
 }
@@ -103,7 +120,8 @@ void Checkpoint::open_sharded(const fs::path& index) {
           fmt::format("{}: tensor '{}' is said to be in {}, which does not hold it: the shards do not belong "
                       "together",
                       shown_path(index), printable(name), printable(shard_name)));
-    if (!places_.emplace(name, Place{file.get(), tensor}).second) refuse_second_key(shown_path(index), name);
+    if (!places_.emplace(name, Place{file->bytes(*tensor), tensor, &file->path()}).second)
+      refuse_second_key(shown_path(index), name);
   };
   const nlohmann::json json =
       json_of_file(index, {.max_bytes = std::size_t{100} << 20U, .takers = {{{"weight_map"}, take}}});
@@ -111,7 +129,7 @@ void Checkpoint::open_sharded(const fs::path& index) {
     throw FormatError(fmt::format("{}: expected an object 'weight_map' from tensor names to files", shown_path(index)));
   for (const auto& [shard_name, file] : files_)
     for (const TensorInfo& tensor : file->tensors())
-      if (const auto found = places_.find(tensor.name); found != places_.end() && found->second.file == file.get())
+      if (const auto found = places_.find(tensor.name); found != places_.end() && found->second.info == &tensor)
         names_.push_back(tensor.name);
 }
 
@@ -141,25 +159,24 @@ const TensorInfo& Checkpoint::info(const std::string& name) const {
 }
 
 const float* Checkpoint::values(const std::string& name, const std::vector<Index>& shape) const {
-  const auto& [file, tensor] = place(name);
+  const auto& [bytes, tensor, file] = place(name);
   if (tensor->shape != shape)
     throw FormatError(
         fmt::format("{}: tensor '{}' has shape {}, expected {}: config.json (or the map) and the weights do not "
                     "belong together",
-                    shown_path(file->path()), printable(name), shape_text(tensor->shape), shape_text(shape)));
+                    shown_path(*file), printable(name), shape_text(tensor->shape), shape_text(shape)));
   const std::optional<NumberType> type = real_type(tensor->dtype);
   if (!type)
     throw FormatError(
         fmt::format("{}: tensor '{}' is {}, expected F32, F16, BF16 or F64: quantised or integer weights are not "
                     "read, save the model in float32",
-                    shown_path(file->path()), printable(name), tensor->dtype));
-  const std::span<const std::byte> bytes = file->bytes(*tensor);
+                    shown_path(*file), printable(name), tensor->dtype));
   if (*type == NumberType::f32 && reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(float) == 0)
     return reinterpret_cast<const float*>(bytes.data());
   const std::lock_guard lock(converting_);
-  const auto [place, is_new] = converted_.try_emplace(name);
-  if (is_new) place->second = floats_of(bytes, *type);
-  return place->second.data();
+  const auto [converted, is_new] = converted_.try_emplace(name);
+  if (is_new) converted->second = floats_of(bytes, *type);
+  return converted->second.data();
 }
 
 MatrixView32 Checkpoint::matrix(const std::string& name, Index rows, Index cols) const {
@@ -171,9 +188,9 @@ VectorView32 Checkpoint::vector(const std::string& name, Index size) const {
 }
 
 Index Checkpoint::non_finite(const std::string& name) const {
-  const auto& [file, tensor] = place(name);
-  const std::optional<NumberType> type = real_type(tensor->dtype);
-  return type ? static_cast<Index>(non_finite_of(file->bytes(*tensor), *type)) : 0;
+  const Place& tensor = place(name);
+  const std::optional<NumberType> type = real_type(tensor.info->dtype);
+  return type ? static_cast<Index>(non_finite_of(tensor.bytes, *type)) : 0;
 }
 
 }  // namespace headwave

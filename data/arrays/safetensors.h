@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +14,14 @@
 #include "safetensors_file.h"
 
 namespace headwave {
+
+/// A tensor that somebody else keeps in memory.
+struct TensorInMemory {
+  std::string name;
+  std::string dtype;                 ///< as safetensors call it: "F32", "F16", "BF16", "F64", "I64", ...
+  std::vector<Index> shape;          ///< empty: a single number
+  std::span<const std::byte> bytes;  ///< row-major
+};
 
 /// The weights of a model, by name, as one whole: a folder with model.safetensors, or with model.safetensors.index.json
 /// and the shards it lists, or one file of either kind.
@@ -28,9 +39,15 @@ class Checkpoint {
   ///         the index names a file outside its folder or a tensor its shard does not hold, the folder holds other
   ///         formats only, or no weights at all
   explicit Checkpoint(const std::filesystem::path& path);
+  /// Tensors that are in memory already, seen in place as those of a file are.
+  /// @param called  what messages call it in the place of a path
+  /// @param owner   keeps their memory; may be null, where it outlives this
+  /// @throws FormatError if two have one name, or bytes and shape disagree
+  Checkpoint(const std::string& called, const std::vector<TensorInMemory>& tensors, std::shared_ptr<const void> owner);
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  [[nodiscard]] std::vector<std::filesystem::path> files() const;  ///< every file opened, shards in order of name
+  [[nodiscard]] std::vector<std::filesystem::path> files()
+      const;  ///< every file opened, shards in order of name; none in memory
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }  ///< in file order, shard by shard
   [[nodiscard]] Index parameters() const;                                         ///< entries of all tensors together
 
@@ -52,8 +69,9 @@ class Checkpoint {
 
  private:
   struct Place {
-    const SafetensorsFile* file;
+    std::span<const std::byte> bytes;
     const TensorInfo* info;
+    const std::filesystem::path* file;
   };
   void open_single(const std::filesystem::path& file);
   void open_sharded(const std::filesystem::path& index);
@@ -62,6 +80,8 @@ class Checkpoint {
 
   std::filesystem::path path_;
   std::map<std::string, std::unique_ptr<SafetensorsFile>> files_;  // by file name
+  std::list<TensorInfo> in_memory_;
+  std::shared_ptr<const void> owner_;
   std::map<std::string, Place> places_;
   std::vector<std::string> names_;
   mutable std::mutex converting_;

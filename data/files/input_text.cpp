@@ -79,21 +79,28 @@ std::string input_name(const fs::path& path) {
   return is_standard_input(path) ? "standard input" : path.string();
 }
 
-InputText::InputText(const fs::path& path, const InputTextOptions& options) : name_(input_name(path)) {
-  const bool is_stream = is_standard_input(path);
+std::string input_name(const TextPlace& place) {
+  return place.text ? place.path.string() : input_name(place.path);
+}
+
+InputText::InputText(const TextPlace& place, const InputTextOptions& options)
+    : name_(input_name(place)), memory_(place.text) {
+  const fs::path& path = place.path;
+  const bool is_stream = !memory_ && is_standard_input(path);
   // A character has at most 4 bytes in any encoding where it has one in UTF-8.
   const std::size_t bytes_per_byte = options.encoding.empty() ? 1 : 4;
   const std::size_t enough = options.enough == 0 ? everything : bytes_per_byte * options.enough;
-  if (!is_stream) {
+  if (!is_stream && !memory_) {
     require_file(path);
     file_ = std::make_unique<const MappedFile>(path);
   }
   // A copy: what is kept of the stream may move when more is asked for.
   if (is_stream) stream_ = standard_input(enough);
-  const std::string_view bytes = is_stream ? std::string_view(stream_) : file_->text();
+  const std::string_view bytes = memory_     ? std::string_view(*memory_)
+                                 : is_stream ? std::string_view(stream_)
+                                             : file_->text();
   if (bytes.empty())
-    throw FormatError(
-        fmt::format("{}: {} is empty; expected {}", name_, is_stream ? "it" : "the file", options.expected));
+    throw FormatError(fmt::format("{}: {} is empty; expected {}", name_, file_ ? "the file" : "it", options.expected));
   if (options.encoding.empty()) {
     text_ = needed(bytes, enough);
     require_utf8(text_, {name_, options.expected, options.remedy});
@@ -102,7 +109,8 @@ InputText::InputText(const fs::path& path, const InputTextOptions& options) : na
     decode(bytes, options);
   }
   provenance_["source_file"] = path.string();
-  provenance_["source_sha256"] = is_stream ? sha256_of_text(bytes) + "  -" : sha256_list({path});
+  provenance_["source_sha256"] =
+      file_ ? sha256_list({path}) : fmt::format("{}  {}", sha256_of_text(bytes), is_stream ? "-" : name_);
 }
 
 void InputText::decode(std::string_view bytes, const InputTextOptions& options) {

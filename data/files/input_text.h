@@ -1,10 +1,12 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "../../core/fields/field.h"
 #include "mapped_file.h"
@@ -22,21 +24,34 @@ struct InputTextOptions {
       "say which encoding it has, --encoding {} for instance, or --encoding UTF-8 to have what is not UTF-8 replaced";
 };
 
-/// A text that was named on the command line: a file, or "-" for standard input.
+/// Where a text is: in a file, "-" for standard input; or in memory.
+struct TextPlace {
+  template <class Path>
+  requires std::convertible_to<Path, std::filesystem::path> TextPlace(Path&& file)  // NOLINT: a path is a place
+      : path(std::forward<Path>(file)) {}
+  /// @param name  what messages call it
+  TextPlace(std::string name, std::shared_ptr<const std::string> in_memory)
+      : path(std::move(name)), text(std::move(in_memory)) {}
+
+  std::filesystem::path path;
+  std::shared_ptr<const std::string> text;  ///< null: it is in the file
+};
+
+/// A text that was named on the command line: a file, or "-" for standard input; or one in memory.
 ///
 /// What was read of standard input is kept while the program runs: a command that opens its input twice, to compare two
 /// runs over it, finds the same. No more of it is read than is needed, and never more than 1 GiB.
 class InputText {
  public:
   /// @throws IoError if it cannot be read; FormatError if it is empty, or not in UTF-8 where no encoding was given
-  explicit InputText(const std::filesystem::path& path, const InputTextOptions& options = {});
+  explicit InputText(const TextPlace& place, const InputTextOptions& options = {});
 
   /// In UTF-8, without a byte-order mark.
   [[nodiscard]] std::string_view text() const { return text_; }
   /// What messages call it: the path, or "standard input".
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// `source_file` and `source_sha256` (of standard input, of what was used of it); where an encoding was given also
-  /// `encoding` and `replaced_characters`.
+  /// `source_file` and `source_sha256` (of standard input, of what was used of it; of a text in memory its name and
+  /// digest); where an encoding was given also `encoding` and `replaced_characters`.
   [[nodiscard]] const Attributes& provenance() const { return provenance_; }
 
  private:
@@ -44,6 +59,7 @@ class InputText {
 
   std::string name_;
   std::unique_ptr<const MappedFile> file_;
+  std::shared_ptr<const std::string> memory_;
   std::string stream_, decoded_;
   std::string_view text_;
   Attributes provenance_;
@@ -51,5 +67,6 @@ class InputText {
 
 /// What messages call an input: its path, or "standard input".
 std::string input_name(const std::filesystem::path& path);
+std::string input_name(const TextPlace& place);
 
 }  // namespace headwave

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -106,6 +107,15 @@ std::shared_ptr<const Checkpoint> checkpoint_of(const ModelPlace& place) {
   return std::make_shared<const Checkpoint>(place.weights);
 }
 
+/// @throws FormatError if the checkpoint has not all that the map names
+Model whole_model(MappedWeights mapped, const std::string& called) {
+  if (!mapped.problems.empty())
+    throw FormatError(fmt::format(
+        "{}: {}{}; `headwave inspect` lists what is there", called, mapped.problems.front(),
+        mapped.problems.size() > 1 ? fmt::format(" (and {} more like it)", mapped.problems.size() - 1) : ""));
+  return std::move(mapped.model);
+}
+
 }  // namespace
 
 ModelMap model_map(const ModelPlace& place) {
@@ -114,12 +124,20 @@ ModelMap model_map(const ModelPlace& place) {
 
 Model open_model(const ModelPlace& place) {
   const std::shared_ptr<const Checkpoint> checkpoint = checkpoint_of(place);
-  MappedWeights mapped = mapped_weights(described(place, *checkpoint), checkpoint);
-  if (!mapped.problems.empty())
-    throw FormatError(fmt::format(
-        "{}: {}{}; `headwave inspect` lists what is there", place.weights.string(), mapped.problems.front(),
-        mapped.problems.size() > 1 ? fmt::format(" (and {} more like it)", mapped.problems.size() - 1) : ""));
-  return std::move(mapped.model);
+  return whole_model(mapped_weights(described(place, *checkpoint), checkpoint), place.weights.string());
+}
+
+ModelMap model_map(const std::string& config, const std::string& called, const std::vector<std::string>& tensors) {
+  const std::string name = called + ": its config";
+  const nlohmann::json values = json_of_text(config, name, {.max_bytes = largest_config});
+  const std::set<std::string> there(tensors.begin(), tensors.end());
+  return family_map(ModelConfig(values, name), [&](const std::string& tensor) { return there.contains(tensor); });
+}
+
+Model open_model(const std::string& config, std::shared_ptr<const Checkpoint> checkpoint) {
+  const std::string name = checkpoint->path().string();
+  const ModelMap map = model_map(config, name, checkpoint->names());
+  return whole_model(mapped_weights(map, std::move(checkpoint)), name);
 }
 
 PartialModel open_partial_model(const ModelPlace& place) {

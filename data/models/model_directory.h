@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "model_map.h"
 
 namespace headwave {
+
+class Checkpoint;
 
 /// Where a model lies: a Hugging Face folder with config.json and model.safetensors (or its shards), or a safetensors
 /// file with config.json beside it; for any other checkpoint a map says what its tensors are (model_map_file.h).
@@ -29,6 +32,15 @@ ModelMap model_map(const ModelPlace& place);
 /// @throws IoError, FormatError naming the file and the tensor: missing, of the wrong shape, not expected, or holding
 ///         NaN or infinity
 Model open_model(const ModelPlace& place);
+
+/// The same of what is in memory: the text of a config.json, and tensors, which the model keeps.
+/// @throws FormatError as above, beginning with the checkpoint's name
+Model open_model(const std::string& config, std::shared_ptr<const Checkpoint> checkpoint);
+
+/// What a model is by such a text, and the names of its tensors.
+/// @param called  what messages call it
+/// @throws FormatError as model_map
+ModelMap model_map(const std::string& config, const std::string& called, const std::vector<std::string>& tensors);
 
 /// A model as far as a checkpoint has it: what is missing is empty in the model, and named beside it.
 struct PartialModel {

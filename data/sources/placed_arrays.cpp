@@ -39,15 +39,33 @@ class MemberBytes : public ZipBytes {
   std::shared_ptr<const FileBytes> file_;
 };
 
+/// An array's bytes in memory that is somebody else's.
+class BorrowedBytes : public ReadableBytes {
+ public:
+  BorrowedBytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner)
+      : bytes_(bytes), owner_(std::move(owner)) {}
+  [[nodiscard]] std::size_t size() const override { return bytes_.size(); }
+  void read(std::size_t first, std::span<std::byte> into) const override {
+    if (into.size() > bytes_.size() || first > bytes_.size() - into.size())
+      throw IoError("an array in memory is shorter than its shape says");
+    std::ranges::copy(bytes_.subspan(first, into.size()), into.begin());
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::shared_ptr<const void> owner_;
+};
+
 /// Arrays that a function opens by name, each once.
 class PlacedArrays : public StoredArrays {
  public:
   using Open = std::function<PlacedArray(const std::string& called)>;
   explicit PlacedArrays(fs::path path) : path_(std::move(path)) {}
 
+  /// @param file  empty: it is in none
   void add(const std::string& name, std::string called, fs::path file, Open open) {
     names_.push_back(name);
-    if (std::ranges::find(files_, file) == files_.end()) files_.push_back(std::move(file));
+    if (!file.empty() && std::ranges::find(files_, file) == files_.end()) files_.push_back(std::move(file));
     arrays_[name] = {std::move(called), std::move(open), {}};
   }
   void add_number(const std::string& name, const std::string& text) { texts_[name] = text; }
@@ -179,6 +197,21 @@ std::unique_ptr<StoredArrays> safetensors_arrays(const fs::path& path) {
   }
   for (const auto& [name, text] : header.metadata) arrays->add_number(name, text);
   return arrays;
+}
+
+std::unique_ptr<StoredArrays> arrays_in_memory(const std::string& called, const std::vector<ArrayInMemory>& arrays,
+                                               const std::shared_ptr<const void>& owner) {
+  auto placed = std::make_unique<PlacedArrays>(called);
+  for (const ArrayInMemory& array : arrays) {
+    if (placed->has(array.name))
+      throw FormatError(fmt::format("{}: two arrays are called '{}'", called, printable(array.name)));
+    placed->add(
+        array.name, fmt::format("{}: '{}'", called, printable(array.name)), {},
+        [bytes = std::make_shared<const BorrowedBytes>(array.bytes, owner), info = array.info](const std::string&) {
+          return PlacedArray{bytes, info};
+        });
+  }
+  return placed;
 }
 
 }  // namespace headwave

@@ -1,8 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
+#include "../arrays/npy.h"
 #include "stored_arrays.h"
 
 namespace headwave {
@@ -24,5 +29,19 @@ std::unique_ptr<StoredArrays> npz_arrays(const std::filesystem::path& path);
 /// The tensors of a safetensors file.
 /// @throws IoError, FormatError as safetensors_header()
 std::unique_ptr<StoredArrays> safetensors_arrays(const std::filesystem::path& path);
+
+/// An array that somebody else keeps in memory.
+struct ArrayInMemory {
+  std::string name;
+  NpyInfo info;                      ///< as the header of a .npy file would say it; `data` is 0
+  std::span<const std::byte> bytes;  ///< without gaps
+};
+
+/// Arrays in memory; numbers beside them are arrays of one entry.
+/// @param called  what messages call them together, in the place of a path
+/// @param owner   keeps their memory; may be null, where it outlives them
+/// @throws FormatError if two have one name
+std::unique_ptr<StoredArrays> arrays_in_memory(const std::string& called, const std::vector<ArrayInMemory>& arrays,
+                                               const std::shared_ptr<const void>& owner);
 
 }  // namespace headwave

@@ -89,12 +89,12 @@ class StoredDocuments : public Source {
     const std::optional<StoredPart>& attention = place_->contents().layers.front().attention;
     Attributes provenance{{"source", std::string(attention ? "stored attention" : "stored states")},
                           {"source_file", place_->path().string()},
-                          {"source_sha256", sha256_list(place_->files())},
                           {"documents", static_cast<std::int64_t>(documents_.size())},
                           {"length", static_cast<std::int64_t>(longest)},
                           {"special_tokens", std::string(place_->contents().special.empty()
                                                              ? "not known: the file has no marks of them (special)"
                                                              : "marked in the file (special)")}};
+    if (!place_->files().empty()) provenance["source_sha256"] = sha256_list(place_->files());
     if (attention)
       provenance["stored_type"] =
           stored_type_text(place_->arrays().type(name_of_document(attention->name, documents_.front().text)));

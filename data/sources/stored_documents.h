@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../../core/model/source.h"
+#include "states_at.h"
 #include "stored_contents.h"
 
 namespace headwave {
@@ -20,7 +21,7 @@ class StoredPlace {
   /// A folder is one of arrays where the map's names, or the usual ones, with {layer} fit its .npy files; else its .npy,
   /// .npz, .safetensors, .h5 and .hdf5 files are a document each.
   /// @throws Error as open_stored_arrays() and stored_contents()
-  StoredPlace(const std::filesystem::path& path, StoredSearch search);
+  StoredPlace(const StatesAt& at, StoredSearch search);
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// The arrays of all documents, or of the first.

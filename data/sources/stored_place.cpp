@@ -46,9 +46,11 @@ std::vector<fs::path> files_of_documents(const fs::path& folder) {
 
 }  // namespace
 
-StoredPlace::StoredPlace(const fs::path& path, StoredSearch search) : path_(path), search_(std::move(search)) {
-  arrays_ = open_stored_arrays(path);
-  if (fs::is_directory(path) && !holds_arrays(*arrays_, search_)) {
+StoredPlace::StoredPlace(const StatesAt& at, StoredSearch search)
+    : path_(at.path), search_(std::move(search)), arrays_(at.arrays) {
+  const fs::path& path = path_;
+  if (!arrays_) arrays_ = open_stored_arrays(path);
+  if (!at.arrays && fs::is_directory(path) && !holds_arrays(*arrays_, search_)) {
     document_files_ = files_of_documents(path);
     search_.one_document = true;
     arrays_ = open_stored_arrays(document_files_.front());

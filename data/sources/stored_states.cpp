@@ -148,9 +148,9 @@ struct Opened {
   [[nodiscard]] bool is_attention() const { return place->contents().layers.front().attention.has_value(); }
 };
 
-Opened opened(const std::filesystem::path& path, const StoredStatesOptions& options) {
+Opened opened(const StatesAt& at, const StoredStatesOptions& options) {
   const StoredSearch search = search_of(options);
-  auto place = std::make_shared<const StoredPlace>(path, search);
+  auto place = std::make_shared<const StoredPlace>(at, search);
   const StatedAttention stated = stated_attention(place->arrays(), search.map ? search.map->stated : StatedAttention{});
   return {std::move(place), stated};
 }
@@ -194,8 +194,9 @@ std::span<const StoredLayerParts> entering(const std::vector<StoredLayerParts>& 
 
 }  // namespace
 
-StoredInput stored_states(const std::filesystem::path& path, const StoredStatesOptions& options) {
-  Opened found = opened(path, options);
+StoredInput stored_states(const StatesAt& at, const StoredStatesOptions& options) {
+  const std::filesystem::path& path = at.path;
+  Opened found = opened(at, options);
   if (options.apply_norm)
     throw ShapeError(
         fmt::format("{}: --apply-norm takes the norm from the model; give it with --model DIR", path.string()));
@@ -209,8 +210,9 @@ StoredInput stored_states(const std::filesystem::path& path, const StoredStatesO
   return {std::move(model), stored_documents(std::move(found.place), layers, options.documents, {})};
 }
 
-StoredInput stored_states(const std::filesystem::path& path, Model model, const StoredStatesOptions& options) {
-  Opened found = opened(path, options);
+StoredInput stored_states(const StatesAt& at, Model model, const StoredStatesOptions& options) {
+  const std::filesystem::path& path = at.path;
+  Opened found = opened(at, options);
   if (found.is_attention()) {
     if (options.apply_norm)
       throw ShapeError(

@@ -8,6 +8,7 @@
 
 #include "../../core/model/model.h"
 #include "../../core/model/source.h"
+#include "states_at.h"
 #include "stored_map.h"
 
 namespace headwave {
@@ -49,10 +50,10 @@ struct StoredInput {
 /// queries and keys have been turned by rotary positions. Queries and keys that are stored are used as they are;
 /// otherwise weights make them from the states. Finished attention is read row by row while it is looked at; where nobody
 /// says whether it is causal its own first rows do.
-/// @param path   a file, or a folder
+/// @param at  a file, a folder, or arrays
 /// @throws IoError, FormatError if nothing of this is found, or what is found does not fit together; ShapeError if the
 ///         number of heads is neither stored nor given, or does not divide the width
-StoredInput stored_states(const std::filesystem::path& path, const StoredStatesOptions& options = {});
+StoredInput stored_states(const StatesAt& at, const StoredStatesOptions& options = {});
 
 /// The same with the weights of a model from elsewhere; weights in the file are not used. States that follow the last
 /// layer, and enter none, are left out.
@@ -61,6 +62,6 @@ StoredInput stored_states(const std::filesystem::path& path, const StoredStatesO
 /// share_from_norm) are refused when their document is read; with `apply_norm` they are raw, and normalised.
 /// @throws ShapeError also if the states do not have the model's width, attention not its heads, or the attributes
 ///         contradict the model
-StoredInput stored_states(const std::filesystem::path& path, Model model, const StoredStatesOptions& options = {});
+StoredInput stored_states(const StatesAt& at, Model model, const StoredStatesOptions& options = {});
 
 }  // namespace headwave

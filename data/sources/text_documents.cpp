@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "../../core/numbers/error.h"
-#include "../files/input_text.h"
 #include "listed_ids.h"
 
 namespace headwave {
@@ -56,6 +55,11 @@ class IdDocuments : public Source {
   std::shared_ptr<const Tokenizer> tokenizer_;
   Attributes provenance_;
 };
+
+/// What names of documents begin with.
+std::string documents_name(const TextPlace& place) {
+  return place.text ? input_name(place) : input_name(place.path.filename());
+}
 
 void require_options(const PackingOptions& options) {
   if (options.documents.value_or(1) < 1 || options.length.value_or(1) < 1)
@@ -117,7 +121,7 @@ void require_readable(const IdPair& pair, Index document, const PackingOptions& 
 
 }  // namespace
 
-std::unique_ptr<Source> text_documents(const std::filesystem::path& file, std::shared_ptr<const Tokenizer> tokenizer,
+std::unique_ptr<Source> text_documents(const TextPlace& file, std::shared_ptr<const Tokenizer> tokenizer,
                                        const PackingOptions& options) {
   require_options(options);
   const InputText input(file, {.enough = enough_bytes(options), .encoding = options.encoding});
@@ -129,11 +133,11 @@ std::unique_ptr<Source> text_documents(const std::filesystem::path& file, std::s
   provenance["tokenizer"] = tokenizer->kind();
   provenance["special_tokens"] =
       std::string(options.special_tokens ? "opening and closing token around every document" : "none");
-  return std::make_unique<IdDocuments>(std::move(documents), input_name(file.filename()), std::move(tokenizer),
+  return std::make_unique<IdDocuments>(std::move(documents), documents_name(file), std::move(tokenizer),
                                        std::move(provenance));
 }
 
-std::unique_ptr<Source> id_documents(const std::filesystem::path& file, std::shared_ptr<const Tokenizer> tokenizer,
+std::unique_ptr<Source> id_documents(const TextPlace& file, std::shared_ptr<const Tokenizer> tokenizer,
                                      const PackingOptions& options) {
   require_options(options);
   const InputText input(file, {.expected = "token ids", .remedy = "write them as JSON, or one document a line"});
@@ -151,7 +155,7 @@ std::unique_ptr<Source> id_documents(const std::filesystem::path& file, std::sha
   provenance["source"] = std::string("token ids");
   provenance["special_tokens"] = std::string("as in the ids");
   if (padding > 0) provenance["padding_removed"] = static_cast<std::int64_t>(padding);
-  return std::make_unique<IdDocuments>(std::move(documents), input_name(file.filename()), std::move(tokenizer),
+  return std::make_unique<IdDocuments>(std::move(documents), documents_name(file), std::move(tokenizer),
                                        std::move(provenance));
 }
 

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "../../core/model/source.h"
+#include "../files/input_text.h"
 #include "../tokens/tokenizer.h"
 
 namespace headwave {
@@ -30,10 +30,10 @@ struct PackingOptions {
 /// A text as documents: tokenized as one long text, cut into consecutive pieces of the asked length. Nothing is padded
 /// and no token is used twice; what is left over at the end is not used.
 ///
-/// @param file  "-" is standard input; see input_text.h
+/// @param file  a file, "-" for standard input, or a text in memory; see input_text.h
 /// @throws IoError if the file cannot be read; FormatError if it is no text, empty or too short for the documents asked
 ///         for, with the number that it would give; ShapeError if the length leaves no room between the special tokens
-std::unique_ptr<Source> text_documents(const std::filesystem::path& file, std::shared_ptr<const Tokenizer> tokenizer,
+std::unique_ptr<Source> text_documents(const TextPlace& file, std::shared_ptr<const Tokenizer> tokenizer,
                                        const PackingOptions& options = {});
 
 /// Token ids that are ready: a JSON list of ids (or an object with one under "ids"), cut like a text but with nothing
@@ -45,7 +45,7 @@ std::unique_ptr<Source> text_documents(const std::filesystem::path& file, std::s
 /// @param tokenizer  for the tokens' text in figures and for which of them are special; may be null
 /// @throws as text_documents, and FormatError naming the document that is longer than the model's positions, or holds
 ///         an id outside its vocabulary
-std::unique_ptr<Source> id_documents(const std::filesystem::path& file, std::shared_ptr<const Tokenizer> tokenizer,
+std::unique_ptr<Source> id_documents(const TextPlace& file, std::shared_ptr<const Tokenizer> tokenizer,
                                      const PackingOptions& options = {});
 
 }  // namespace headwave

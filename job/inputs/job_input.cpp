@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "../../data/files/digest.h"
-#include "../../data/files/input_text.h"
 #include "../../data/sources/packed_ids.h"
 #include "../../data/tokens/tokenizer.h"
 #include "word_chances.h"
@@ -82,7 +81,15 @@ std::shared_ptr<const Tokenizer> tokenizer_beside(const ModelPlace& place, Attri
 
 }  // namespace
 
-JobInput text_input(const ModelPlace& place, const std::filesystem::path& text, const PackingOptions& packing) {
+void require_two_tokens(const JobInput& input, const std::string& name) {
+  const Source& source = *input.source;
+  for (Index i = 0; i < source.count(); ++i)
+    if (source.length(i) > 1) return;
+  throw ShapeError(fmt::format("{}: {} of a single token; attention needs two tokens or more in a document", name,
+                               source.count() == 1 ? "a document" : "documents"));
+}
+
+JobInput text_input(const ModelPlace& place, const TextPlace& text, const PackingOptions& packing) {
   Model model = open_model(place);
   require_sequences(model, input_name(text), false);
   if (packing.length) require_positions(model, place, *packing.length);
@@ -95,7 +102,7 @@ JobInput text_input(const ModelPlace& place, const std::filesystem::path& text, 
   return {std::move(model), std::move(source), std::move(provenance), mask};
 }
 
-JobInput ids_input(const ModelPlace& place, const std::filesystem::path& ids, const PackingOptions& packing) {
+JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingOptions& packing) {
   Model model = open_model(place);
   Attributes provenance = model_provenance(place);
   std::shared_ptr<const Tokenizer> tokenizer = tokenizer_beside(place, provenance);
@@ -141,15 +148,14 @@ JobInput word_input(Model model, const ModelPlace& place, const WordInputOptions
   return {std::move(model), std::move(source), std::move(provenance), special.mask};
 }
 
-JobInput states_input(const std::filesystem::path& states, const StoredStatesOptions& options) {
+JobInput states_input(const StatesAt& states, const StoredStatesOptions& options) {
   StoredInput stored = stored_states(states, options);
   return {std::move(stored.model), std::move(stored.source), {}, -1};
 }
 
-JobInput states_input(const std::filesystem::path& states, const ModelPlace& place,
-                      const StoredStatesOptions& options) {
+JobInput states_input(const StatesAt& states, const ModelPlace& place, const StoredStatesOptions& options) {
   StoredInput stored = stored_states(states, open_model(place), options);
-  require_positions_of_states(stored.model, *stored.source, states);
+  require_positions_of_states(stored.model, *stored.source, states.path);
   return {std::move(stored.model), std::move(stored.source), model_provenance(place), -1};
 }
 

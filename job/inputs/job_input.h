@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -23,16 +22,21 @@ struct JobInput {
   std::int32_t mask = -1;  ///< id of the token that stands for a word to be guessed; -1: there is none
 };
 
+/// One token has nothing to look at but itself.
+/// @param name  what messages call the input
+/// @throws ShapeError if no document has two
+void require_two_tokens(const JobInput& input, const std::string& name);
+
 /// Text through the model's own tokenizer.
 /// @throws Error as open_model, open_tokenizer and text_documents; ShapeError if documents are longer than the model's
 ///         positions, or the model is an encoder-decoder, which reads pairs; FormatError if the tokenizer knows more tokens
 ///         than the model
-JobInput text_input(const ModelPlace& place, const std::filesystem::path& text, const PackingOptions& packing = {});
+JobInput text_input(const ModelPlace& place, const TextPlace& text, const PackingOptions& packing = {});
 
 /// Token ids that are ready; the model's tokenizer, where it has one, only gives their text.
 /// @throws Error as open_model, open_tokenizer and id_documents; ShapeError if pairs came for a model that reads one sequence, or the
 ///         other way round
-JobInput ids_input(const ModelPlace& place, const std::filesystem::path& ids, const PackingOptions& packing = {});
+JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingOptions& packing = {});
 
 /// Repeated random tokens, drawn from the vocabulary without the special tokens, where a tokenizer says which those
 /// are.
@@ -58,12 +62,11 @@ JobInput word_input(Model model, const ModelPlace& place, const WordInputOptions
 
 /// Stored hidden states, or stored queries and keys, with weights or queries and keys beside them.
 /// @throws Error as stored_states
-JobInput states_input(const std::filesystem::path& states, const StoredStatesOptions& options = {});
+JobInput states_input(const StatesAt& states, const StoredStatesOptions& options = {});
 
 /// The same with a model whose weights make queries and keys from the states.
 /// @throws Error as open_model and stored_states; ShapeError if the states do not have the model's width, or more
 ///         tokens than its position table
-JobInput states_input(const std::filesystem::path& states, const ModelPlace& place,
-                      const StoredStatesOptions& options = {});
+JobInput states_input(const StatesAt& states, const ModelPlace& place, const StoredStatesOptions& options = {});
 
 }  // namespace headwave

@@ -40,6 +40,16 @@ void add_model(Attributes& provenance, const Model& model, const Document& docum
 
 }  // namespace
 
+void require_maps(const JobOptions& options, const Source& source) {
+  if (options.map_document >= source.count())
+    throw ShapeError(fmt::format("--map-document: there is no document {}; the job has {}, 0 to {}",
+                                 options.map_document, source.count(), source.count() - 1));
+  const Index length = source.length(options.map_document);
+  if (options.map_first >= length)
+    throw ShapeError(fmt::format("--map-window: begins at token {}; document {} has {}, 0 to {}", options.map_first,
+                                 options.map_document, length, length - 1));
+}
+
 std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source, const JobOptions& options,
                                         const ProgressCallback& progress, UnfinishedRun* kept) {
   if (source.count() < 1) throw ShapeError("run_job: the source has no documents; expected at least one");

@@ -13,6 +13,10 @@ namespace headwave {
 
 class UnfinishedRun;
 
+/// Said before the work is done, not after.
+/// @throws ShapeError if attention maps are asked of a document, or of tokens, that the source has not
+void require_maps(const JobOptions& options, const Source& source);
+
 /// Where a job stands.
 struct JobProgress {
   std::string stage;  ///< "preparation", "attention", "head_cluster"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "../../core/attention/tile_walk.h"
 #include "job_stages.h"
 #include "resident_memory.h"
 
@@ -16,13 +17,12 @@ constexpr double program_bytes = 6e6, writing_bytes = 1e7;
 /// Activations of the model's pass in float: states, projections as they are and as they are shown, the feed-forward
 /// network's inner rows, and the weights and scores of a tile of query rows.
 double pass_bytes(const Stack& stack, double tokens) {
-  constexpr double tile_rows = 64;
   const auto heads = static_cast<double>(stack.block.heads), d_model = static_cast<double>(stack.d_model());
   const double projected = heads * static_cast<double>(stack.block.d_head);
   double inner = 0;
   for (const Block& block : stack.blocks)
     if (!block.feed_forward.empty()) inner = std::max(inner, static_cast<double>(block.feed_forward.widen.d_out()));
-  return 4 * tokens * (4 * d_model + 8 * projected + 2 * inner + 2 * heads * tile_rows);
+  return 4 * tokens * (4 * d_model + 8 * projected + 2 * inner + 2 * heads * static_cast<double>(tile_rows));
 }
 
 /// What a document brings along where it was stored.

@@ -7,10 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "../../analysis/statistics/mean_change.h"
 #include "../../analysis/statistics/tails.h"
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/error.h"
+#include "comparison_clusters.h"
+#include "comparison_profiles.h"
 #include "comparison_provenance.h"
 #include "comparison_readings.h"
 
@@ -59,88 +60,6 @@ constexpr std::array words{
     Word{"kind", "head_types/kind", "", "what a head is called"},
 };
 
-MeasureChange blank(const std::string& name, const std::string& unit, const std::string& long_name, Index rows) {
-  const Vector none = Vector::Constant(rows, not_defined);
-  return {name, unit, long_name, none,
-          none, none, none,      std::vector<ChangeVerdict>(static_cast<std::size_t>(rows), ChangeVerdict::undefined)};
-}
-
-/// Weights at one offset per head, NaN for none, with the bands of (2).
-MeasureChange weights_at(const MeanChange& change, const Vector& offset, Index reach, MeasureChange made) {
-  for (Index row = 0; row < offset.size(); ++row) {
-    const double t = offset[row] + static_cast<double>(reach);
-    if (!(t >= 0 && t < static_cast<double>(change.first.cols()))) continue;
-    const auto c = static_cast<Index>(t);
-    made.first[row] = change.first(row, c);
-    made.second[row] = change.second(row, c);
-    if (!std::isfinite(change.difference(row, c))) continue;
-    auto& verdict = made.verdict[static_cast<std::size_t>(row)];
-    verdict = ChangeVerdict::no_interval;
-    if (const double half = change.half_width(row, c); std::isfinite(half)) {
-      made.lower[row] = change.difference(row, c) - half;
-      made.upper[row] = change.difference(row, c) + half;
-      verdict = change.beyond(row, c) ? ChangeVerdict::beyond : ChangeVerdict::within;
-    }
-  }
-  return made;
-}
-
-/// Per head where the profile changed most, in standard errors.
-Vector most_changed(const MeanChange& change, Index reach) {
-  Vector offset = Vector::Constant(change.first.rows(), not_defined);
-  for (Index row = 0; row < offset.size(); ++row) {
-    double most = -1;
-    for (Index c = 0; c < change.first.cols(); ++c)
-      if (const double t = std::abs(change.difference(row, c)) / change.error(row, c); t > most) {
-        most = t;
-        offset[row] = static_cast<double>(c - reach);
-      }
-  }
-  return offset;
-}
-
-void add_profiles(Comparison& compared, const Result& first, const Result& second) {
-  const Index rows = compared.grid.rows();
-  MeasureChange offset =
-      blank("offset", "token", "offset at which the mean attention weight is largest; 0: at itself", rows);
-  offset.first = found_offsets(first, rows);
-  offset.second = found_offsets(second, rows);
-  for (Index row = 0; row < rows; ++row)
-    if (std::isfinite(offset.first[row]) && std::isfinite(offset.second[row]))
-      offset.verdict[static_cast<std::size_t>(row)] = ChangeVerdict::no_interval;
-  compared.measures.push_back(offset);
-  const std::vector<Matrix> one = document_profiles(first, rows), other = document_profiles(second, rows);
-  compared.first_documents = std::ssize(one);
-  compared.second_documents = std::ssize(other);
-  if (one.empty() || other.empty()) {
-    compared.untested = "a result does not keep offset_trace/by_document";
-    return;
-  }
-  const ComparisonOptions& options = compared.options;
-  const MeanChange change =
-      mean_change(one, other, compared.paired, {options.level / 2, options.draws, options.seed, options.threads});
-  if (!std::isfinite(change.factor)) compared.untested = "one document in a result, or too few draws for the level";
-  const Index reach = change.first.cols() / 2;
-  compared.profile_offset = most_changed(change, reach);
-  compared.measures.push_back(weights_at(
-      change, offset.first, reach, blank("weight_at_first", "1", "mean weight at the first result's offset", rows)));
-  compared.measures.push_back(weights_at(
-      change, offset.second, reach, blank("weight_at_second", "1", "mean weight at the second result's offset", rows)));
-  compared.measures.push_back(
-      weights_at(change, compared.profile_offset, reach,
-                 blank("profile", "1", "mean weight where the profile changed most, in standard errors", rows)));
-  if (!compared.untested.empty()) return;
-  for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
-    auto& verdict = compared.measures[0].verdict[row];
-    if (verdict == ChangeVerdict::undefined) continue;
-    const auto i = static_cast<Index>(row);
-    const bool moved = offset.first[i] != offset.second[i];
-    const bool told = compared.measures[1].verdict[row] == ChangeVerdict::beyond ||
-                      compared.measures[2].verdict[row] == ChangeVerdict::beyond;
-    verdict = moved && told ? ChangeVerdict::beyond : ChangeVerdict::within;
-  }
-}
-
 /// Measures with intervals, of which (3) and (4) hold once it is known how many there are.
 struct Ends {
   std::size_t measure;
@@ -182,7 +101,7 @@ void add_measures(Comparison& compared, const Result& first, const Result& secon
   std::vector<Ends> intervals;
   for (const Measure& measure : measures) {
     if (kept_field(first, measure.field) == nullptr || kept_field(second, measure.field) == nullptr) continue;
-    MeasureChange made = blank(measure.name, measure.unit, measure.long_name, rows);
+    MeasureChange made = blank_measure(measure.name, measure.unit, measure.long_name, rows);
     made.first = head_numbers(first, measure.field, measure.slice, rows);
     made.second = head_numbers(second, measure.field, measure.slice, rows);
     for (Index row = 0; row < rows; ++row)
@@ -209,11 +128,13 @@ void add_measures(Comparison& compared, const Result& first, const Result& secon
 
 const std::vector<std::string>& compared_fields() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> all{"measured_offset/offset", "offset_trace/by_document", "offset_trace/length"};
+    std::vector<std::string> all{"measured_offset/offset", "offset_trace/by_document", "offset_trace/length",
+                                 "offset_trace/count"};
     for (const Measure& measure : measures)
       for (const char* name : {measure.field, measure.lower, measure.upper})
         if (name != nullptr && std::find(all.begin(), all.end(), name) == all.end()) all.emplace_back(name);
     for (const Word& word : words) all.emplace_back(word.field);
+    all.insert(all.end(), cluster_fields().begin(), cluster_fields().end());
     return all;
   }();
   return names;
@@ -240,6 +161,7 @@ Comparison comparison(const Result& first, const Result& second, const std::vect
     if (!one.empty() && !other.empty())
       compared.words.push_back({word.name, word.long_name, std::move(one), std::move(other)});
   }
+  add_clusters(compared, first, second);
   return compared;
 }
 

@@ -11,7 +11,8 @@ namespace headwave {
 
 struct ComparisonOptions {
   double level = 0.05;  ///< chance that any head is called changed where none is
-  Index draws = 999;    ///< assignments of documents that decide
+  Index draws = 999;    ///< assignments of blocks of documents that decide
+  Index block = 0;      ///< documents in a row that stay together; 0: as many as leave the level within reach
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0: one per core; changes no digit
 };
@@ -39,6 +40,13 @@ struct WordChange {
   std::vector<std::string> first, second;  ///< (rows)
 };
 
+/// Which clusters heads belong to in two results.
+struct ClusterChange {
+  std::string name;        ///< of the analysis: "head_cluster"
+  Index same = 0;          ///< heads in the same cluster, once clusters are matched
+  double agreement = 0.0;  ///< adjusted Rand index: 1 the same, 0 as by chance; needs no matching
+};
+
 /// Something that two results' provenance says differently.
 struct ProvenanceChange {
   std::string about;  ///< "model", "text", "options", "program"
@@ -51,10 +59,14 @@ struct Comparison {
   ComparisonOptions options;
   bool paired = false;  ///< both looked at the same documents
   Index first_documents = 0, second_documents = 0;
-  std::string untested;   ///< why no document decides; empty: they do
+  Index block = 0, first_blocks = 0, second_blocks = 0;  ///< documents to a block, at least, and how many blocks
+  std::string untested;                                  ///< why no document decides; empty: they do
+  Matrix first_profile,
+      second_profile;     ///< (rows, offsets) mean weight at -reach .. reach, over blocks; empty: not kept
   Vector profile_offset;  ///< (rows) tokens; where the profile changed most, in standard errors; NaN: not tested
   std::vector<MeasureChange> measures;
   std::vector<WordChange> words;
+  std::vector<ClusterChange> clusters;  ///< as far as both results have them
   std::vector<ProvenanceChange> provenance;
 
   [[nodiscard]] bool beyond(Index row) const;  ///< some measure of that head
@@ -78,8 +90,13 @@ struct Comparison {
 /// the chance of calling any head changed where nothing is, by documents exactly, by (3) as far as the widening holds.
 /// Both get half of it.
 ///
-/// Documents in a row are not quite exchangeable: texts by two authors differ, and that is a change. Other lengths,
-/// models or options are a change too; provenance says which.
+/// A head's cluster is the one that most of its documents fall into. Labels mean nothing from one result to another: a
+/// cluster of the second has the label of that of the first with which it shares most, largest shares first; "new 3" is
+/// left without one.
+///
+/// Documents in a row are alike, so blocks of them decide, as long as the level allows. Texts by two authors, or of two
+/// articles, differ all the same, and that is a change. Other lengths, models or options are a change too; provenance
+/// says which.
 ///
 /// Source: (1) Yamamoto and Matsuzaki 2023, section 3.1; (2) see mean_change(); (3) and (4) are this project's, with the
 /// normal quantile z and Bonferroni's division.
@@ -90,7 +107,9 @@ Comparison comparison(const Result& first, const Result& second,
                       const std::vector<std::string>& names = {"first", "second"},
                       const ComparisonOptions& options = {});
 
-/// Fields comparison/first, /second, /lower, /upper, /verdict (measure, layer, head) and /changed (layer, head).
+/// Fields comparison/first, second, lower, upper and verdict (measure, layer, head); changed, rank and profile_offset (layer,
+/// head); first_word and second_word (word, layer, head); first_profile and second_profile (layer, head, near_offset); and
+/// change/NAME (layer, head), the difference in each measure.
 std::vector<Field> describe(const Comparison& comparison);
 
 /// Names of the Fields that comparison() looks at, so that no more need be read.

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/fields/head_grid.h"
 #include "../../core/numbers/error.h"
 
 namespace headwave {
@@ -30,6 +31,23 @@ std::size_t first_entry(const Field& field, const char* slice, std::size_t rows)
   if (labels == nullptr || at == std::ssize(*labels))
     throw ShapeError(fmt::format("{}: expected '{}' on its axis {}", field.name, slice, field.axes[0].name));
   return static_cast<std::size_t>(at) * rows;
+}
+
+/// Query-key pairs at every offset, mean over documents. Between two sequences a document's length does not tell how many
+/// it has.
+Vector mean_pairs(const Result& result, const std::vector<std::int64_t>& offsets) {
+  Vector pairs = Vector::Constant(std::ssize(offsets), not_defined);
+  const Field* count = result.find("offset_trace/count");
+  if (count == nullptr || count->axes.size() != 2 || count->axes[0].size() != static_cast<Index>(pairs_kinds))
+    return pairs;
+  const auto* counted = std::get_if<std::vector<std::int64_t>>(&count->axes[1].values);
+  if (counted == nullptr) return pairs;
+  count->check_shape();
+  const std::size_t all = all_pairs * counted->size();
+  for (std::size_t c = 0; c < offsets.size(); ++c)
+    if (const auto at = std::ranges::find(*counted, offsets[c]); at != counted->end())
+      pairs[static_cast<Index>(c)] = count->doubles()[all + static_cast<std::size_t>(at - counted->begin())];
+  return pairs;
 }
 
 }  // namespace
@@ -79,12 +97,15 @@ std::vector<Matrix> document_profiles(const Result& result, Index rows) {
       field->size() != documents * rows * columns)
     throw ShapeError(fmt::format("{}: expected a length for each of {} documents and whole offsets of {} heads",
                                  by_document, documents, rows));
+  const bool cross = attribute_text(result.provenance, "attention") == "cross";
+  const Vector crossing = cross ? mean_pairs(result, *offsets) : Vector();
   std::vector<Matrix> profiles;
   for (Index d = 0; d < documents; ++d) {
     Matrix profile = Eigen::Map<const Matrix>(field->doubles().data() + d * rows * columns, rows, columns);
     for (Index c = 0; c < columns; ++c) {
-      const auto pairs = static_cast<double>((*tokens)[static_cast<std::size_t>(d)] -
-                                             std::abs((*offsets)[static_cast<std::size_t>(c)]));
+      const double pairs = cross ? crossing[c]
+                                 : static_cast<double>((*tokens)[static_cast<std::size_t>(d)] -
+                                                       std::abs((*offsets)[static_cast<std::size_t>(c)]));
       profile.col(c) *= pairs > 0 ? 1 / pairs : not_defined;
     }
     profiles.push_back(std::move(profile));

@@ -26,7 +26,8 @@ std::vector<std::string> head_words(const Result& result, const char* name, cons
 /// The offset that a result found, in tokens; 0 of a head whose maximum is at itself, NaN of one without.
 Vector found_offsets(const Result& result, Index rows);
 
-/// Mean attention weight at every offset in each document: what is summed along a diagonal over its pairs.
+/// Mean attention weight at every offset in each document: what is summed along a diagonal over its pairs; between two
+/// sequences over the pairs that documents have there on average.
 /// @returns a matrix (rows, offsets) per document; none where the result does not keep documents apart
 std::vector<Matrix> document_profiles(const Result& result, Index rows);
 

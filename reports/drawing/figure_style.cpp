@@ -15,7 +15,7 @@ namespace headwave {
 namespace {
 
 constexpr double usual_points = 8.0;  // of letters along axes
-constexpr double least_points = 5.0;  // of any letter where these are the usual ones
+constexpr double least_points = 6.0;  // of any letter on paper
 constexpr double page_width = 7.0;    // inches; beyond, everything grows
 constexpr double least_width = 2.0, most_width = 40.0;
 constexpr double smallest_letters = 4.0, largest_letters = 40.0;
@@ -49,7 +49,7 @@ double layout_width(const FigureStyle& style) {
 }
 
 double legible(double points, const FigureStyle& style) {
-  return style.width > 0 ? std::max(points, least_points) : points;
+  return std::max(points, std::clamp(least_points / enlargement(style), least_points, usual_points));
 }
 
 void require_style(const FigureStyle& style) {

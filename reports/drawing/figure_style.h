@@ -12,8 +12,8 @@ namespace headwave {
 /// Without a width every figure is as wide as it needs, with letters of 8 points along its axes. With one, all are so
 /// wide, and letters do not shrink with them, so that the figures of a paper have one size of letters: panels become
 /// narrower or broader, and where they would be too narrow to be read they stand in more rows, so that a figure of many
-/// heads grows tall. Letters along axes keep their size, and none is smaller than 5/8 of it. Beyond 7 inches letters,
-/// lines and dots grow with the width: a slide is a page enlarged.
+/// heads grows tall. Letters along axes keep their size. Beyond 7 inches letters, lines and dots grow with the width: a
+/// slide is a page enlarged. No letter is smaller than 6 points on paper, or than those along the axes where these are.
 struct FigureStyle {
   double width = 0.0;               ///< inches, 2 to 40; 0: what each figure needs
   double points = 0.0;              ///< size of letters along axes, 4 to 40; 0: 8, beyond 7 inches 8/7 of the width
@@ -39,7 +39,7 @@ double enlargement(const FigureStyle& style);
 /// The width in inches to lay a figure out for before it is enlarged; 0: what it needs.
 double layout_width(const FigureStyle& style);
 
-/// The size of small letters: what a figure would have, but not below 5 points where a width was asked for.
+/// The size of small letters before they are enlarged: what a figure would have, but at least 6 points on paper.
 double legible(double points, const FigureStyle& style);
 
 /// @throws FormatError that names what is wrong, if the style has a number out of range, no font name, or a palette

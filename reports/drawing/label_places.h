@@ -22,7 +22,7 @@ struct LabelPlace {
 /// The panel that labels have to stay in, and how large they are.
 struct LabelArea {
   double width = 2, height = 2;  ///< inches
-  double points = 5.5;           ///< size of the letters
+  double points = 6;             ///< size of the letters
   std::size_t most = 8;          ///< labels
 };
 

@@ -26,6 +26,17 @@ Index legend_rows(const std::vector<LegendEntry>& entries, const FigureStyle& st
 
 }  // namespace
 
+std::vector<std::string> note_lines(const std::vector<std::string>& parts, double width) {
+  const auto fits = static_cast<Index>(width * 72 / 3.5);  // letters of 6 points
+  std::vector<std::string> lines;
+  for (const std::string& part : parts)
+    if (lines.empty() || display_width(lines.back()) + 2 + display_width(part) > fits)
+      lines.push_back(part);
+    else
+      lines.back() += "; " + part;
+  return lines;
+}
+
 PanelGrid with_legend_above(PanelGrid grid, const std::vector<LegendEntry>& entries, const FigureStyle& style) {
   grid.top += legend_row * static_cast<double>(legend_rows(entries, style) - 1);
   return grid;
@@ -46,6 +57,14 @@ void Page::title_below(const std::string& title, double height) {
 void Page::title_left(const std::string& title, double distance) {
   panels_.front().note(title, grid_.at(distance, (grid_.bottom + grid_.height() - grid_.top) / 2),
                        {.anchor = Anchor::center, .upward = true});
+}
+
+void Page::note_below(const std::vector<std::string>& lines) {
+  for (std::size_t line = 0; line < lines.size(); ++line)
+    panels_.front().note(lines[line],
+                         grid_.at((grid_.left + grid_.width() - grid_.right) / 2,
+                                  0.07 + note_line * static_cast<double>(lines.size() - 1 - line)),
+                         {.points = 6, .ink = ink::note, .anchor = Anchor::center});
 }
 
 void Page::step_colors(Index steps) {

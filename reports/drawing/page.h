@@ -45,6 +45,9 @@ class Page {
   /// first panel, which must be there.
   void title_below(const std::string& title, double height = 0.1);
   void title_left(const std::string& title, double distance = 0.12);
+  /// What letters and inks in the panels say, in small letters below all else; the bottom margin has room for them.
+  /// @param lines  of note_lines()
+  void note_below(const std::vector<std::string>& lines);
   /// A legend in a row above all panels, in several where one is too long.
   void legend(const std::vector<LegendEntry>& entries) { legend_ = entries; }
 
@@ -66,6 +69,11 @@ class Page {
   std::vector<LegendEntry> legend_;
   std::string palette_;
 };
+
+/// Parts of a note, separated by semicolons, in as many lines as their words need, by a rough guess.
+/// @param width  inches before the style enlarges the figure
+std::vector<std::string> note_lines(const std::vector<std::string>& parts, double width);
+inline constexpr double note_line = 0.12;  ///< inches from one to the next
 
 /// The grid with room for such a legend above it.
 PanelGrid with_legend_above(PanelGrid grid, const std::vector<LegendEntry>& entries, const FigureStyle& style);

@@ -79,6 +79,17 @@ Ink categorical(Index i) {
   return {in_round(ink.color, round), in_round(ink.grey, round)};
 }
 
+Ink text_on(const Ink& ink) {
+  // Between the contrast ratios to white and to black, of luminance by the sRGB weights.
+  const auto on = [](std::uint32_t color) -> std::uint32_t {
+    double luminance = 0;
+    for (const auto& [shift, weight] : {std::pair(16U, 0.2126), std::pair(8U, 0.7152), std::pair(0U, 0.0722)})
+      luminance += weight * std::pow(static_cast<double>((color >> shift) & 0xFFU) / 255, 2.2);
+    return luminance > 0.25 ? 0x000000 : 0xFFFFFF;
+  };
+  return {on(ink.color), on(ink.grey)};
+}
+
 std::string color_of(const Ink& ink, const FigureStyle& style) {
   const std::uint32_t color = style.palette == "grey" ? ink.grey : ink.color;
   return color > 0xFFFFFF ? fmt::format("#{:08X}", color) : fmt::format("#{:06X}", color);

@@ -31,6 +31,7 @@ constexpr Ink shade{0xC8707070, 0xC8707070}, shade_on_paper{0xE0E0E0, 0xE0E0E0};
 constexpr Ink dot{0x300072B2, 0x30303030}, moved_dot{0x400072B2, 0x40303030};     ///< many that may cover each other
 constexpr Ink guide{0x60FFFFFF, 0x60FFFFFF}, faint_guide{0x70FFFFFF, 0x70FFFFFF},
     strong_guide{0x50FFFFFF, 0x50FFFFFF};                             ///< lines on heat maps
+constexpr Ink broad{0xEFA15F, 0xC0C0C0};                              ///< a broad line that another may lie on
 constexpr Ink rest{0xCFCFCF, 0xDCDCDC}, unnamed{0xE8E8E8, 0xF0F0F0};  ///< shares and heads of no kind
 }  // namespace ink
 
@@ -39,6 +40,9 @@ constexpr Ink rest{0xCFCFCF, 0xDCDCDC}, unnamed{0xE8E8E8, 0xF0F0F0};  ///< share
 ///
 /// Source: Okabe and Ito 2008, Color Universal Design. The order is ours: strong colours first, yellow last.
 Ink categorical(Index i);
+
+/// Black or white, whichever is read more easily on it.
+Ink text_on(const Ink& ink);
 
 /// The colour as gnuplot reads it, "#0072B2", in the style's palette.
 std::string color_of(const Ink& ink, const FigureStyle& style);

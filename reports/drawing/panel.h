@@ -90,6 +90,8 @@ class Panel {
   void strokes(const std::string& file, const std::string& columns, const Line& line);
   /// x:y:left:right:bottom:top, or x:y:half width:half height.
   void boxes(const std::string& file, const std::string& columns, const Ink& ink);
+  /// The same, empty.
+  void frames(const std::string& file, const std::string& columns, const Line& line);
   /// x:y:radius:begin:end in degrees, anticlockwise from the right.
   void pies(const std::string& file, const std::string& columns, const Ink& ink);
   /// x:y:text.

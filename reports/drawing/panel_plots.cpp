@@ -60,6 +60,10 @@ void Panel::boxes(const std::string& file, const std::string& columns, const Ink
   plot(file, columns, "boxxyerror fs solid 1 noborder fc " + color_words(ink, style_), "");
 }
 
+void Panel::frames(const std::string& file, const std::string& columns, const Line& line) {
+  plot(file, columns, fmt::format("boxxyerror fs empty lc {} lw {}", color_words(line.ink, style_), line.width), "");
+}
+
 void Panel::pies(const std::string& file, const std::string& columns, const Ink& ink) {
   plot(file, columns, "circles fs solid 1 noborder lc " + color_words(ink, style_), "");
 }

@@ -8,6 +8,8 @@ namespace headwave {
 namespace {
 
 constexpr double head_panel_needs = 6.1;  // letters of a head's name and a number in a small panel
+constexpr double head_alone_needs = 5.3;  // the same without its layer
+constexpr double layer_name = 0.12;       // inches
 constexpr double least_beside = 2.6;      // inches of panel beside a legend
 
 Index rows_for(std::size_t panels, Index columns) {
@@ -61,7 +63,7 @@ PanelGrid fitted(PanelGrid grid, std::size_t panels, double least, const FigureS
   grid.columns = columns_for(grid, static_cast<Index>(panels), least, page);
   grid.rows = rows_for(panels, grid.columns);
   grid.panel_width = std::max(room(grid, grid.columns, page), 0.2);
-  grid.panel_height *= std::max(1.0, grid.panel_width / natural);
+  if (grid.rows == 1) grid.panel_height *= std::max(1.0, grid.panel_width / natural);
   return grid;
 }
 
@@ -103,12 +105,18 @@ HeadPanels head_panels(Index layers, Index heads, const FigureStyle& style, doub
   if (page == 0) {
     grid.panel_width = std::clamp(8.4 / static_cast<double>(std::max(heads, layers)), 0.56, 1.9);
   } else {
-    grid.columns = columns_for(grid, heads, head_panel_needs * legible(0, style) / 72, page);
+    const double letter = legible(0, style) / 72;
+    grid.columns = columns_for(grid, heads, head_panel_needs * letter, page);
+    if (grid.columns < heads && room(grid, heads, page - layer_name) >= head_alone_needs * letter) {
+      grid.columns = heads;
+      grid.left += layer_name;
+      grid.layers_left = true;
+    }
     grid.rows = layers * grid.rows_of_layer();
     grid.panel_width = room(grid, grid.columns, page);
   }
   grid.panel_height = grid.panel_width * flatness;
-  grid.points = legible(std::clamp(grid.panel_width * 7.5, 4.2, 7.0), style);
+  grid.points = legible(std::min(grid.panel_width * 7.5, 7.0), style);
   return grid;
 }
 

@@ -42,8 +42,8 @@ struct PanelGrid {
 PanelGrid flowing(PanelGrid grid, std::size_t panels, Index most);
 
 /// The same for the width that the style asks for: panels become broader or narrower, and where they would be narrower
-/// than `least` fewer stand in a row. Broader ones grow in height too, narrower ones stay as tall. As it is where no
-/// width was asked for.
+/// than `least` fewer stand in a row. Broader ones grow in height too where they stand in one row, others stay as tall.
+/// As it is where no width was asked for.
 /// @param least  inches that a panel needs
 PanelGrid fitted(PanelGrid grid, std::size_t panels, double least, const FigureStyle& style);
 
@@ -70,7 +70,8 @@ struct HeadPanels : PanelGrid {
   [[nodiscard]] bool is_lowest(Index layer, Index head) const {
     return layer + 1 == rows / rows_of_layer() && head + columns >= heads;
   }
-  double points = 5.0;  ///< size of letters
+  double points = 6.0;       ///< size of letters
+  bool layers_left = false;  ///< rows name their layer, panels the head alone: there is no room for both
 };
 
 /// Few heads are drawn large, many as small as text can still be read on a screen.

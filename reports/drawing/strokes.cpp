@@ -45,7 +45,7 @@ std::string text_words(const std::string& text) {
 
 std::string font_words(double points, bool bold, const FigureStyle& style) {
   const char* weight = bold ? ":Bold" : "";
-  return points > 0 ? fmt::format("font \"{}{},{:.2f}\"", style.font, weight, points)
+  return points > 0 ? fmt::format("font \"{}{},{:.2f}\"", style.font, weight, legible(points, style))
                     : fmt::format("font \"{}{}\"", style.font, weight);
 }
 
@@ -74,7 +74,8 @@ std::string letter_words(const Letters& letters, const FigureStyle& style) {
   else if (letters.right != 0 || letters.up != 0)
     words += fmt::format(" offset {},{}", letters.right, letters.up);
   if (letters.points > 0 || letters.bold) words += fmt::format(" {}", font_words(letters.points, letters.bold, style));
-  if (letters.ink.color != ink::text.color) words += fmt::format(" tc {}", color_words(letters.ink, style));
+  if (letters.ink.color != ink::text.color || letters.ink.grey != ink::text.grey)
+    words += fmt::format(" tc {}", color_words(letters.ink, style));
   if (letters.front) words += " front";
   return words;
 }

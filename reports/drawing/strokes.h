@@ -68,7 +68,7 @@ struct Place {
 
 /// How gnuplot says these things.
 std::string text_words(const std::string& text);  ///< in quotes; nothing in it can end them or act as a command
-std::string font_words(double points, bool bold, const FigureStyle& style);
+std::string font_words(double points, bool bold, const FigureStyle& style);  ///< legible(), or as along axes
 std::string color_words(const Ink& ink, const FigureStyle& style);
 std::string line_words(const Line& line, const FigureStyle& style);
 std::string dot_words(const Dot& dot, const FigureStyle& style);

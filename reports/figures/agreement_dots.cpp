@@ -22,7 +22,7 @@ constexpr int most_lanes = 4;    // on either side
 
 /// Room for the number of heads where there are several.
 double size_of(std::size_t heads) {
-  return heads == 1 ? 0.06 : heads < 10 ? 0.095 : heads < 100 ? 0.125 : 0.16;
+  return heads == 1 ? 0.06 : heads < 10 ? 0.105 : heads < 100 ? 0.14 : 0.18;
 }
 
 /// The ends of a prediction's interval, NaN where the result has none.

@@ -17,8 +17,9 @@ namespace headwave {
 namespace {
 
 constexpr Index most_tokens = 256;
-constexpr Index longest_label = 12;     // columns
-constexpr double smallest_label = 3.0;  // points; smaller labels give way to positions
+constexpr Index longest_label = 12;    // columns
+constexpr double widest_map = 7.0;     // inches
+constexpr double letters_fill = 0.93;  // of a cell
 
 /// What the panels have in common.
 struct Map {
@@ -150,18 +151,18 @@ Layout layout_of(const Map& map, std::size_t panels, const FigureStyle& style) {
   Layout layout;
   layout.panels = panels;
   PanelGrid& grid = layout.grid;
-  grid.panel_width = panels == 1 ? 2.8 : 2.1;
-  grid.gap_x = 0.75;
+  const double readable = static_cast<double>(map.columns) * legible(0, style) / (72 * letters_fill);
+  grid.panel_width = panels == 1 ? std::clamp(readable, 2.8, widest_map) : 2.1;
+  grid.gap_x = 0.7;
   grid.gap_y = 0.35;
   grid.right = 0.65;
   grid.top = 0.3;
   grid = flowing(grid, panels, panels == 4 ? 2 : 3);
-  const double readable = static_cast<double>(map.columns) * legible(0, style) / (72 * 0.8);
   // How large letters are follows from how broad a panel is, and how much room is left for it from them.
   for (int pass = 0; pass < 2; ++pass) {
     const double cell = grid.panel_width / static_cast<double>(map.columns);
-    layout.points = std::min(7.0, cell * 72 * 0.8);
-    layout.legible = layout.points >= (style.width > 0 ? legible(0, style) : smallest_label);
+    layout.points = std::min(7.0, cell * 72 * letters_fill);
+    layout.legible = layout.points >= legible(0, style);
     grid.left = 0.3 + (layout.legible ? room_for(map.query_labels, layout.points) : 0.25);
     grid.bottom = 0.3 + (layout.legible ? room_for(map.key_labels, layout.points) : 0.2);
     if (pass == 0) grid = fitted(grid, panels, std::clamp(readable, 1.2, 2.0), style);
@@ -243,7 +244,8 @@ FigureKind attention_map_figure() {
           "Attention weights of single heads over some tokens of one text, its first unless a window was asked for. "
           "Rows are queries and sum to 1 over all keys of the text, not only the ones shown. Each panel has its own "
           "colour scale from 0 to its largest weight between tokens that are not special; special ones may lie above "
-          "it. The dashed line marks offset 0.",
+          "it. The dashed line marks offset 0. Long tokens end in an ellipsis; positions stand where tokens could "
+          "not be read.",
           draw_attention_map};
 }
 

@@ -1,5 +1,6 @@
 #include "carried_waves_figure.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -22,14 +23,23 @@ std::string condition_title(const std::string& condition) {
   return "another condition";
 }
 
-/// What one panel shows of one Field: the numbers of one head, all conditions.
+/// What one panel shows of one Field: the numbers of one head, all conditions, in parts of a unit.
 struct HeadCurves {
   const std::vector<double>* values;
   std::size_t head, heads, conditions, offsets;
+  double unit = 1;
   [[nodiscard]] double at(std::size_t condition, std::size_t t) const {
-    return (*values)[(condition * heads + head) * offsets + t];
+    return (*values)[(condition * heads + head) * offsets + t] / unit;
   }
 };
+
+/// Of a head's sums the largest there is, up or down, as the model is: other heads' scores have other sizes.
+double largest_of(const HeadCurves& curves) {
+  double largest = 0;
+  for (std::size_t t = 0; t < curves.offsets; ++t)
+    if (const double value = std::abs(curves.at(0, t)); std::isfinite(value)) largest = std::max(largest, value);
+  return largest > 0 ? largest : 1;
+}
 
 ValueRange range_of(const HeadCurves& curves) {
   std::vector<double> shown;
@@ -66,8 +76,9 @@ PanelGrid carried_grid(std::size_t heads, const std::vector<LegendEntry>& legend
   grid.columns = static_cast<Index>(heads);
   grid.panel_width = 2.0;
   grid.panel_height = 1.5;
-  grid.gap_x = 0.65;
-  grid.left = 0.8;
+  grid.gap_x = 0.5;
+  grid.left = 0.7;
+  grid.right = 0.16;
   grid.top = 0.6;
   grid = fitted(with_legend_above(grid, legend, style), heads, 1.7, style);
   grid.gap_y = grid.rows > 1 ? 0.62 : 0.3;
@@ -94,11 +105,13 @@ GnuplotFigure draw_carried_waves(const Result& result, const FigureOptions& opti
     const std::string name = head_name(parsed.layer, parsed.head);
     for (const bool above : {true, false}) {
       Panel& panel = page.panel(2 * grid.row_of(h) + (above ? 0 : 1), grid.column_of(h));
-      if (above) panel.note(name, {share(0), share(1.09)}, {.points = 9});
+      if (above) panel.above(name, Anchor::left, {.points = 8, .bold = true, .up = 0.5});
       if (!above) panel.title_below("offset t = key − query (tokens)");
-      if (grid.column_of(h) == 0) panel.title_left(above ? "mean attention weight" : "scores summed along t", 0.62);
-      add_curves(page, panel, {above ? &weights : &scores, h, heads.size(), conditions.size(), offsets.size()},
-                 conditions, offsets, name, above ? "mean_weight" : "weighted");
+      if (grid.column_of(h) == 0)
+        panel.title_left(above ? "mean attention weight" : "score sum ÷ its peak as it is", 0.5);
+      HeadCurves curves{above ? &weights : &scores, h, heads.size(), conditions.size(), offsets.size()};
+      if (!above) curves.unit = largest_of(curves);
+      add_curves(page, panel, curves, conditions, offsets, name, above ? "mean_weight" : "weighted_share");
     }
   }
   return page.figure();
@@ -107,14 +120,15 @@ GnuplotFigure draw_carried_waves(const Result& result, const FigureOptions& opti
 }  // namespace
 
 FigureKind carried_waves_figure() {
-  return {"carried_waves",
-          {"carried_waves/mean_weight", "carried_waves/weighted"},
-          {},
-          "What carries the offsets of single heads. Above: mean attention weight at each offset t = key position "
-          "minus query position. Below: scores before mask and softmax, without row means, summed along each diagonal. "
-          "Lines are runs of the model as it is, with every word the same, with every position the same, and with the "
-          "words in another order.",
-          draw_carried_waves};
+  return {
+      "carried_waves",
+      {"carried_waves/mean_weight", "carried_waves/weighted"},
+      {},
+      "What carries the offsets of single heads. Above: mean attention weight at each offset t = key position "
+      "minus query position. Below: scores before mask and softmax, without row means, summed along each diagonal and "
+      "divided by the head's largest sum, up or down, of the model as it is. Lines are runs of the model as it "
+      "is, with every word the same, with every position the same, and with the words in another order.",
+      draw_carried_waves};
 }
 
 }  // namespace headwave

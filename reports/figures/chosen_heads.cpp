@@ -96,6 +96,10 @@ std::string range_text(const std::vector<HeadName>& heads) {
 
 }  // namespace
 
+std::vector<std::string> clearness_fields() {
+  return {"measured_offset/offset", "measured_offset/weight", "measured_offset/threshold"};
+}
+
 void require_heads(const Result& result, const std::vector<std::string>& heads) {
   if (heads.empty()) return;
   const std::vector<HeadName> known = known_heads(result);

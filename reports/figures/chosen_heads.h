@@ -26,6 +26,9 @@ struct ChosenHead {
 std::vector<ChosenHead> chosen_heads(const Result& result, std::string_view field, const FigureOptions& options,
                                      std::size_t most = 4);
 
+/// The Fields that say which heads are the clearest: extras of the figures that choose heads.
+std::vector<std::string> clearness_fields();
+
 /// Refuses heads that a result knows nothing of, whatever is drawn of it.
 /// @param heads  "L2H3"
 /// @throws ShapeError that says which there are; FormatError if a name is none

@@ -10,4 +10,9 @@ namespace headwave {
 /// Source: Yamamoto and Matsuzaki 2023, figure 1.
 FigureKind cluster_shares_figure();
 
+/// The same of score_cluster, with the colours of score_centroids_figure().
+///
+/// Source: Yamamoto and Matsuzaki 2023 for GPT-2 and BART.
+FigureKind score_shares_figure();
+
 }  // namespace headwave

@@ -156,12 +156,12 @@ GnuplotFigure draw_cross_covariance(const Result& result, const FigureOptions& o
 FigureKind cross_covariance_figure() {
   return {"cross_covariance",
           {"cross_covariance/weighted_centred", "cross_covariance/correlation"},
-          {"measured_offset/offset", "measured_offset/weight", "measured_offset/threshold"},
+          clearness_fields(),
           "Where the scores of single heads point. Above: cross-covariances of redefined query and key columns, summed "
           "with their gains as weights, which is the sum of the unscaled scores along a diagonal; row means of the "
           "scores taken away, divided by T, mean over documents. The dot and its number mark the maximum in tokens, "
           "unless it is where the lags end. Below: correlations of the columns with the largest gains, less their mean "
-          "over lags. Sums have their own scales.",
+          "over lags. Sums have their own scales; lags up to 30 are shown.",
           draw_cross_covariance};
 }
 

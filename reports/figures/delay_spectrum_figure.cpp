@@ -184,12 +184,13 @@ FigureKind delay_spectrum_figure() {
           {"delay_spectrum/by_frequency", "delay_spectrum/cross_real", "delay_spectrum/cross_imaginary",
            "delay_spectrum/estimate", "delay_spectrum/offset", "delay_spectrum/lower", "delay_spectrum/upper",
            "delay_spectrum/coherence"},
-          {"measured_offset/offset", "measured_offset/weight", "measured_offset/threshold"},
+          clearness_fields(),
           "The delay in tokens that each frequency of single heads' queries and keys points to: the area of a dot is "
           "its share of the head's largest |C(f)|, the cross-spectrum's modulus. Line and band: the delay that all "
           "frequencies agree on best, grey where it cannot be told from chance, and its bootstrap interval over "
           "documents. A frequency knows its delay up to T/f: none lies in the grey area, and hollow dots show the "
-          "multiple nearest to the line. Dots beyond a panel are left out.",
+          "multiple nearest to the line. Dots beyond a panel are left out, and frequencies more than a "
+          "tenth beyond the last at which |C(f)| of a head is 1 % of its largest.",
           draw_delay_spectrum};
 }
 

@@ -12,12 +12,14 @@ class GnuplotFigure;
 
 /// What to draw, and how to keep it.
 struct FigureOptions {
+  std::vector<std::string>
+      only;  ///< "offset_profile", figures that are drawn; empty: all that a result can be drawn as
   std::vector<std::string> heads;  ///< "L2H3", what figures of single heads show: maps, waves, covariances; empty: a
                                    ///< few of those in the result, the ones with the clearest offset first
   std::string pairs = "all";  ///< which query-key pairs offset profiles count: also "without_special", "without_sink"
   Index tokens = 15;          ///< how many of a text's first tokens an attention map shows, 256 at most
   std::vector<std::string> formats = {"pdf", "svg", "png"};
-  bool keep_data = true;  ///< write the plotted numbers beside each figure, as tab-separated values
+  bool keep_data = true;  ///< write beside each figure the plotted numbers, as tab-separated values, and its caption
   FigureStyle style;      ///< width, letters and colours
 };
 

@@ -2,14 +2,22 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "../../core/numbers/error.h"
+#include "../../core/numbers/nearest_name.h"
 #include "../drawing/gnuplot.h"
+#include "../drawing/visible_text.h"
 #include "account_profile_figure.h"
 #include "attention_map_figure.h"
+#include "captions.h"
 #include "carried_waves_figure.h"
 #include "chosen_heads.h"
 #include "cluster_centroids_figure.h"
 #include "cluster_shares_figure.h"
 #include "cluster_sweep_figure.h"
+#include "comparison_figure.h"
 #include "cross_covariance_figure.h"
 #include "delay_spectrum_figure.h"
 #include "head_account_figure.h"
@@ -41,46 +49,66 @@ bool is_there(const Result& result, const std::string& name) {
   return field != nullptr && !(field->axes.empty() && field->attributes.contains("undefined"));
 }
 
+std::string names_of(const std::vector<const FigureKind*>& kinds) {
+  std::vector<std::string> names;
+  for (const FigureKind* kind : kinds) names.push_back(kind->name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void require_kind(const std::string& name, const std::vector<const FigureKind*>& drawable) {
+  if (std::ranges::any_of(drawable, [&](const FigureKind* kind) { return kind->name == name; })) return;
+  std::vector<std::string> known;
+  for (const FigureKind& kind : figure_kinds()) {
+    if (kind.name == name)
+      throw ShapeError(fmt::format("the figure {} shows {}, which this result has not; it can be drawn as {}", name,
+                                   fmt::join(kind.fields, ", "), names_of(drawable)));
+    known.push_back(kind.name);
+  }
+  const std::string meant = did_you_mean(name, known);
+  throw FormatError(fmt::format("there is no figure '{}'{}", visible_text(name),
+                                meant.empty() ? "; this result can be drawn as " + names_of(drawable) : meant));
+}
+
 }  // namespace
 
 const std::vector<FigureKind>& figure_kinds() {
   static const std::vector<FigureKind> kinds{
-      attention_map_figure(),        offset_profile_figure(),    word_profile_figure(),
-      position_kernel_figure(),      cluster_centroids_figure(), cluster_shares_figure(),
-      cluster_sweep_figure(),        position_spectrum_figure(), position_components_figure(),
-      position_correlation_figure(), redefined_figure(),         wave_spectra_figure(),
-      cross_covariance_figure(),     weighted_profile_figure(),  phase_spectrum_figure(),
-      delay_spectrum_figure(),       offset_agreement_figure(),  account_profile_figure(),
-      head_account_figure(),         offset_by_query_figure(),   rotary_wave_figure(),
-      rotary_use_figure(),           position_split_figure(),    head_types_figure(),
-      carried_waves_figure(),        re_aiming_figure(),
+      attention_map_figure(),       offset_profile_figure(),       word_profile_figure(),   position_kernel_figure(),
+      cluster_centroids_figure(),   cluster_shares_figure(),       cluster_sweep_figure(),  position_spectrum_figure(),
+      position_components_figure(), position_correlation_figure(), redefined_figure(),      wave_spectra_figure(),
+      cross_covariance_figure(),    weighted_profile_figure(),     phase_spectrum_figure(), delay_spectrum_figure(),
+      offset_agreement_figure(),    account_profile_figure(),      head_account_figure(),   offset_by_query_figure(),
+      rotary_wave_figure(),         rotary_use_figure(),           position_split_figure(), head_types_figure(),
+      carried_waves_figure(),       score_centroids_figure(),      score_shares_figure(),   re_aiming_figure(),
+      comparison_figure(),
   };
   return kinds;
 }
 
-std::vector<const FigureKind*> drawable_kinds(const std::vector<std::string>& fields) {
-  std::vector<const FigureKind*> drawable;
+std::vector<const FigureKind*> kinds_of(const Result& result, const std::vector<std::string>& only) {
+  std::vector<const FigureKind*> kinds;
   for (const FigureKind& kind : figure_kinds())
-    if (std::all_of(kind.fields.begin(), kind.fields.end(), [&](const std::string& name) {
-          return std::find(fields.begin(), fields.end(), name) != fields.end();
-        }))
-      drawable.push_back(&kind);
-  return drawable;
+    if (std::ranges::all_of(kind.fields, [&](const std::string& name) { return is_there(result, name); }))
+      kinds.push_back(&kind);
+  for (const std::string& name : only) require_kind(name, kinds);
+  if (!only.empty())
+    std::erase_if(kinds, [&](const FigureKind* kind) { return std::ranges::count(only, kind->name) == 0; });
+  return kinds;
 }
 
 std::vector<std::filesystem::path> draw_figures(const Result& result, const std::filesystem::path& folder,
                                                 const FigureOptions& options, const FigureCallback& begins) {
   require_heads(result, options.heads);
-  std::vector<std::string> present;
-  for (const Field& field : result.fields)
-    if (is_there(result, field.name)) present.push_back(field.name);
-  const std::vector<const FigureKind*> kinds = drawable_kinds(present);
+  const std::vector<const FigureKind*> kinds = kinds_of(result, options.only);
   std::vector<std::filesystem::path> written;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     if (begins) begins(kinds[i]->name, i + 1, kinds.size());
     const auto files =
         kinds[i]->draw(result, options).write(folder, kinds[i]->name, options.formats, options.keep_data);
     written.insert(written.end(), files.begin(), files.end());
+    if (!options.keep_data) continue;
+    const auto captions = write_caption(folder, kinds[i]->name, caption_of(*kinds[i], result, options));
+    written.insert(written.end(), captions.begin(), captions.end());
   }
   return written;
 }

@@ -15,17 +15,19 @@ const std::vector<FigureKind>& figure_kinds();
 /// Told which figure is about to be drawn: its name, its number from 1, and how many there are.
 using FigureCallback = std::function<void(const std::string& name, std::size_t number, std::size_t count)>;
 
-/// The sorts whose Fields are all among these names.
-std::vector<const FigureKind*> drawable_kinds(const std::vector<std::string>& fields);
+/// The sorts that a result can be drawn as, in their order; of them `only` those named, where any are.
+/// @throws FormatError if a name is none, with the nearest; ShapeError if the result has not what such a figure shows
+std::vector<const FigureKind*> kinds_of(const Result& result, const std::vector<std::string>& only = {});
 
-/// Draws every sort of figure whose Fields are in the result.
+/// Draws the figures of a result: kinds_of() it and options.only.
 ///
 /// Drawing is gnuplot's work, which is started as a child process once per figure.
-/// @param folder  where name.pdf, name.svg, name.png and name.tsv go; made if it is not there
+/// @param folder  where name.pdf, name.svg, name.png, the numbers in name.tsv and the captions in name.txt and name.tex
+///                go; made if it is not there
 /// @param begins  may be empty
 /// @returns the files written, figure by figure
 /// @throws ShapeError if a head is asked for that is not in the result, or a Field has another shape than described;
-///         FormatError if a head's name is none; IoError if gnuplot is missing or a file cannot be written
+///         FormatError if a head's name is none; both as kinds_of(); IoError if gnuplot is missing or a file cannot be written
 std::vector<std::filesystem::path> draw_figures(const Result& result, const std::filesystem::path& folder,
                                                 const FigureOptions& options = {}, const FigureCallback& begins = {});
 

@@ -86,7 +86,9 @@ FigureKind head_account_figure() {
           "What accounts for every head's offset profile. The numbers are shares of its shape in per cent, terms from "
           "one half of the documents and profiles of the other, above what "
           "positions explain alone, below the most that position, content and spread explain together. Positional and "
-          "mixed heads prefer offsets by position more than they would with places in random order.",
+          "mixed heads prefer offsets by position more than they would with places in random order. Numbers are left "
+          "out where cells are too small to "
+          "read them.",
           draw_head_account};
 }
 

@@ -14,8 +14,6 @@ namespace headwave {
 
 namespace {
 
-constexpr double smallest_number = 3.0;  // points; smaller numbers are left out
-
 PanelGrid grid_of(const HeadCells& cells, const FigureStyle& style) {
   const auto across = static_cast<double>(cells.heads.size()), down = static_cast<double>(cells.layers.size());
   PanelGrid grid;
@@ -89,7 +87,7 @@ GnuplotFigure head_cells_figure(const HeadCells& cells, const DataTable& numbers
     if (table.rows().empty()) continue;
     const std::string file = page.data(table);
     panel.boxes(file, "1:2:(0.47):(0.46)", cells.kinds[kind].ink);
-    if (points < smallest_number) continue;
+    if (points < legible(0, style)) continue;  // what could not be read is left out
     for (const char* text : cells.texts)
       panel.texts(file, text, {.points = points, .ink = cells.kinds[kind].text, .anchor = Anchor::center});
   }

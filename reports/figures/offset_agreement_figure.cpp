@@ -47,9 +47,9 @@ Plane plane_of(const Result& result, const std::vector<std::vector<AgreementHead
   PanelGrid& grid = plane.grid;
   grid.panel_width = grid.panel_height = usual_width;
   grid.gap_x = 0.22;
-  grid.gap_y = 1.0;
+  grid.gap_y = 1.12;
   grid.left = 0.6;
-  grid.top = 0.5;
+  grid.top = 0.62;
   plane.baselines = baselines_of(result);
   if (!plane.baselines.empty()) grid.bottom += 0.16;
   grid = fitted(flowing(grid, panels.size(), panels.size() == 4 ? 2 : panels.size()), panels.size(), 1.95, style);
@@ -74,7 +74,7 @@ std::vector<Tic> tics(const Plane& plane, bool named) {
   double last = 0.0;
   for (const double t : {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}) {
     const double place = plane.inch() * offset_place(t);
-    if (t > plane.reach || place - last < 0.21) continue;
+    if (t > plane.reach || place - last < 0.27) continue;
     all.push_back({place, named ? fmt::format("{:g}", t) : ""});
     all.push_back({-place, named ? fmt::format("−{:g}", t) : ""});
     last = place;
@@ -104,13 +104,20 @@ DataTable numbers_of(const std::vector<AgreementHead>& heads, const std::string&
   return table;
 }
 
-/// The dots of one verdict as gnuplot draws them, intervals cut at the frame.
-DataTable dots_table(const std::vector<AgreementDot>& dots, bool agrees, const Plane& plane) {
+/// What dots are drawn alike.
+enum class Dots { differ, agree, agree_on_0 };
+
+Dots kind_of(const AgreementDot& dot) {
+  return !dot.agrees ? Dots::differ : dot.measured == 0 ? Dots::agree_on_0 : Dots::agree;
+}
+
+/// The dots of one kind as gnuplot draws them, intervals cut at the frame.
+DataTable dots_table(const std::vector<AgreementDot>& dots, Dots kind, const Plane& plane) {
   DataTable table({"x", "y", "size", "low", "high", "count"});
   const double end = plane.grid.panel_width / 2;
   const auto cut = [&](double t) { return std::isnan(t) ? t : std::clamp(plane.inch() * offset_place(t), -end, end); };
   for (const AgreementDot& dot : dots)
-    if (dot.agrees == agrees)
+    if (kind_of(dot) == kind)
       table.add_row({dot.x, dot.y, dot.size / dot_inches, cut(dot.lower), cut(dot.upper),
                      dot.heads.size() > 1 ? fmt::format("{}", dot.heads.size()) : ""});
   return table;
@@ -129,10 +136,15 @@ void add_names(Panel& panel, std::vector<AgreementDot> dots, const Plane& plane)
     const std::string name = dot.heads.size() == 1 ? head_name(head.layer, head.head) : "";
     labelled.push_back({middle + dot.x, middle + dot.y, dot.size, away(dot) * plane.inch() > 0.2 ? name : ""});
   }
-  const LabelArea area{plane.grid.panel_width, plane.grid.panel_height, 5.5, 8};
+  const LabelArea area{plane.grid.panel_width, plane.grid.panel_height, 6, 8};
   for (const LabelPlace& place : label_places(labelled, area))
     panel.note(labelled[place.dot].text, {value(place.left - middle), value(place.middle - middle)},
-               {.points = 5.5, .front = true});
+               {.points = 6, .front = true});
+}
+
+/// Whether a head looks at its own token and was predicted to: that needs no wave, so it is counted by itself.
+bool is_self_met(const AgreementHead& head) {
+  return head.verdict == "agrees" && head.measured == 0;
 }
 
 /// The prediction's name and how many heads came to which verdict.
@@ -141,20 +153,22 @@ void add_title(Panel& panel, const Plane& plane, std::size_t k, const std::strin
   const auto count = [&](const char* verdict) {
     return std::count_if(heads.begin(), heads.end(), [&](const auto& head) { return head.verdict == verdict; });
   };
+  const auto zeros = std::count_if(heads.begin(), heads.end(), is_self_met);
   const PanelGrid& grid = plane.grid;
   const double left = grid.panel_left(grid.column_of(k)), y = grid.panel_bottom(grid.row_of(k)) + grid.panel_height;
-  panel.note(prediction, grid.at(left, y + 0.3), {.points = 8, .bold = true});
+  panel.note(prediction, grid.at(left, y + 0.42), {.points = 8, .bold = true});
   const double narrow = std::min(1.0, grid.panel_width / usual_width);
   const auto entry = [&](double place, const Ink& ink, Shape shape, const std::string& words) {
     const double x = place * narrow;
-    panel.mark(grid.at(left + x, y + 0.3), {ink, 0.8, shape});
-    panel.note(words, grid.at(left + x + 0.08, y + 0.3), {.points = 7, .ink = ink});
+    panel.mark(grid.at(left + x, y + 0.27), {ink, 0.7, shape});
+    panel.note(words, grid.at(left + x + 0.08, y + 0.27), {.points = 7, .ink = ink});
   };
-  entry(0.86, ink::agrees, Shape::disc, fmt::format("{} agree", count("agrees")));
-  entry(1.54, ink::differs, Shape::square, fmt::format("{} differ", count("differs")));
-  panel.note(fmt::format("no prediction: {}, no measurement: {}, neither: {}", count("unpredicted"),
-                         count("unrealised"), count("undefined")),
-             grid.at(left, y + 0.12), {.points = 6 * narrow, .ink = ink::note});
+  entry(0.04, ink::agrees, Shape::disc, fmt::format("{} agree", count("agrees") - zeros));
+  entry(0.7, ink::differs, Shape::square, fmt::format("{} differ", count("differs")));
+  entry(1.36, ink::chance, Shape::disc, fmt::format("{} agree on 0", zeros));
+  panel.note(fmt::format("not predicted: {}, not measured: {}, neither: {}", count("unpredicted"), count("unrealised"),
+                         count("undefined")),
+             grid.at(left, y + 0.11), {.points = 6, .ink = ink::note});
 }
 
 /// Axes, lines through 0, and what stands outside.
@@ -187,13 +201,14 @@ void add_panel(Page& page, const Plane& plane, std::size_t k, const std::string&
   const std::string band = page.data(band_of(plane));
   panel.band(band, "1:3:4", ink::tolerance);
   panel.curve(band, "1:2", {ink::reference, 0.8});
-  for (const bool agrees : {false, true}) {
-    if (std::none_of(dots.begin(), dots.end(), [&](const auto& dot) { return dot.agrees == agrees; })) continue;
-    const std::string file = page.data(dots_table(dots, agrees, plane));
-    const Ink ink = agrees ? ink::agrees : ink::differs;
+  for (const Dots kind : {Dots::agree_on_0, Dots::differ, Dots::agree}) {
+    const DataTable table = dots_table(dots, kind, plane);
+    if (table.rows().empty()) continue;
+    const std::string file = page.data(table);
+    const Ink ink = kind == Dots::agree ? ink::agrees : kind == Dots::differ ? ink::differs : ink::chance;
     panel.strokes(file, "1:4:(0):($5-$4)", {ink, 0.8});
-    panel.dots(file, "1:2:3", {.ink = ink, .shape = agrees ? Shape::disc : Shape::square});
-    panel.texts(file, "1:2:6", {.points = 5, .bold = true, .ink = ink::paper, .anchor = Anchor::center});
+    panel.dots(file, "1:2:3", {.ink = ink, .shape = kind == Dots::differ ? Shape::square : Shape::disc});
+    panel.texts(file, "1:2:6", {.points = 6, .bold = true, .ink = ink::paper, .anchor = Anchor::center});
   }
 }
 
@@ -220,17 +235,18 @@ GnuplotFigure draw_offset_agreement(const Result& result, const FigureOptions& o
 }  // namespace
 
 FigureKind offset_agreement_figure() {
-  return {"offset_agreement",
-          {"offset_agreement/measured", "offset_agreement/predicted", "offset_agreement/verdict"},
-          {"phase_delay/lower", "phase_delay/upper", "rotary_wave/lower", "rotary_wave/upper", "rotary_wave/status",
-           "delay_spectrum/lower", "delay_spectrum/upper"},
-          "Offsets predicted by the account, from weights alone, from phases and from scores against the measured "
-          "ones, in tokens, on "
-          "axes even about 0 and logarithmic further out; a measured 0 is a head that looks at its own token. Bars are "
-          "bootstrap intervals, grey is what counts as meeting. A number stands for so many heads in one place; dots "
-          "that would cover each other are moved aside. Heads far from the diagonal are named. The line below says "
-          "what would be met by always naming one and the same offset.",
-          draw_offset_agreement};
+  return {
+      "offset_agreement",
+      {"offset_agreement/measured", "offset_agreement/predicted", "offset_agreement/verdict"},
+      {"phase_delay/lower", "phase_delay/upper", "rotary_wave/lower", "rotary_wave/upper", "rotary_wave/status",
+       "delay_spectrum/lower", "delay_spectrum/upper"},
+      "Offsets predicted by the account, from weights alone, from phases and from scores against the measured ones, "
+      "in tokens, on axes even about 0 and logarithmic further out. Grey dots are heads that look at their own "
+      "token and were predicted to, which takes no wave: they are counted by themselves. Bars are bootstrap "
+      "intervals, the grey area is what counts as meeting. A number stands for so many heads in one place; dots "
+      "that would cover each other are moved aside. Heads far from the diagonal are named. The line below says "
+      "what would be met by always naming one and the same offset.",
+      draw_offset_agreement};
 }
 
 }  // namespace headwave

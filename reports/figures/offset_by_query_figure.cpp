@@ -19,7 +19,7 @@ namespace headwave {
 namespace {
 
 constexpr std::size_t most_band_heads = 4;
-constexpr double darkest = 1e-4;  // of a query's attention in one cell: what is less is drawn as that
+constexpr double least_weight = 1e-4;  // of a query's attention in one cell: what is less is drawn as that
 
 PanelGrid band_grid(std::size_t heads, const OffsetBands& bands, const FigureStyle& style) {
   PanelGrid grid;
@@ -76,7 +76,7 @@ void add_weights(Page& page, Panel& panel, const OffsetBands& bands, const Chose
   const auto amount = [&](std::size_t unit, std::size_t band) {
     const Index bin = bands.units[unit];
     const double weight = bin < 0 ? std::nan("") : bands.weight(head.row, band, static_cast<std::size_t>(bin));
-    return std::isnan(weight) ? weight : std::max(weight, darkest);
+    return std::isnan(weight) ? weight : std::max(weight, least_weight);
   };
   const Cells cells{bands.units.size(), bands.first.size(), amount, [](double x) { return x + 0.5; },
                     [](double y) { return y; }};
@@ -118,11 +118,11 @@ void add_shares(Panel& panel, const OffsetBands& bands, const PanelGrid& grid, c
 void add_color_bar(Page& page, Panel& panel) {
   const PanelGrid& grid = page.grid();
   const double x = grid.panel_left(grid.columns - 1) + grid.panel_width + 0.76, y = grid.panel_bottom(0);
-  panel.color_bar(
-      {.x = x,
-       .y = y,
-       .height = grid.panel_height,
-       .tics = {.named = {{1, "1"}, {0.1, "0.1"}, {0.01, "0.01"}, {1e-3, "0.001"}, {darkest, "1e-4"}}, .points = 6.5}});
+  panel.color_bar({.x = x,
+                   .y = y,
+                   .height = grid.panel_height,
+                   .tics = {.named = {{1, "1"}, {0.1, "0.1"}, {0.01, "0.01"}, {1e-3, "0.001"}, {least_weight, "1e-4"}},
+                            .points = 6.5}});
   panel.note("weight", grid.at(x, y + grid.panel_height + 0.1), {.points = 6.5});
 }
 
@@ -136,7 +136,7 @@ GnuplotFigure draw_offset_by_query(const Result& result, const FigureOptions& op
     add_axes(panel, bands, page.grid().is_lowest(k, heads.size()));
     if (page.grid().is_lowest(k, heads.size())) add_words(panel, bands, page.grid());
     panel.rectangle({share(0), share(0)}, {share(1), share(1)}, ink::shade_on_paper);
-    panel.color_range({darkest, 1}, true);
+    panel.color_range({least_weight, 1}, true);
     if (k == last_of_first_row) add_color_bar(page, panel);
     add_weights(page, panel, bands, heads[k]);
     for (const double edge : bands.edges()) panel.vertical(edge, {ink::strong_guide, 1.2});
@@ -155,14 +155,15 @@ FigureKind offset_by_query_figure() {
           {OffsetBands::profile_name, "offset_by_query/share_beyond", "offset_by_query/band_share",
            "offset_by_query/peak_offset", "offset_by_query/peak_source", "offset_by_query/peak_excess",
            "offset_by_query/band_last", "offset_by_query/bin_first", "offset_by_query/bin_last"},
-          {"measured_offset/offset", "measured_offset/weight", "measured_offset/threshold"},
+          clearness_fields(),
           "Where attention goes, by where its query stands: mean attention weight of a band's queries, rows down, at "
           "each offset t = key position minus query position; each by itself between the two lines, summed over bins "
           "of growing width beyond. A row sums to 1; grey is where no query of the band has a key. The percentages "
           "beside it are what of the band's attention lands beyond the lines. Dots mark single offsets there at which "
           "attention piles up, the largest of a band with its offset beside it: filled where mean queries and keys of "
-          "their "
-          "places alone bring it about, as an alias of the wave does, hollow where they do not or it is not known.",
+          "their places alone bring it about, as an alias of the wave does, hollow where they do not or it is not "
+          "known. Weights "
+          "below 1e-4 are drawn as that.",
           draw_offset_by_query};
 }
 

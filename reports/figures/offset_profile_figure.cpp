@@ -33,8 +33,8 @@ Profiles profiles_of(const Result& result, const std::string& pairs) {
 }
 
 GnuplotFigure draw_offset_profile(const Result& result, const FigureOptions& options) {
-  return profile_panels(profiles_of(result, options.pairs), {"mean_weight", "measured_offset", "mean attention weight"},
-                        options.style);
+  return profile_panels(profiles_of(result, options.pairs),
+                        {"mean_weight", "measured_offset", "mean attention weight", "measured offset"}, options.style);
 }
 
 }  // namespace
@@ -46,7 +46,9 @@ FigureKind offset_profile_figure() {
           "Mean attention weight at each offset t = key position minus query position, for every head, averaged over "
           "all query-key pairs at that offset. Each panel is scaled to its own largest value, written above it. The "
           "dot and its number mark the measured offset in tokens, an arrow one beyond the panel; a hollow dot stands "
-          "where the weight is less than twice what chance would reach. Panels in grey have no offset that rises above "
+          "where the weight is less than twice what chance would reach. The ink is the fuller the further the weight "
+          "exceeds that, evenly in its logarithm, up to 32 times. Offsets up to 16 tokens are shown. Panels in grey "
+          "have no offset that rises above "
           "the head's own null, or one at the end of the search alone.",
           draw_offset_profile};
 }

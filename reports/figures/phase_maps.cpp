@@ -78,6 +78,18 @@ std::size_t PhaseMaps::phase_at(double phase) const {
   return static_cast<std::size_t>(((std::lround((phase - phases[0]) / bin()) % count) + count) % count);
 }
 
+double map_difference(const PhaseMaps& maps, std::size_t row) {
+  double apart = 0, larger = 0;
+  for (std::size_t column = 0; column < maps.columns(); ++column)
+    for (std::size_t phase = 0; phase < maps.phases.size(); ++phase) {
+      const double query = maps.cell(0, row, column, phase), key = maps.cell(1, row, column, phase);
+      if (!std::isfinite(query) || !std::isfinite(key)) continue;
+      apart += (query - key) * (query - key);
+      larger += std::max(query * query, key * key);
+    }
+  return larger > 0 ? std::sqrt(apart / larger) : 0.0;
+}
+
 double bright_amplitude(const PhaseMaps& maps, std::size_t row) {
   std::vector<double> cells;
   for (std::size_t side = 0; side < phase_map_names.size(); ++side)

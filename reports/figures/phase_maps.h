@@ -45,6 +45,10 @@ struct PhaseMaps {
 /// @throws ShapeError if the Fields have other axes than described
 PhaseMaps phase_maps(const Result& result, const std::vector<std::size_t>& rows);
 
+/// How far a head's two maps differ: the root of the mean square difference of their cells over that of their larger
+/// ones; 0 where both are the same.
+double map_difference(const PhaseMaps& maps, std::size_t row);
+
 /// The amplitude that one cell in a thousand of a head's two maps exceeds; 1 where there is none above 0.
 double bright_amplitude(const PhaseMaps& maps, std::size_t row);
 

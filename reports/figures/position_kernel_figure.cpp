@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "../../core/fields/head_name.h"
 #include "../drawing/field_values.h"
 #include "../drawing/page.h"
 #include "cluster_peaks.h"
+#include "profile_panels.h"
 
 namespace headwave {
 
@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kernel_name = "position_atlas/kernel";
 constexpr const char* kernel_weight_name = "position_atlas/weight";
 constexpr double farthest_shown = 32.0;  // tokens on either side
-constexpr double three_texts = 0.56;     // inches that name, prediction and its weight take above a panel
+constexpr double three_texts = 0.68;     // inches that name, prediction and its weight take above a panel
 
 struct Kernels {
   std::vector<Index> layers, heads;
@@ -74,29 +74,40 @@ void add_panel(Page& page, const HeadPanels& grid, const Kernels& kernels, std::
   panel.y_axis(range_around(shown, 0.06));
   panel.without_y_tics();
   panel.vertical(0, {ink::zero_line, 0.7});
-  panel.above(head_name(layer, head), Anchor::left, {.points = grid.points, .bold = true, .up = 0.35});
+  add_head_name(panel, grid, grid.column(static_cast<Index>(h)), {layer, head});
   const bool narrow = grid.panel_width < three_texts;
   if (std::isfinite(weight) && !narrow)
     panel.above(fmt::format("{:.2f}", weight), Anchor::right, {.points = grid.points, .ink = ink::number, .up = 0.35});
   if (std::isfinite(predicted)) {
     if (std::abs(predicted) <= farthest_shown) panel.vertical(predicted, {ink::mark, 1});
-    panel.note(signed_offset(predicted), {share(narrow ? 1 : 0.6), share(1)},
+    panel.note(pointed_offset(predicted, farthest_shown), {share(narrow ? 1 : 0.6), share(1)},
                {.points = grid.points,
                 .bold = true,
                 .ink = ink::mark,
                 .anchor = narrow ? Anchor::right : Anchor::center,
                 .up = 0.35});
   }
+  if (const std::string arrow = end_arrow(shown); !arrow.empty() && !std::isfinite(predicted))
+    panel.note(
+        arrow, {share(narrow ? 1 : 0.6), share(1)},
+        {.points = grid.points, .ink = ink::number, .anchor = narrow ? Anchor::right : Anchor::center, .up = 0.35});
   panel.curve(page.numbers(table), "3:4", {std::isfinite(predicted) ? ink::measured : ink::undefined, 1.3});
 }
 
 GnuplotFigure draw_position_kernel(const Result& result, const FigureOptions& options) {
   const Kernels kernels = kernels_of(result);
-  const HeadPanels grid =
+  HeadPanels grid =
       head_panels(static_cast<Index>(kernels.layers.size()), static_cast<Index>(kernels.heads.size()), options.style);
+  std::vector<std::string> words{"line and number: predicted offset (tokens)",
+                                 "arrow: largest at the end of what is shown"};
+  if (grid.panel_width >= three_texts) words.emplace_back("upper right: share of attention that the maximum gets");
+  const auto notes = note_lines(words, grid.width());
+  const double below = note_line * static_cast<double>(notes.size());
+  grid.bottom += below;
   Page page(grid, options.style);
   for (std::size_t row = 0; row < kernels.predicted.size(); ++row) add_panel(page, grid, kernels, row);
-  page.title_below("offset t = key − query (tokens)");
+  page.title_below("offset t = key − query (tokens)", 0.1 + below);
+  page.note_below(notes);
   page.title_left("mean score by position (own scale)");
   return page.figure();
 }
@@ -111,7 +122,8 @@ FigureKind position_kernel_figure() {
       "What every head would do by its weights alone: mean score at each offset t = key position minus query "
       "position, of positions averaged over words, with what a token's word adds at t = 0, row means removed, each "
       "panel on its own scale. The line and its bold number mark the offset this predicts, the number right of it "
-      "the share of attention that the softmax of the whole kernel gives to its maximum. Panels in grey predict "
+      "the share of attention that the softmax of the whole kernel gives to its maximum. Offsets up to 32 tokens are "
+      "shown; an arrow stands where the score is largest at the end of them. Panels in grey predict "
       "none: they do not rise above their null, are largest at the end of the search, or hardly draw attention "
       "anywhere. Layers above 0 are a proxy, since the blocks between change positions and words; they are grey too "
       "where random words predict instead (word_profile).",

@@ -149,7 +149,9 @@ FigureKind position_split_figure() {
           "What hidden states are made of. Left: shares of their variance that depend on position alone, on the text "
           "alone, and on neither alone; the mark is what noise alone would put into the position part. Right: "
           "amplitude spectrum of the position part, absolute discrete Fourier transform over positions, not "
-          "normalised, mean over columns, colours logarithmic. Frequency 0 is left out.",
+          "normalised, mean over columns, colours logarithmic. Frequency 0 is left out; where there are more than 512, "
+          "neighbours "
+          "share a column, which shows the largest.",
           draw_position_split};
 }
 

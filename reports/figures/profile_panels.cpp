@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "../../core/fields/head_name.h"
 #include "../drawing/field_values.h"
 #include "../drawing/page.h"
 #include "cluster_peaks.h"
@@ -14,7 +13,8 @@ namespace headwave {
 
 namespace {
 
-constexpr double weak_ratio = 2.0;  // of weight to threshold
+constexpr double weak_ratio = 2.0, full_ratio = 32.0;  // of weight to threshold
+constexpr double weak_ink = 0.16, full_ink = 0.8;
 
 double peak_of(const Profiles& profiles, std::size_t row) {
   double peak = 0.0;
@@ -23,6 +23,12 @@ double peak_of(const Profiles& profiles, std::size_t row) {
     if (std::isfinite(weight)) peak = std::max(peak, weight);
   }
   return peak;
+}
+
+/// How full the ink is below a curve: even in the logarithm of how far it exceeds what chance reaches.
+double strength_of(double ratio) {
+  const double part = std::log(ratio) / std::log(full_ratio);
+  return std::isfinite(part) ? std::lerp(weak_ink, full_ink, std::clamp(part, 0.0, 1.0)) : weak_ink;
 }
 
 /// How large letters are and where they stand, in parts of the panel's height.
@@ -41,8 +47,8 @@ void mark(Panel& panel, double offset, double height, bool weak, const Lettering
   Letters letters{.points = lettering.points, .bold = true, .ink = ink::mark};
   if (std::abs(offset) > profile_window) {
     letters.anchor = offset < 0 ? Anchor::left : Anchor::right;
-    const std::string text = offset < 0 ? "← " + signed_offset(offset) : signed_offset(offset) + " →";
-    panel.note(text, {share(offset < 0 ? 0.03 : 0.97), share(1 - lettering.above_frame())}, letters);
+    panel.note(pointed_offset(offset, profile_window),
+               {share(offset < 0 ? 0.03 : 0.97), share(1 - lettering.above_frame())}, letters);
     return;
   }
   letters.anchor = Anchor::center;
@@ -81,28 +87,49 @@ void add_panel(Page& page, const HeadPanels& grid, const Profiles& profiles, con
   panel.y_axis({0, lettering.top()});
   panel.without_y_tics();
   panel.vertical(0, {ink::zero_line, 0.7}, value(1));
-  panel.above(head_name(layer, head), Anchor::left,
-              {.points = grid.points, .bold = true, .up_share = lettering.above_frame()});
+  add_head_name(panel, grid, grid.column(h), {layer, head});
   panel.above(peak_text(peak, grid.panel_width), Anchor::right,
-              {.points = grid.points, .ink = ink::number, .up_share = lettering.above_frame()});
+              {.points = grid.points, .ink = ink::number, .up = 0.35});
   if (!std::isnan(marked))
     mark(panel, marked, height, row < profiles.ratio.size() && profiles.ratio[row] < weak_ratio, lettering);
-  const Ink ink = profiles.marked.empty() || !std::isnan(marked) ? ink::measured : ink::undefined;
+  const bool told = profiles.marked.empty() || !std::isnan(marked);
+  const Ink ink = told ? ink::measured : ink::undefined;
   const std::string file = page.numbers(table), columns = fmt::format("3:($4/{})", unit);
-  panel.area(file, columns, 0, ink, 0.22);
+  panel.area(file, columns, 0, ink, told && row < profiles.ratio.size() ? strength_of(profiles.ratio[row]) : weak_ink);
   panel.curve(file, columns, {ink, 1.3});
+}
+
+std::vector<std::string> notes_of(const Profiles& profiles, const ProfileNames& names) {
+  std::vector<std::string> notes{"upper right: the panel's peak"};
+  if (!profiles.marked.empty()) notes.push_back("dot: " + names.mark + " (tokens)");
+  if (!profiles.ratio.empty()) {
+    notes.emplace_back("hollow: below twice chance");
+    notes.emplace_back("the fuller the ink, the further above chance");
+  }
+  return notes;
 }
 
 }  // namespace
 
+void add_head_name(Panel& panel, const HeadPanels& grid, Index column, const HeadName& name) {
+  const std::string words = grid.layers_left ? fmt::format("H{}", name.head) : head_name(name.layer, name.head);
+  panel.above(words, Anchor::left, {.points = grid.points, .bold = true, .up = 0.35});
+  if (grid.layers_left && column == 0)
+    panel.note(fmt::format("L{}", name.layer), {share(-0.06 / grid.panel_width), share(0.4)},
+               {.points = grid.points, .bold = true, .anchor = Anchor::right});
+}
+
 GnuplotFigure profile_panels(const Profiles& profiles, const ProfileNames& names, const FigureStyle& style) {
   const auto heads = static_cast<Index>(profiles.heads.size());
-  const HeadPanels grid =
-      head_panels(static_cast<Index>(profiles.layers.size()), heads, style, heads <= 4 ? 0.6 : 0.66);
+  HeadPanels grid = head_panels(static_cast<Index>(profiles.layers.size()), heads, style, heads <= 4 ? 0.6 : 0.66);
+  const auto notes = note_lines(notes_of(profiles, names), grid.width());
+  const double below = note_line * static_cast<double>(notes.size());
+  grid.bottom += below;
   Page page(grid, style);
   for (std::size_t row = 0; row < profiles.layers.size() * profiles.heads.size(); ++row)
     add_panel(page, grid, profiles, names, row);
-  page.title_below("offset t = key − query (tokens)");
+  page.title_below("offset t = key − query (tokens)", 0.1 + below);
+  page.note_below(notes);
   page.title_left(grid.height() > 3 ? names.title + " ÷ the panel's peak" : "weight ÷ peak");
   return page.figure();
 }

@@ -4,8 +4,10 @@
 #include <vector>
 
 #include "../../core/fields/field.h"
+#include "../../core/fields/head_name.h"
 #include "../drawing/figure_style.h"
 #include "../drawing/gnuplot.h"
+#include "../drawing/panel.h"
 
 namespace headwave {
 
@@ -31,9 +33,15 @@ Profiles profiles_within(const Field& field, const std::vector<double>& all, con
 struct ProfileNames {
   std::string weight, marked;  ///< columns: "mean_weight", "measured_offset"
   std::string title;           ///< "mean attention weight"
+  std::string mark;            ///< "measured offset"
 };
 
-/// A panel for every head, layers in rows, each on its own scale; offsets below the ratio 2 are marked hollow.
+/// The head's name above its panel's left end; of its layer left of the row where that is where layers are named.
+/// @param column  of the panel
+void add_head_name(Panel& panel, const HeadPanels& grid, Index column, const HeadName& name);
+
+/// A panel for every head, layers in rows, each on its own scale. Where ratios are known, offsets below 2 are marked
+/// hollow, and the ink below a curve is the fuller the larger they are, up to 32.
 GnuplotFigure profile_panels(const Profiles& profiles, const ProfileNames& names, const FigureStyle& style);
 
 }  // namespace headwave

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ namespace {
 constexpr const char* query_name = "redefined/query";
 constexpr std::size_t most_waves = 2;
 constexpr double positions_shown = 64;  // positions
+constexpr double least_shift = 1.0 / 16,
+                 most_shift = 0.5;  // of a period: what can be seen, and told from the other side
 
 struct Waves {
   std::vector<double> positions;
@@ -72,6 +75,21 @@ std::string title_of(const Result& result, std::size_t row, double component) {
   return title;
 }
 
+/// Places of the waves to show: those of which the measured offset is a part of a period that can be seen first, as
+/// periodic as they come, then the others.
+std::vector<std::size_t> waves_shown(const Result& result, const Waves& waves, const ChosenHead& head, double length) {
+  std::vector<std::size_t> order(waves.stored);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_partition(order.begin(), order.end(), [&](std::size_t wave) {
+    const double component = (*waves.component)[head.row * waves.stored + wave];
+    const double f = of_column(result, "periodic_columns/peak_frequency", head.row, component);
+    const double shift = std::abs(head.measured) * f / length;
+    return shift >= least_shift && shift <= most_shift;
+  });
+  order.resize(waves.shown);
+  return order;
+}
+
 Line query_line() {
   return categorical_line(0, 1.5);
 }
@@ -120,7 +138,8 @@ void add_y_axis(Panel& panel, const std::vector<double>& values) {
 
 /// One wave: its query course solid, its key course dashed.
 void add_panel(Page& page, const Result& result, const Waves& waves, const ChosenHead& head, std::size_t k) {
-  const std::size_t wave = k % waves.shown, row = head.row * waves.stored + wave;
+  const auto shown_waves = waves_shown(result, waves, head, static_cast<double>(waves.positions.size()));
+  const std::size_t row = head.row * waves.stored + shown_waves[k % waves.shown];
   const double component = (*waves.component)[row], first = waves.positions.front();
   DataTable table({"layer", "head", "component", "position", "query", "key"});
   std::vector<double> shown;
@@ -161,15 +180,18 @@ GnuplotFigure draw_redefined(const Result& result, const FigureOptions& options)
 }  // namespace
 
 FigureKind redefined_figure() {
-  return {"redefined",
-          {"redefined/query", "redefined/key", "redefined/component"},
-          {"qk_svd/gain", "periodic_columns/peak_frequency", "measured_offset/offset"},
-          "Redefined queries Q = X U_Q and keys K = X U_K of single heads, with U_Q S U_K^T the singular value "
-          "decomposition of W_Q W_K^T: the two most periodic columns over the first tokens of the first document, in "
-          "the units of the hidden states X, each panel on its own scale. Columns count from 1 by descending gain "
-          "(singular value); f is the query column's peak in cycles per T tokens; offsets are the measured ones, in "
-          "tokens.",
-          draw_redefined};
+  return {
+      "redefined",
+      {"redefined/query", "redefined/key", "redefined/component"},
+      {"qk_svd/gain", "periodic_columns/peak_frequency", "measured_offset/offset"},
+      "Redefined queries Q = X U_Q and keys K = X U_K of single heads, with U_Q S U_K^T the singular value "
+      "decomposition of W_Q W_K^T: two of the most periodic columns over the first 64 tokens of the first "
+      "document, in the units of the hidden states X, each panel on its own scale. Columns of which the head's offset "
+      "is between a sixteenth and half of a period come first: in slower ones the shift could not be seen. Columns "
+      "count from 1 by descending gain (singular value); f is the query column's peak in cycles per T tokens; offsets "
+      "are the measured ones, in "
+      "tokens.",
+      draw_redefined};
 }
 
 }  // namespace headwave

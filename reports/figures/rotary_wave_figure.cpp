@@ -134,7 +134,7 @@ GnuplotFigure draw_rotary_wave(const Result& result, const FigureOptions& option
 FigureKind rotary_wave_figure() {
   return {"rotary_wave",
           {frequency_name, real_name, imaginary_name, estimate_name},
-          {"measured_offset/offset", "measured_offset/weight", "measured_offset/threshold"},
+          clearness_fields(),
           "Where the wave that rotary positions have built in points single heads. Each dot is a pair of channels: its "
           "phase between mean query and mean key against the frequency at which it turns, larger the more it "
           "contributes. Pairs that ask for one offset lie on its line; the strong line is that of the offset t where "

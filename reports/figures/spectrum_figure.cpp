@@ -105,7 +105,7 @@ void add_panel(Page& page, const LabelledSpectrum& spectrum, std::size_t k) {
   const double middle = grid.panel_left(grid.column_of(k)) + grid.panel_width / 2;
   Panel& panel = page.panel(k);
   panel.title_below(fmt::format("frequency f (cycles/T, T = {:g})", spectrum.length));
-  panel.title_left("amplitude |DFT|", 0.48);
+  panel.title_left("amplitude |DFT|, mean and quartiles", 0.48);
   panel.note("period T/f (tokens)", grid.at(middle, top + 0.33), {.anchor = Anchor::center});
   panel.legend_over(top + 0.54);
   panel.x_axis({0, highest});
@@ -158,13 +158,21 @@ GnuplotFigure spectra_figure(const std::vector<LabelledSpectrum>& spectra, const
   return page.figure();
 }
 
+std::string spectra_caption(const std::vector<LabelledSpectrum>& spectra) {
+  std::string names;
+  for (const LabelledSpectrum& spectrum : spectra)
+    names += (names.empty() ? "" : ", ") + shortened(visible_text(spectrum.label), 44);
+  return fmt::format("{} Models: {}.", position_spectrum_figure().caption, names);
+}
+
 FigureKind position_spectrum_figure() {
   return {
       "position_spectrum",
       {"position_spectrum/mean", "position_spectrum/lower_quartile", "position_spectrum/upper_quartile"},
       {"position_spectrum/word_mean", "position_spectrum/word_lower_quartile", "position_spectrum/word_upper_quartile"},
       "Amplitude spectrum of the position embedding: absolute discrete "
-      "Fourier transform of each column over positions, mean over columns and band between the quartiles. Words, "
+      "Fourier transform of each column over positions, mean over columns and band between their quartiles. A mean "
+      "above its band is the work of few columns with large amplitudes. The axis shows four decades at most. Words, "
       "where shown, are the embeddings of a text's tokens in the same transform. Frequency 0 is left out.",
       draw_position_spectrum};
 }

@@ -30,6 +30,9 @@ struct LabelledSpectrum {
 /// @throws ShapeError if there is none, or the lengths of a spectrum's vectors differ; FormatError if the style is none
 GnuplotFigure spectra_figure(const std::vector<LabelledSpectrum>& spectra, const FigureStyle& style = {});
 
+/// What stands below them in a paper, and whose they are.
+std::string spectra_caption(const std::vector<LabelledSpectrum>& spectra);
+
 /// The spectrum of a Result's position embedding, and of its words where the Result has one.
 FigureKind position_spectrum_figure();
 

@@ -19,15 +19,18 @@ constexpr double log_from = 8;  // largest over smallest amplitude; beyond, smal
 struct Curve {
   const char* field;
   const char* title;  ///< in the legend; empty: a null
-  int color;
-  double width;  ///< keys broad, queries narrow before them: often the two are the same
+  Ink ink;
+  double width;  ///< keys broad and pale, queries narrow before them: often the two are the same
+  const char* dash;
 };
 
 /// The nulls first: they lie behind.
-constexpr std::array drawn_curves{
-    Curve{"wave_spectra/state_shuffled", "", 2, 1.2}, Curve{"wave_spectra/key_shuffled", "", 1, 1.2},
-    Curve{"wave_spectra/query_shuffled", "", 0, 1.2}, Curve{"wave_spectra/state", "states X", 2, 1.2},
-    Curve{"wave_spectra/key", "keys K", 1, 2.2},      Curve{"wave_spectra/query", "queries Q", 0, 1.1}};
+const std::array drawn_curves{Curve{"wave_spectra/state_shuffled", "", categorical(2), 1.2, "."},
+                              Curve{"wave_spectra/key_shuffled", "", ink::broad, 2, "-"},
+                              Curve{"wave_spectra/query_shuffled", "", categorical(0), 1, "-"},
+                              Curve{"wave_spectra/state", "states X", categorical(2), 1.2, "_"},
+                              Curve{"wave_spectra/key", "keys K", ink::broad, 4, ""},
+                              Curve{"wave_spectra/query", "queries Q", categorical(0), 1.1, ""}};
 
 bool is_null(const Curve& curve) {
   return *curve.title == '\0';
@@ -87,7 +90,7 @@ std::vector<LegendEntry> legend_of() {
   std::vector<LegendEntry> entries;
   for (std::size_t c = drawn_curves.size(); c-- > 0;)
     if (!is_null(drawn_curves[c]))
-      entries.push_back({drawn_curves[c].title, {categorical(drawn_curves[c].color), drawn_curves[c].width}});
+      entries.push_back({drawn_curves[c].title, {drawn_curves[c].ink, drawn_curves[c].width, drawn_curves[c].dash}});
   entries.push_back({"shuffled", {ink::number, 1.2, "-"}});
   return entries;
 }
@@ -134,8 +137,7 @@ void add_panel(Page& page, const Spectra& spectra, const Amplitudes& amplitudes,
   panel.above(fmt::format("layer {}", spectra.layers[layer]), Anchor::left, {.points = 7.5, .bold = true, .up = 0.5});
   const std::string file = page.numbers(table_of(spectra, layer));
   for (std::size_t c = 0; c < drawn_curves.size(); ++c)
-    panel.curve(file, fmt::format("2:{}", c + 3),
-                {categorical(drawn_curves[c].color), drawn_curves[c].width, is_null(drawn_curves[c]) ? "-" : ""});
+    panel.curve(file, fmt::format("2:{}", c + 3), {drawn_curves[c].ink, drawn_curves[c].width, drawn_curves[c].dash});
 }
 
 GnuplotFigure draw_wave_spectra(const Result& result, const FigureOptions& options) {
@@ -158,7 +160,9 @@ FigureKind wave_spectra_figure() {
           "Largest amplitude of redefined queries and keys over a layer's heads and columns, and of the hidden states "
           "that enter the layer over their columns: absolute discrete Fourier transform over positions, not "
           "normalised, mean over documents; all are expected maxima over one number of columns. Dashed: the same with "
-          "the positions in another order. All panels have one scale. Frequency 0 is left out.",
+          "the positions in another order. Where queries and keys agree, the thin line of the queries lies on the "
+          "broad one of "
+          "the keys. All panels have one scale, four decades at most. Frequency 0 is left out.",
           draw_wave_spectra};
 }
 

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "../../core/fields/head_name.h"
 #include "../drawing/page.h"
 #include "chosen_heads.h"
 #include "cluster_peaks.h"
+#include "profile_panels.h"
 #include "weighted_sums.h"
 
 namespace headwave {
@@ -42,11 +42,13 @@ void add_panel(Page& page, const HeadPanels& grid, const WeightedSums& sums, con
   panel.vertical(0, {ink::zero_line, 0.7});
   const auto [low, high] = std::minmax_element(shown.begin(), shown.end());
   if (low != shown.end() && *low < 0 && *high > 0) panel.level(0, {ink::pale_zero_line, 0.6});
-  panel.above(head_name(layer, head), Anchor::left, {.points = grid.points, .bold = true, .up = 0.35});
+  add_head_name(panel, grid, grid.column(h), {layer, head});
   if (peak < sums.lags.size()) {
     const Ink ink = measured ? ink::mark : ink::number;
     panel.above(signed_offset(at), Anchor::right, {.points = grid.points, .bold = true, .ink = ink, .up = 0.35});
     panel.mark({value(at), value(sums.value(row, peak))}, {ink, 0.3}, "", {.front = true});
+  } else if (const std::string arrow = end_arrow(shown); !arrow.empty()) {
+    panel.above(arrow, Anchor::right, {.points = grid.points, .bold = true, .ink = ink::number, .up = 0.35});
   }
   panel.curve(page.numbers(table), "3:4", {measured ? ink::measured : ink::reference, 1.3});
 }
@@ -59,11 +61,17 @@ GnuplotFigure draw_weighted_profile(const Result& result, const FigureOptions& o
   FigureOptions all = options;
   all.heads.clear();
   const auto heads = chosen_heads(result, "cross_covariance/weighted_centred", all, sums.rows());
-  const HeadPanels grid =
+  HeadPanels grid =
       head_panels(static_cast<Index>(sums.layers.size()), static_cast<Index>(sums.heads.size()), options.style);
+  const auto notes = note_lines({"dot and number: lag of the largest sum (tokens)", "grey: no measured offset",
+                                 "arrow: largest at the end of what is shown"},
+                                grid.width());
+  const double below = note_line * static_cast<double>(notes.size());
+  grid.bottom += below;
   Page page(grid, options.style);
   for (const ChosenHead& head : heads) add_panel(page, grid, sums, head);
-  page.title_below("lag t = key − query (tokens)");
+  page.title_below("lag t = key − query (tokens)", 0.1 + below);
+  page.note_below(notes);
   page.title_left(grid.height() > 3 ? "weighted sum of cross-covariances (own scale)" : "weighted sum");
   return page.figure();
 }
@@ -77,7 +85,8 @@ FigureKind weighted_profile_figure() {
           "Where the scores of every head point: gain-weighted sum of the cross-covariances of redefined queries and "
           "keys at each lag t = key position minus query position, which is the sum of the unscaled scores along a "
           "diagonal; row means of the scores taken away, each panel on its own scale. The dot and its number mark the "
-          "maximum in tokens, unless it is where the lags end. Panels in grey have no measured offset.",
+          "maximum in tokens, of lags up to 30, which are shown; an arrow stands where it is at their end. Panels in "
+          "grey have no measured offset.",
           draw_weighted_profile};
 }
 

@@ -19,7 +19,8 @@ GnuplotFigure draw_word_profile(const Result& result, const FigureOptions& optio
   if (const std::size_t rows = profiles.layers.size() * profiles.heads.size(); profiles.marked.size() != rows)
     throw ShapeError(fmt::format("{}: expected {} heads as in {}, found {}", word_offset_name, rows, profile_name,
                                  profiles.marked.size()));
-  return profile_panels(profiles, {"predicted_weight", "predicted_offset", "predicted weight"}, options.style);
+  return profile_panels(profiles, {"predicted_weight", "predicted_offset", "predicted weight", "predicted offset"},
+                        options.style);
 }
 
 }  // namespace
@@ -32,7 +33,8 @@ FigureKind word_profile_figure() {
       "Mean attention weight that documents of random words predict at each offset t = key position minus query "
       "position, for every head: from mean queries and keys, and what equal words add. Each panel is scaled to its "
       "own largest value, written above it. The dot and its number mark the predicted offset in tokens, an arrow one "
-      "beyond the panel. Panels in grey predict none: their largest weight is less than twice that of equal weights, "
+      "beyond the panel, which shows offsets up to 16 tokens. Panels in grey predict none: their largest weight is "
+      "less than twice that of equal weights, "
       "or lies at the end of the search.",
       draw_word_profile};
 }

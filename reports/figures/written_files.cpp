@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<const char*, 4> figure_endings = {".pdf", ".svg", ".png", ".tsv"};
+constexpr std::array figure_endings{".pdf", ".svg", ".png", ".tsv", ".txt", ".tex"};
 
 /// Where a result came from; nothing if the file is none.
 std::optional<Attributes> provenance_of(const fs::path& file) {

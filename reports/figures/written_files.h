@@ -11,7 +11,7 @@ namespace headwave {
 std::vector<std::filesystem::path> written_files(const std::filesystem::path& folder);
 
 /// The files that `headwave spectrum` left in a folder: N-name.h5 that are headwave results, and, where there is one,
-/// spectra.pdf, .svg, .png and .tsv.
+/// spectra.pdf, .svg, .png, .tsv, .txt and .tex.
 std::vector<std::filesystem::path> written_spectra(const std::filesystem::path& folder);
 
 /// The sub-folders of a folder in which kinds of attention have results of their own: self, causal, cross.

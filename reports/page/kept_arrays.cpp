@@ -7,6 +7,8 @@ const std::vector<KeptArray>& kept_arrays() {
       {.field = "head_account/measured_profile"},
       {.field = "head_account/predicted_profile"},
       {.field = "head_account/kernel", .store = Store::even},
+      {.field = "comparison/first_profile"},
+      {.field = "comparison/second_profile"},
       {.field = "offset_trace/mean_weight", .narrow = "offset", .narrow_to = 128},
       {.field = "offset_trace/null_weight", .store = Store::even},
       {.field = "offset_by_query/profile", .store = Store::even},

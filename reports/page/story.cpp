@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
 
 #include <fmt/format.h>
@@ -11,54 +10,14 @@
 #include "../../core/fields/head_name.h"
 #include "../drawing/field_values.h"
 #include "../drawing/visible_text.h"
+#include "../tables/comparison_table.h"
 #include "../tables/head_findings.h"
 #include "../tables/position_note.h"
+#include "../tables/run_sentence.h"
 
 namespace headwave {
 
 namespace {
-
-/// The last part of a path; models often lie in a folder called `model`, whose own folder has the name.
-std::string short_name(const std::string& path) {
-  std::filesystem::path whole(path);
-  if (whole.filename().empty()) whole = whole.parent_path();
-  const bool says_little = whole.filename() == "model" && whole.has_parent_path();
-  const std::filesystem::path name = says_little ? whole.parent_path().filename() / whole.filename() : whole.filename();
-  return visible_text(name.empty() ? path : name.string());
-}
-
-std::int64_t count_of(const Attributes& provenance, const std::string& name) {
-  const auto found = provenance.find(name);
-  const auto* count = found == provenance.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
-  return count == nullptr ? 0 : *count;
-}
-
-std::string counted(std::int64_t count, const std::string& one) {
-  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
-}
-
-std::string source_text(const Attributes& provenance) {
-  std::string source = visible_text(attribute_text(provenance, "source"));
-  const std::string file = attribute_text(provenance, "source_file");
-  if (file.empty()) return source;
-  return fmt::format("{} from {}", source, file == "-" ? "standard input" : short_name(file));
-}
-
-std::string run_sentence(const Attributes& provenance) {
-  const std::int64_t layers = count_of(provenance, "layers"), heads = count_of(provenance, "heads");
-  const std::int64_t documents = count_of(provenance, "documents"), length = count_of(provenance, "length");
-  if (layers == 0 || heads == 0) return {};
-  const std::string model = attribute_text(provenance, "model"), family = attribute_text(provenance, "model_family");
-  std::string text = model.empty() ? "A model" : short_name(model);
-  if (!family.empty() && family != model) text += fmt::format(" ({})", visible_text(family));
-  text += fmt::format(", {} of {}", counted(layers, "layer"), counted(heads, "head"));
-  if (const std::string kind = attribute_text(provenance, "attention"); !kind.empty())
-    text += fmt::format(", {} attention", visible_text(kind));
-  if (documents > 0)
-    text += fmt::format(", over {} of up to {}", counted(documents, "document"), counted(length, "token"));
-  if (const std::string source = source_text(provenance); !source.empty()) text += fmt::format(" ({})", source);
-  return text + ".";
-}
 
 /// "−1": people write a minus, not a hyphen.
 std::string offset_text(double offset) {
@@ -120,6 +79,8 @@ std::string planted_sentence(const std::vector<HeadFinding>& heads) {
 std::vector<std::string> story_of(const Result& result) {
   const std::vector<HeadFinding> heads = head_findings(result);
   std::vector<std::string> sentences{run_sentence(result.provenance)};
+  if (const std::string said = comparison_sentence(result); heads.empty() && !said.empty())
+    sentences.push_back(said + ".");
   for (std::string& sentence : offset_sentences(heads)) sentences.push_back(std::move(sentence));
   sentences.push_back(account_sentence(heads));
   sentences.push_back(sink_sentence(result));

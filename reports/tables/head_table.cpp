@@ -7,6 +7,7 @@
 
 #include "../../core/fields/head_name.h"
 #include "../drawing/field_values.h"
+#include "comparison_table.h"
 #include "head_findings.h"
 
 namespace headwave {
@@ -143,7 +144,7 @@ std::vector<TableColumn> atlas_columns(const Result& result, std::vector<HeadFin
 
 std::vector<TableColumn> head_columns(const Result& result, const std::string& pairs) {
   std::vector<HeadFinding> heads = head_findings(result, pairs);
-  if (heads.empty()) return {};
+  if (heads.empty()) return comparison_columns(result, true);
   if (result.find("measured_offset/offset") == nullptr) return atlas_columns(result, std::move(heads));
   const bool planted = heads.front().planted.has_value();
   const bool accounted = result.find("head_account/verdict") != nullptr;
@@ -228,10 +229,13 @@ std::vector<TableColumn> agreement_columns(const Result& result) {
   return columns;
 }
 
-std::string head_table(const Result& result, bool color, const std::string& pairs) {
+std::string head_table(const Result& result, bool color, const std::string& pairs,
+                       const std::vector<TableColumn>& beside) {
   if (result.find("position_atlas/offset") == nullptr && result.find("word_atlas/offset") == nullptr)
     (void)result.at("measured_offset/offset");
-  std::string table = terminal_table(head_columns(result, pairs), color);
+  std::vector<TableColumn> columns = head_columns(result, pairs);
+  if (!columns.empty()) columns.insert(columns.begin() + 1, beside.begin(), beside.end());
+  std::string table = terminal_table(columns, color);
   if (const auto agreement = agreement_columns(result); !agreement.empty()) {
     table += '\n';
     table += terminal_table(agreement, color);

@@ -28,9 +28,11 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
 std::vector<TableColumn> agreement_columns(const Result& result);
 
 /// head_columns() as text for a terminal, and below agreement_columns().
-/// @param color  see terminal_table()
+/// @param color   see terminal_table()
+/// @param beside  more columns of the same heads, behind their names
 /// @throws ShapeError if the result has neither measured offsets nor predicted ones, or Fields have other axes than
 ///         described
-std::string head_table(const Result& result, bool color = false, const std::string& pairs = "all");
+std::string head_table(const Result& result, bool color = false, const std::string& pairs = "all",
+                       const std::vector<TableColumn>& beside = {});
 
 }  // namespace headwave

@@ -31,10 +31,11 @@ std::string position_note(const Result& result) {
                                   : "");
 }
 
-std::string noted_head_table(const Result& result) {
+std::string noted_head_table(const Result& result, const std::vector<TableColumn>& beside) {
   const std::string note = position_note(result);
   const bool only_names = head_columns(result).size() == 1;
-  return (only_names && !note.empty() ? std::string() : head_table(result)) + (note.empty() ? note : note + "\n");
+  return (only_names && !note.empty() ? std::string() : head_table(result, false, "all", beside)) +
+         (note.empty() ? note : note + "\n");
 }
 
 }  // namespace headwave

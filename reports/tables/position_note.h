@@ -1,8 +1,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "../../core/fields/field.h"
+#include "../drawing/terminal_table.h"
 
 namespace headwave {
 
@@ -11,7 +13,8 @@ namespace headwave {
 std::string position_note(const Result& result);
 
 /// head_table() with that line under it; the line alone where the table would hold nothing but names.
+/// @param beside  see head_table()
 /// @throws ShapeError as head_table
-std::string noted_head_table(const Result& result);
+std::string noted_head_table(const Result& result, const std::vector<TableColumn>& beside = {});
 
 }  // namespace headwave

@@ -46,6 +46,46 @@ TEST_CASE("differences of means and their errors by hand") {
   CHECK_FALSE(single.beyond(0, 0));
 }
 
+TEST_CASE("documents of a block count as one, and blocks are as long as the level lets them") {
+  std::vector<Matrix> first, second;
+  for (const double a : {1, 3, 4, 6, 8, 8, 9}) first.push_back(Matrix::Constant(1, 1, a));
+  for (const double a : {5, 7, 6, 6, 9, 9, 9, 13}) second.push_back(Matrix::Constant(1, 1, a));
+  // Blocks of 2, the last of 3, as 2, 5 and 25/3; of the second as 6, 6, 9 and 11.
+  const MeanChange change = mean_change(first, second, false, {.block = 2});
+  CHECK(change.first_blocks == 3);
+  CHECK(change.second_blocks == 4);
+  CHECK(change.first(0, 0) == Approx((2 + 5 + 25.0 / 3) / 3));
+  CHECK(change.second(0, 0) == Approx(8));
+  const double m = (2 + 5 + 25.0 / 3) / 3,
+               variance = ((2 - m) * (2 - m) + (5 - m) * (5 - m) + (25.0 / 3 - m) * (25.0 / 3 - m)) / 2;
+  CHECK(change.error(0, 0) == Approx(std::sqrt(variance / 3 + 6.0 / 4)));
+  CHECK(change.least_level == Approx(1.0 / 35));
+
+  // 2 of (8 over 4) are 0.029, 2 of (10 over 5) 0.008; 2 of 2^6 are 0.031, of 2^7 0.016.
+  CHECK(blocks_for(0.05, false) == 4);
+  CHECK(blocks_for(0.025, false) == 5);
+  CHECK(blocks_for(0.05, true) == 6);
+  CHECK(blocks_for(0.025, true) == 7);
+  const auto many = drawn_documents(23, 1, 1, Random(1)), more = drawn_documents(50, 1, 1, Random(2));
+  const MeanChange usual = mean_change(many, more, false);
+  CHECK(usual.block == 5);
+  CHECK(usual.first_blocks == 4);
+  CHECK(usual.second_blocks == 10);
+}
+
+TEST_CASE("of fewer blocks than the level needs nothing is called, however far apart they are") {
+  const auto near = drawn_documents(12, 1, 1, Random(1)), far = drawn_documents(12, 1, 1, Random(2), 1000);
+  CHECK(any_beyond(mean_change(near, far, false)));
+  CHECK(any_beyond(mean_change(near, far, true)));
+  for (const bool paired : {false, true}) {
+    const MeanChange change = mean_change(near, far, paired, {.block = 4});
+    CHECK(change.first_blocks == 3);
+    CHECK(change.least_level == Approx(paired ? 0.25 : 0.1));
+    CHECK(std::isinf(change.factor));
+    CHECK_FALSE(any_beyond(change));
+  }
+}
+
 TEST_CASE("a change of one entry is found there and nowhere else, whatever the threads") {
   for (const bool paired : {false, true}) {
     const auto first = drawn_documents(20, 6, 5, Random(2));
@@ -78,4 +118,5 @@ TEST_CASE("documents that do not go together are refused by name") {
   CHECK_THROWS_WITH(mean_change(two, wide, false), ContainsSubstring("found 2 x 4"));
   CHECK_THROWS_AS(mean_change(two, two, false, {.level = 1.5}), NumericError);
   CHECK_THROWS_AS(mean_change(two, two, false, {.draws = 0}), NumericError);
+  CHECK_THROWS_AS(mean_change(two, two, false, {.block = -1}), NumericError);
 }

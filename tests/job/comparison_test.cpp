@@ -12,10 +12,10 @@ using namespace headwave;
 
 namespace {
 
-constexpr Index layers = 2, heads = 3, reach = 2, documents = 10, length = 11;
+constexpr Index layers = 2, heads = 3, reach = 2, length = 11;
 
 /// Six heads that look at the token before, head L1H1 at `offset` in place of it.
-Result looking(Index offset, std::uint64_t seed) {
+Result looking(Index offset, std::uint64_t seed, Index documents = 10) {
   Random random(seed);
   std::vector<double> traces, offsets;
   for (Index d = 0; d < documents; ++d)
@@ -46,7 +46,7 @@ const MeasureChange& measure(const Comparison& compared, const std::string& name
 
 TEST_CASE("the head that looks elsewhere has changed, by as much, and no other head") {
   const Result first = looking(-1, 1);
-  Result second = looking(1, 2);
+  Result second = looking(1, 3);
   for (const bool paired : {true, false}) {
     if (!paired) second.provenance["source_sha256"] = std::string("cd");
     const Comparison compared = comparison(first, second);
@@ -100,6 +100,71 @@ TEST_CASE("intervals must stand apart when widened for as many as there are") {
   };
   CHECK(verdict(3.4) == ChangeVerdict::within);
   CHECK(verdict(3.6) == ChangeVerdict::beyond);
+}
+
+TEST_CASE("too few documents, blocks or draws are said to be so, and nothing is called") {
+  const auto untested = [](Index documents, bool paired, const ComparisonOptions& options) {
+    Result second = looking(1, 2, documents);
+    if (!paired) second.provenance["source_sha256"] = std::string("cd");
+    const Comparison compared = comparison(looking(-1, 1, documents), second, {"a", "b"}, options);
+    CHECK_FALSE(compared.beyond());
+    CHECK(measure(compared, "offset").verdict[4] == ChangeVerdict::no_interval);
+    return compared.untested;
+  };
+  CHECK(untested(4, false, {}) ==
+        "4 and 4 blocks of documents reach no level below 0.057; give each result 5 documents or more");
+  CHECK(untested(6, true, {}) == "6 pairs of blocks of documents reach no level below 0.062; give 7 documents or more");
+  CHECK(untested(12, false, {.block = 4}) ==
+        "3 and 3 blocks of documents reach no level below 0.2; give each result 20 documents or more, or a smaller "
+        "--block");
+  CHECK(untested(10, false, {.draws = 20}) == "20 draws are too few for a level of 0.05; give --draws 40");
+}
+
+TEST_CASE("of cross-attention weights are means over the pairs that the result counts") {
+  const auto crossing = [](Index offset, std::uint64_t seed) {
+    Result result = looking(offset, seed);
+    result.provenance["attention"] = std::string("cross");
+    Fields traced("offset_trace");
+    std::vector<double> count;
+    for (std::size_t kind = 0; kind < pairs_kinds; ++kind)
+      for (Index t = -reach - 1; t <= reach + 1; ++t) count.push_back(kind == 0 ? static_cast<double>(20 + t) : 1.0);
+    traced.add("count", {pairs_axis(), offset_axis("offset", -reach - 1, reach + 1)}, "1", "pairs", count);
+    append(result.fields, traced.taken());
+    return result;
+  };
+  const Comparison compared = comparison(crossing(-1, 1), crossing(1, 3));
+  CHECK((compared.beyond(4) && !compared.beyond(0)));
+  // 0.6 of the 10 pairs of a document of 11 tokens at offset -1, over 19 pairs.
+  CHECK(measure(compared, "weight_at_first").first[4] == Approx(0.6 * 10 / 19).margin(0.02));
+  CHECK(measure(compared, "weight_at_second").second[4] == Approx(0.6 * 10 / 21).margin(0.02));
+}
+
+TEST_CASE("clusters are matched before heads are said to have changed them") {
+  const auto clustered = [](const std::vector<std::size_t>& labels, Index clusters) {
+    Result result = looking(-1, 1);
+    std::vector<double> shares;
+    for (const std::size_t label : labels)
+      for (Index c = 0; c < clusters; ++c)
+        shares.push_back(c == static_cast<Index>(label) ? 0.8 : 0.2 / static_cast<double>(clusters - 1));
+    Fields fields("head_cluster");
+    fields.add("share", {layer_axis(layers), head_axis(heads), counting_axis("cluster", "1", "", 0, clusters - 1)}, "1",
+               "", shares);
+    append(result.fields, fields.taken());
+    return result;
+  };
+  // The same under other names, but for the last head, which has a cluster of its own.
+  const Comparison compared = comparison(clustered({0, 0, 1, 1, 1, 1}, 2), clustered({2, 2, 0, 0, 0, 1}, 3));
+  const WordChange& word = compared.words.back();
+  CHECK(word.name == "head_cluster");
+  CHECK(word.first == std::vector<std::string>{"0", "0", "1", "1", "1", "1"});
+  CHECK(word.second == std::vector<std::string>{"0", "0", "1", "1", "1", "new 1"});
+  CHECK(compared.clusters.at(0).same == 5);
+  // n_ij: {2}, {3, 1}: sum C(n_ij, 2) = 4, A = 1 + 6, B = 1 + 3, E = 28 / 15.
+  CHECK(compared.clusters.at(0).agreement == Approx((4 - 28.0 / 15) / (5.5 - 28.0 / 15)));
+  Result broken = clustered({0, 0, 1, 1, 1, 1}, 2);
+  broken.fields.back().axes.pop_back();
+  broken.fields.back().values = std::vector<double>(6, 1.0);
+  CHECK_THROWS_WITH(comparison(broken, broken), ContainsSubstring("head_cluster/share: expected"));
 }
 
 TEST_CASE("results that cannot be compared are refused by name") {

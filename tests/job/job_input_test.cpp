@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "../../core/numbers/error.h"
+#include "../../job/inputs/run_input.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -90,4 +91,19 @@ TEST_CASE("stored states are refused where there are none, or the model beside t
   std::ofstream(folder / "text.h5") << "no states";
   CHECK_THROWS_AS(states_input(folder / "text.h5"), FormatError);
   CHECK_THROWS_AS(states_input(states, folder / "none"), IoError);
+}
+
+TEST_CASE("the job of an input knows its model, and refuses maps of a document that is not there") {
+  const TextPlace ids("ids", std::make_shared<const std::string>("[[3, 4, 5, 6, 7, 8], [6, 7, 8, 9, 3, 4]]"));
+  const JobInput input = ids_input(family("gpt2"), ids);
+  JobOptions options;
+  options.only = {"measured_offset"};
+  const auto results = run_input(input, options);
+  REQUIRE(results.size() == 1);
+  CHECK(results.front().result.provenance.contains("model_sha256"));
+  options.map_document = 2;
+  CHECK_THROWS_WITH(run_input(input, options), ContainsSubstring("there is no document 2"));
+  const TextPlace one("one", std::make_shared<const std::string>("[[3]]"));
+  CHECK_THROWS_WITH(require_two_tokens(ids_input(family("gpt2"), one), "one"),
+                    ContainsSubstring("one: a document of a"));
 }

@@ -16,6 +16,7 @@
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/job_input.h"
 #include "../../job/studies/carried_waves.h"
+#include "../../job/studies/comparison.h"
 #include "../../job/studies/re_aiming.h"
 #include "../../reports/figures/figures.h"
 #include "../catch.h"
@@ -110,6 +111,7 @@ TEST_CASE("every name that a figure asks for is described") {
   account.site.reach = 0;
   for (Field& field : describe(word_atlas(account))) result.fields.push_back(std::move(field));
   for (Field& field : describe(ReAiming())) result.fields.push_back(std::move(field));
+  for (Field& field : describe(Comparison())) result.fields.push_back(std::move(field));
   for (Field& field : describe(RotaryWave())) result.fields.push_back(std::move(field));
   CarriedWaves carried({{0, 1}}, 3);
   carried.add("as it is", result);

@@ -28,9 +28,11 @@ TEST_CASE("figure style: letters keep their size up to a page, and grow with wha
   CHECK(layout_width({.width = 14}) == 7);
   CHECK(enlargement({.width = 14, .points = 10}) == 1.25);
   CHECK(layout_width({.width = 14, .points = 10}) == Approx(11.2).epsilon(1e-15));
-  CHECK(legible(4.2, {}) == 4.2);
-  CHECK(legible(4.2, {.width = 3.4}) == 5);
-  CHECK(legible(6, {.width = 3.4}) == 6);
+  CHECK(legible(4.2, {}) == 6);
+  CHECK(legible(7, {.width = 3.4}) == 7);
+  CHECK(legible(4.2, {.width = 14}) == 6);                                // 12 points on paper
+  CHECK(legible(4.2, {.points = 7}) == Approx(48.0 / 7).epsilon(1e-15));  // 6 points on paper
+  CHECK(legible(4.2, {.points = 5}) == 8);                                // as those along the axes
 }
 
 TEST_CASE("figure style: a font's name has nothing in it that means anything") {

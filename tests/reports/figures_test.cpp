@@ -80,9 +80,9 @@ TEST_CASE("figures: every kind in every format, with its numbers") {
   if (!sample::can_draw()) return;
   const TemporaryFolder folder;
   const auto files = draw_figures(sample::result(), folder.path());
-  CHECK(files.size() == 4 * figure_kinds().size());
+  CHECK(files.size() == 6 * figure_kinds().size());
   for (const FigureKind& one : figure_kinds())
-    for (const char* ending : {".pdf", ".svg", ".png", ".tsv"}) {
+    for (const char* ending : {".pdf", ".svg", ".png", ".tsv", ".txt", ".tex"}) {
       INFO(one.name << ending);
       const auto path = folder / (one.name + ending);
       CHECK(std::count(files.begin(), files.end(), path) == 1);
@@ -257,15 +257,27 @@ TEST_CASE("clusters: pies, centroids and sweep are drawn from the numbers beside
 }
 
 TEST_CASE("figures: a kind whose Fields are missing is left out") {
-  if (!sample::can_draw()) return;
+  const Result whole = sample::rotary_result();
+  CHECK(kinds_of(whole).size() == figure_kinds().size());
   for (const FigureKind& one : figure_kinds()) {
-    const TemporaryFolder folder;
-    draw_figures(without(sample::result(), one.fields.back()), folder.path(), svg_only());
     INFO(one.name);
-    CHECK_FALSE(std::filesystem::exists(folder / (one.name + ".svg")));
+    CHECK(std::ranges::count(kinds_of(without(whole, one.fields.back())), &one) == 0);
   }
   const TemporaryFolder folder;
   CHECK(draw_figures(Result{}, folder / "none").empty());
+}
+
+TEST_CASE("figures: those asked for are drawn, and what is none, or not in the result, is refused by name") {
+  const Result result = sample::result();
+  const std::vector<const FigureKind*> kinds = kinds_of(result, {"offset_profile", "attention_map"});
+  REQUIRE(kinds.size() == 2);
+  CHECK(kinds[0]->name == "attention_map");
+  CHECK(kinds[1]->name == "offset_profile");
+  CHECK(kinds_of(result).size() > 2);
+  CHECK_THROWS_WITH(kinds_of(result, {"offset_profil"}),
+                    ContainsSubstring("there is no figure 'offset_profil'") && ContainsSubstring("offset_profile"));
+  CHECK_THROWS_WITH(kinds_of(without(result, "offset_trace/mean_weight"), {"offset_profile"}),
+                    ContainsSubstring("the figure offset_profile shows ") && ContainsSubstring("it can be drawn as "));
 }
 
 TEST_CASE("figures: extras are not needed") {
@@ -294,7 +306,7 @@ TEST_CASE("figures: grids of any size are drawn") {
       result = sample::result(small);
     }
     const auto files = draw_figures(result, folder.path(), svg_only());
-    CHECK(files.size() == 2 * figure_kinds().size());
+    CHECK(files.size() == 4 * figure_kinds().size());
   }
 }
 
@@ -307,7 +319,7 @@ TEST_CASE("figures: numbers that are not there leave gaps, not failures") {
         std::fill(values->begin(), values->end(), nothing);
     const TemporaryFolder folder;
     INFO(nothing);
-    CHECK(draw_figures(result, folder.path(), svg_only()).size() == 2 * figure_kinds().size());
+    CHECK(draw_figures(result, folder.path(), svg_only()).size() == 4 * figure_kinds().size());
   }
 }
 
@@ -405,7 +417,7 @@ TEST_CASE("figures: drawn in every palette, and grey is grey") {
     FigureOptions options = svg_only();
     options.style.palette = palette;
     options.style.width = 3.4;
-    CHECK(draw_figures(result, folder.path(), options).size() == 2 * figure_kinds().size());
+    CHECK(draw_figures(result, folder.path(), options).size() == 4 * figure_kinds().size());
     if (palette != "grey") continue;
     for (const FigureKind& one : figure_kinds()) {
       const std::string script = one.draw(result, options).script();

@@ -176,8 +176,32 @@ TEST_CASE("phase spectrum: the loudest cell of a head lies on its ridge") {
   }
 }
 
+TEST_CASE("phase spectrum: keys are drawn where those of a head differ from its queries, and kept in any case") {
+  Result result = sample::result();
+  std::vector<double>& keys = std::get<std::vector<double>>(field_of(result, "phase_spectrum/key").values);
+  keys = result.at("phase_spectrum/query").doubles();
+  const PhaseMaps same = phase_maps(result, {2});
+  CHECK(map_difference(same, 2) == 0);
+  const GnuplotFigure queries = phase_spectrum_figure().draw(result, asking_for({"L0H2", "L0H3"}));
+  CHECK(count_of(queries.script(), "with image") == 2);
+  CHECK(count_of(queries.script(), "\nset colorbox") == 2);
+  CHECK(count_of(queries.script(), "\"Q p; K p within 0 %\"") == 2);
+  std::set<std::string> sides;
+  for (const auto& row : rows_of(queries)) sides.insert(row[2]);
+  CHECK(sides == std::set<std::string>{"query", "key"});
+
+  const auto cells = static_cast<std::ptrdiff_t>(keys.size() / 32);
+  std::for_each(keys.begin() + 3 * cells, keys.begin() + 4 * cells, [](double& amplitude) { amplitude *= 1.25; });
+  CHECK(map_difference(phase_maps(result, {3}), 3) == Approx(0.2));
+  CHECK(count_of(phase_spectrum_figure().draw(result, asking_for({"L0H2", "L0H3"})).script(), "with image") == 4);
+  CHECK(count_of(phase_spectrum_figure().draw(result, asking_for({"L0H2"})).script(), "with image") == 1);
+}
+
 TEST_CASE("phase spectrum: each head has one scale, its ridges and the measured one in bold") {
-  const std::string script = phase_spectrum_figure().draw(sample::result(), asking_for({"L0H2", "L0H6"})).script();
+  Result other_keys = sample::result();
+  for (double& amplitude : std::get<std::vector<double>>(field_of(other_keys, "phase_spectrum/key").values))
+    amplitude *= 0.5;
+  const std::string script = phase_spectrum_figure().draw(other_keys, asking_for({"L0H2", "L0H6"})).script();
   CHECK(count_of(script, "with image") == 4);
   CHECK(count_of(script, "\nset colorbox") == 2);
   CHECK(count_of(script, "measured offset t = −3") == 1);
@@ -284,12 +308,17 @@ TEST_CASE("agreement: heads without a dot are counted above the panel") {
   const std::string script = offset_agreement_figure().draw(result, {}).script();
   for (const char* prediction : {"weights", "phases", "scores"}) {
     std::map<std::string, int> verdicts;
-    for (const AgreementHead& head : agreement_heads(result, prediction)) ++verdicts[head.verdict];
+    int on_0 = 0;
+    for (const AgreementHead& head : agreement_heads(result, prediction)) {
+      ++verdicts[head.verdict];
+      if (head.verdict == "agrees" && head.measured == 0) ++on_0;
+    }
     INFO(prediction);
-    CHECK(script.find(std::to_string(verdicts["agrees"]) + " agree\"") != std::string::npos);
+    CHECK(script.find("\"" + std::to_string(verdicts["agrees"] - on_0) + " agree\"") != std::string::npos);
+    CHECK(script.find("\"" + std::to_string(on_0) + " agree on 0\"") != std::string::npos);
     CHECK(script.find(std::to_string(verdicts["differs"]) + " differ\"") != std::string::npos);
-    CHECK(script.find("no prediction: " + std::to_string(verdicts["unpredicted"]) +
-                      ", no measurement: " + std::to_string(verdicts["unrealised"]) +
+    CHECK(script.find("not predicted: " + std::to_string(verdicts["unpredicted"]) +
+                      ", not measured: " + std::to_string(verdicts["unrealised"]) +
                       ", neither: " + std::to_string(verdicts["undefined"])) != std::string::npos);
   }
   CHECK(rows_of(offset_agreement_figure().draw(result, {})).size() == 3 * 32);
@@ -353,24 +382,38 @@ TEST_CASE("position split: colours span three decades at most and hold a round n
   CHECK(range.low == Approx(0.003));
 }
 
-TEST_CASE("head types: each head with the score of its own kind") {
+TEST_CASE("head types: every score of every head, and which of them it is called by") {
   const Result result = sample::result();
-  const auto rows = rows_of(head_types_figure().draw(result, {}));
-  REQUIRE(rows.size() == 32);
-  const std::array names{"other", "previous", "next", "positional", "duplicate", "induction", "sink"};
-  const std::array scores{"", "previous", "next", "positional_share", "duplicate", "induction", "sink_weight"};
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::size_t kind = i % 7;
-    CHECK(rows[i][2] == names[kind]);
-    if (kind == 0)
-      CHECK(rows[i][3] == "NaN");
-    else
-      CHECK(std::stod(rows[i][3]) == result.at(std::string("head_types/") + scores[kind]).doubles()[i]);
-    CHECK((rows[i][4] == "-3") == (kind == 3));
+  const GnuplotFigure figure = head_types_figure().draw(result, {});
+  const auto rows = rows_of(figure);
+  const std::array kinds{"previous", "next", "positional", "duplicate", "induction", "sink"};
+  const std::array scores{"previous", "next", "positional_share", "duplicate", "induction", "sink_weight"};
+  REQUIRE(rows.size() == kinds.size() * 32);
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const std::size_t kind = r / 32, head = r % 32;
+    CHECK(rows[r][2] == kinds[kind]);
+    CHECK(std::stod(rows[r][3]) == result.at(std::string("head_types/") + scores[kind]).doubles()[head]);
+    CHECK(rows[r][4] == (head % 7 == kind + 1 ? "1" : "0"));  // the sample's kinds by turns, "other" first
+    CHECK(rows[r][5] == (kind == 2 ? "-3" : "NaN"));
   }
-  const std::string script = head_types_figure().draw(result, {}).script();
-  CHECK(script.find("\"other: 5\"") != std::string::npos);
-  CHECK(script.find("\"sink: 4\"") != std::string::npos);
+  const std::string& script = figure.script();
+  CHECK(count_of(script, "with image") == 6);
+  CHECK(count_of(script, "\nset cbrange [0:") == 6);
+  const std::string range = script.substr(script.find("\nset cbrange"));
+  CHECK(count_of(script, range.substr(0, range.find('\n', 1))) == 6);  // one scale
+  CHECK(count_of(script, "\nset colorbox") == 1);
+  CHECK(script.find("\"4 so called\"") != std::string::npos);
+  CHECK(count_of(script, "fs empty") == 6);
+  FigureOptions narrow;
+  narrow.style.width = 2;
+  CHECK(count_of(head_types_figure().draw(result, narrow).script(), "fs empty") == 0);  // a dot in its place
+}
+
+TEST_CASE("head types: a score that no head can have is said to be undefined") {
+  Result result = sample::result();
+  auto& next = std::get<std::vector<double>>(field_of(result, "head_types/next").values);
+  std::fill(next.begin(), next.end(), std::nan(""));
+  CHECK(count_of(head_types_figure().draw(result, {}).script(), "\"undefined\"") == 1);
 }
 
 TEST_CASE("head types: a kind that is not known, or a value without a kind, is refused by name") {

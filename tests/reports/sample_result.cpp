@@ -10,6 +10,7 @@
 #include "../../reports/drawing/gnuplot.h"
 #include "sample_account.h"
 #include "sample_bands.h"
+#include "sample_comparison.h"
 #include "sample_phases.h"
 #include "sample_waves.h"
 
@@ -181,6 +182,10 @@ void add_clusters(Result& result, const Size& size) {
     silhouette.push_back(0.9 - 0.05 * std::abs(k - 6));
     stability.push_back(k <= 6 ? 0.99 : 0.99 - 0.08 * (k - 6));
   }
+  for (const char* of : {"centroid", "mass", "share"}) {
+    result.fields.push_back(result.at(std::string("head_cluster/") + of));
+    result.fields.back().name = std::string("score_cluster/") + of;
+  }
   const Axis clusters = whole_axis("clusters", "1", "number of clusters", 2, 10);
   result.fields.push_back(make_field("head_cluster/sweep_inertia", {clusters}, "1", "inertia", inertia));
   result.fields.push_back(make_field("head_cluster/sweep_silhouette", {clusters}, "1", "silhouette", silhouette));
@@ -286,6 +291,7 @@ Result result(const Size& size) {
   add_planted(result, size);
   add_re_aiming(result, size);
   add_carried(result, size);
+  add_comparison(result, size);
   return result;
 }
 

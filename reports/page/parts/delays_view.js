@@ -49,6 +49,7 @@ export const delaysView = {
     svg.append("g").selectAll("circle").data(dots).join("circle").attr("cx", (dot) => x(dot.frequency)).attr("cy", (dot) => y(dot.offset)).attr("r", (dot) => 1 + 4 * dot.share).style("fill", "var(--accent)").attr("fill-opacity", 0.75);
     const level = svg.append("line").attr("class", "marker").attr("x1", margin.left).attr("x2", width - margin.right).attr("visibility", "hidden");
     const node = svg.node();
+    let here = 0;
     const point = (i, event) => {
       const dot = dots[i];
       if (!dot) return;
@@ -59,14 +60,13 @@ export const delaysView = {
       if (!event) say(lines.join(" "));
       here = i;
     };
-    let here = 0;
     const leave = () => {
       hideTip();
       store.mark({});
     };
     node.addEventListener("pointermove", (event) => {
       const box = node.getBoundingClientRect();
-      point(d3.minIndex ? d3.minIndex(dots, (dot) => Math.hypot(x(dot.frequency) - event.clientX + box.left, y(dot.offset) - event.clientY + box.top)) : 0, event);
+      point(d3.minIndex(dots, (dot) => Math.hypot(x(dot.frequency) - event.clientX + box.left, y(dot.offset) - event.clientY + box.top)), event);
     });
     node.addEventListener("pointerleave", leave);
     drawing.replaceChildren(node);

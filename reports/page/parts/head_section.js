@@ -32,14 +32,15 @@ export class HeadSection {
     }
   }
 
-  // The head of the address, else the one that looks most strongly at an offset, else the first.
+  // The head of the address, else the one that changed most or looks most strongly at an offset, else the first.
   current() {
     const { layers, heads } = this.page.result;
     const asked = this.store.state.head;
     if (asked && layers.includes(asked.layer) && heads.includes(asked.head)) return asked;
     const offsets = this.page.measures.get("measured_offset/offset:all")?.values ?? [];
     const weights = this.page.measures.get("measured_offset/weight:all")?.values ?? [];
-    const place = offsets.reduce((best, offset, i) => (offset !== null && (best < 0 || weights[i] > weights[best]) ? i : best), -1);
+    const changed = this.page.measures.get("comparison/rank:")?.values.indexOf(0) ?? -1;
+    const place = changed >= 0 ? changed : offsets.reduce((best, offset, i) => (offset !== null && (best < 0 || weights[i] > weights[best]) ? i : best), -1);
     return { layer: layers[Math.floor(Math.max(0, place) / heads.length)], head: heads[Math.max(0, place) % heads.length] };
   }
 
@@ -78,6 +79,10 @@ export class HeadSection {
     const offset = value("measured_offset/offset:all");
     if (offset !== null) said.push(`Looks at offset ${offsetText(offset)}, with a mean weight of ${numberText(value("measured_offset/weight:all"))}.`);
     else if (this.page.measures.has("measured_offset/offset:all")) said.push(`No preferred offset (${word("measured_offset/status:all")}).`);
+    const changed = word("comparison/changed:");
+    if (changed) said.push(changed === "yes" ? "Changed beyond an interval." : "No change beyond an interval.");
+    const changedAt = value("comparison/profile_offset:");
+    if (changedAt !== null) said.push(`Its profile changed most at offset ${offsetText(changedAt)}, by ${numberText(value("change/profile:"))}.`);
     const verdict = word("head_account/verdict:");
     if (verdict && verdict !== "no preferred offset") said.push(`By the account: ${verdict}.`);
     const sink = value("head_types/sink_first:");

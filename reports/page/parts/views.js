@@ -7,6 +7,7 @@
 // What an array needs to come into the page is a line of kept_arrays.cpp.
 
 import { bandsView } from "./bands_view.js";
+import { comparisonView } from "./comparison_view.js";
 import { delaysView } from "./delays_view.js";
 import { linesView } from "./lines_view.js";
 import { mapView } from "./map_view.js";
@@ -15,4 +16,4 @@ import { predictionsView } from "./predictions_view.js";
 import { profileView } from "./profile_view.js";
 import { wavesView } from "./waves_view.js";
 
-export const views = [profileView, mapView, linesView, predictionsView, bandsView, delaysView, phasesView, wavesView];
+export const views = [comparisonView, profileView, mapView, linesView, predictionsView, bandsView, delaysView, phasesView, wavesView];

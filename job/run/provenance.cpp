@@ -10,9 +10,8 @@
 
 #include "../../core/numbers/fft.h"
 #include "../../data/results/library_versions.h"
-#include "../terminal/terminal.h"
 
-namespace headwave::cli {
+namespace headwave {
 
 namespace {
 
@@ -67,12 +66,12 @@ void add_build(Attributes& provenance) {
   provenance["instruction_set"] = instruction_set();
 }
 
-void add_program(Attributes& provenance, double seconds) {
+void add_program(Attributes& provenance, const MadeBy& made) {
   add_build(provenance);
   provenance["processor"] = processor();
-  provenance["command"] = command_line();
-  provenance["started"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(program_start()));
-  provenance["wall_time_s"] = seconds;
+  provenance["command"] = made.command;
+  provenance["started"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(made.started));
+  provenance["wall_time_s"] = made.seconds;
 }
 
-}  // namespace headwave::cli
+}  // namespace headwave

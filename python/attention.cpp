@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+
+#include "../core/attention/attend.h"
+#include "../core/numbers/error.h"
+#include "waiting.h"
+
+namespace headwave::python {
+
+namespace {
+
+/// Rows of heads side by side: entries of a row lie together, rows may be apart.
+template <class Scalar>
+using Rows = nb::ndarray<const Scalar, nb::ndim<2>, nb::device::cpu>;
+
+/// @throws NumericError if an entry is not finite
+template <class Scalar>
+MatrixViewOf<Scalar> view_of(const Rows<Scalar>& rows, const char* name) {
+  const MatrixViewOf<Scalar> view(rows.data(), static_cast<Index>(rows.shape(0)), static_cast<Index>(rows.shape(1)),
+                                  static_cast<Index>(rows.stride(0)));
+  if (!view.allFinite())
+    throw NumericError(fmt::format("attend: {} holds NaN or infinity; expected finite numbers", name));
+  return view;
+}
+
+template <class Scalar>
+nb::object copied(const std::vector<MatrixViewOf<Scalar>>& heads) {
+  if (heads.empty()) return nb::none();
+  auto* whole = new MatrixOf<Scalar>(static_cast<Index>(heads.size()) * heads.front().rows(), heads.front().cols());
+  const nb::capsule owner(whole, [](void* memory) noexcept { delete static_cast<MatrixOf<Scalar>*>(memory); });
+  for (std::size_t head = 0; head < heads.size(); ++head)
+    whole->middleRows(static_cast<Index>(head) * heads[head].rows(), heads[head].rows()) = heads[head];
+  const std::size_t shape[] = {heads.size(), static_cast<std::size_t>(heads.front().rows()),
+                               static_cast<std::size_t>(heads.front().cols())};
+  return nb::cast(nb::ndarray<nb::numpy, Scalar>(whole->data(), 3, shape, owner), nb::rv_policy::reference);
+}
+
+/// Hands tiles to a function of Python.
+class CallingProbe : public Probe {
+ public:
+  CallingProbe(nb::object callable, bool scores) : callable_(std::move(callable)), scores_(scores) {}
+  [[nodiscard]] bool wants_scores() const override { return scores_; }
+  void see(const Tile& tile) override { hand_on(tile); }
+  void see(const Tile64& tile) override { hand_on(tile); }
+
+ private:
+  template <class Scalar>
+  void hand_on(const TileOf<Scalar>& tile) {
+    const nb::gil_scoped_acquire held;
+    callable_(tile.first_row, copied(tile.weights), copied(tile.scores));
+  }
+
+  nb::object callable_;
+  bool scores_;
+};
+
+struct AttendOptions {
+  Index heads, kv_heads, window;
+  double scale;
+  bool causal, scores;
+};
+
+template <class Scalar>
+nb::object attended(const Rows<Scalar>& q, const Rows<Scalar>& k, const std::optional<Rows<Scalar>>& v,
+                    const std::optional<Rows<Scalar>>& additive, const nb::object& probe, const AttendOptions& given) {
+  HeadInputs<Scalar> inputs;
+  inputs.query = view_of<Scalar>(q, "q");
+  inputs.key = view_of<Scalar>(k, "k");
+  if (v) inputs.value = view_of<Scalar>(*v, "v");
+  inputs.heads = given.heads;
+  inputs.kv_heads = given.kv_heads;
+  inputs.scale = given.scale;
+  Mask<Scalar> mask;
+  mask.causal = given.causal;
+  mask.window = given.window;
+  if (additive)
+    mask.additive = {additive->data(), static_cast<Index>(additive->shape(0)), static_cast<Index>(additive->shape(1)),
+                     static_cast<Index>(additive->stride(0))};
+  CallingProbe caller(probe, given.scores);
+  std::vector<Probe*> probes;
+  if (!probe.is_none()) probes.push_back(&caller);
+  auto output = std::make_unique<MatrixOf<Scalar>>(
+      waited_for([&] { return attend<Scalar>(inputs, mask, AttentionSite{}, probes); }));
+  if (!v) return nb::none();
+  MatrixOf<Scalar>* kept = output.release();
+  const nb::capsule owner(kept, [](void* memory) noexcept { delete static_cast<MatrixOf<Scalar>*>(memory); });
+  const std::size_t shape[] = {static_cast<std::size_t>(kept->rows()), static_cast<std::size_t>(kept->cols())};
+  return nb::cast(nb::ndarray<nb::numpy, Scalar>(kept->data(), 2, shape, owner), nb::rv_policy::reference);
+}
+
+template <class Scalar>
+void add_attend(nb::module_& module) {
+  module.def(
+      "attend",
+      [](const Rows<Scalar>& q, const Rows<Scalar>& k, const std::optional<Rows<Scalar>>& v,
+         const std::optional<Rows<Scalar>>& additive, const nb::object& probe, Index heads, Index kv_heads,
+         double scale, bool causal, Index window, bool scores) {
+        return attended<Scalar>(q, k, v, additive, probe, {heads, kv_heads, window, scale, causal, scores});
+      },
+      nb::arg("q").noconvert(), nb::arg("k").noconvert(), nb::arg("v").noconvert().none(),
+      nb::arg("additive").noconvert().none(), nb::arg("probe").none(), nb::arg("heads"), nb::arg("kv_heads"),
+      nb::arg("scale"), nb::arg("causal"), nb::arg("window"), nb::arg("scores"),
+      "Attention of heads side by side, (T, heads * d_head).");
+}
+
+}  // namespace
+
+void add_attention(nb::module_& module) {
+  add_attend<float>(module);
+  add_attend<double>(module);
+}
+
+}  // namespace headwave::python

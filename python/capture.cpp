@@ -1,0 +1,102 @@
+#include <fmt/format.h>
+#include <nanobind/stl/tuple.h>
+
+#include "../core/attention/rotary_term.h"
+#include "../core/numbers/error.h"
+#include "../data/models/model_directory.h"
+#include "../data/models/model_map.h"
+#include "../data/sources/stored_writer.h"
+#include "memory.h"
+#include "waiting.h"
+
+namespace headwave::python {
+
+namespace {
+
+const char* name_of(Fusion fusion) {
+  switch (fusion) {
+    case Fusion::qkv:
+      return "qkv";
+    case Fusion::kv:
+      return "kv";
+    case Fusion::qkv_by_head:
+      return "qkv_by_head";
+    default:
+      return "none";
+  }
+}
+
+/// Queries or keys turned as a model's rotary positions turn them.
+nb::object turned(const ModelMap& map, const Rows32& rows) {
+  auto* whole = new Matrix32(matrix_of(rows));
+  const nb::capsule owner(whole, [](void* memory) noexcept { delete static_cast<Matrix32*>(memory); });
+  if (map.stack.positions.kind == PositionKind::rotary)
+    RotaryTerm(map.stack.positions.rotary).turn(*whole, map.stack.block.d_head);
+  const std::size_t shape[] = {static_cast<std::size_t>(whole->rows()), static_cast<std::size_t>(whole->cols())};
+  return nb::cast(nb::ndarray<nb::numpy, float>(whole->data(), 2, shape, owner), nb::rv_policy::reference);
+}
+
+bool adds_to_scores(const ModelMap& map) {
+  const PositionKind kind = map.stack.positions.kind;
+  return kind == PositionKind::linear_bias || kind == PositionKind::buckets;
+}
+
+}  // namespace
+
+void add_capture(nb::module_& module) {
+  nb::class_<ModelMap>(module, "ModelMap", "What a model is, and where its queries and keys come from.")
+      .def_ro("family", &ModelMap::family)
+      .def_prop_ro("layers", [](const ModelMap& map) { return map.stack.layers; })
+      .def_prop_ro("d_model", [](const ModelMap& map) { return map.stack.d_model; })
+      .def_prop_ro("heads", [](const ModelMap& map) { return map.stack.block.heads; })
+      .def_prop_ro("kv_heads", [](const ModelMap& map) { return map.stack.block.kv_heads; })
+      .def_prop_ro("d_head", [](const ModelMap& map) { return map.stack.block.d_head; })
+      .def_prop_ro("causal", [](const ModelMap& map) { return map.stack.block.causal; })
+      .def_prop_ro("score_scale", [](const ModelMap& map) { return map.stack.block.score_scale; })
+      .def_prop_ro("window", [](const ModelMap& map) { return map.stack.block.window; })
+      .def_prop_ro("longest", [](const ModelMap& map) { return map.longest; })
+      .def_prop_ro("pairs", [](const ModelMap& map) { return map.decoder.has_value(); })
+      .def_prop_ro("adds_to_scores", &adds_to_scores)
+      .def_prop_ro("query", [](const ModelMap& map) { return map.stack.self.query.weight; })
+      .def_prop_ro("key", [](const ModelMap& map) { return map.stack.self.key.weight; })
+      .def_prop_ro("fusion", [](const ModelMap& map) { return name_of(map.stack.self.fusion); })
+      .def("turned", &turned, nb::arg("rows"), "Queries or keys, (T, heads * d_head), after rotary positions.");
+  module.def("model_map",
+             nb::overload_cast<const std::string&, const std::string&, const std::vector<std::string>&>(&model_map),
+             nb::arg("config"), nb::arg("called"), nb::arg("tensors"), "What a config and the names of tensors say.");
+
+  nb::class_<StoredWriter>(module, "StoredWriter", "A file of stored states, whole once it is finished.")
+      .def(
+          "__init__",
+          [](StoredWriter* self, const std::filesystem::path& path, Index heads, Index kv_heads, Index d_head,
+             bool causal, double score_scale, Index window, const std::vector<Index>& layers, bool projections,
+             bool half, unsigned packing) {
+            BlockSpec block;
+            block.heads = heads;
+            block.kv_heads = kv_heads;
+            block.d_head = d_head;
+            block.causal = causal;
+            block.score_scale = score_scale;
+            block.window = window;
+            new (self) StoredWriter(path, block, {layers, !projections, projections, half, packing});
+          },
+          nb::arg("path"), nb::arg("heads"), nb::arg("kv_heads"), nb::arg("d_head"), nb::arg("causal"),
+          nb::arg("score_scale"), nb::arg("window"), nb::arg("layers"), nb::arg("projections"), nb::arg("half"),
+          nb::arg("packing"))
+      .def(
+          "append",
+          [](StoredWriter& writer, const nb::dict& document) {
+            const Document read = document_of(document);
+            wait_for([&] { writer.append(read); });
+          },
+          nb::arg("document"), "Adds a document.")
+      .def(
+          "finish",
+          [](StoredWriter& writer, const nb::dict& provenance) {
+            const Attributes said = attributes_of(provenance);
+            wait_for([&] { writer.finish(said); });
+          },
+          nb::arg("provenance"), "Gives the file its name.");
+}
+
+}  // namespace headwave::python

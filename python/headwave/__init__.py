@@ -1,0 +1,13 @@
+"""headwave shows why attention heads look where they look: the program's analyses, arrays in and arrays out."""
+
+from ._core import commit, version as __version__
+from .attention import Tile, attend, delay, offset_traces, spectrum
+from .capture import capture
+from .errors import Error, FormatError, IoError, NumericError, ShapeError
+from .jobs import account, atlas, run
+from .result import Result, open_result as open
+
+__all__ = [
+    "Error", "FormatError", "IoError", "NumericError", "Result", "ShapeError", "Tile", "account", "atlas", "attend",
+    "capture", "commit", "delay", "offset_traces", "open", "run", "spectrum",
+]

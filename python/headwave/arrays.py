@@ -1,0 +1,77 @@
+"""Arrays of numpy, PyTorch and others as headwave's C++ libraries read them: without copies where their layout allows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .errors import FormatError, NumericError, ShapeError
+
+
+def as_array(value: Any, name: str) -> np.ndarray:
+    """An array of numpy: as it is, or what a tensor, on whatever device, or a list holds. bfloat16 becomes float32.
+
+    Raises:
+        ShapeError: it is ragged; FormatError: it holds no numbers and no texts.
+    """
+    if hasattr(value, "detach"):  # a tensor of PyTorch
+        value = value.detach().cpu()
+        if str(value.dtype) == "torch.bfloat16":
+            value = value.float()
+        return value.numpy()
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ShapeError(f"{name}: a list of lists of different lengths; expected one array") from error
+    if array.dtype.name == "bfloat16":
+        array = array.astype(np.float32)
+    if array.dtype.kind not in "fiubUS":
+        raise FormatError(f"{name}: holds {array.dtype} values; expected numbers, as np.asarray(x, dtype='float32') makes")
+    return array
+
+
+def as_floats(value: Any, name: str, axes: tuple[str, ...]) -> np.ndarray:
+    """An array of floats with as many axes as are named; float16 and integers become float32, longdouble float64.
+
+    Raises:
+        ShapeError: it has other axes, or none; FormatError as as_array().
+    """
+    array = as_array(value, name)
+    if array.dtype.kind not in "fiub":
+        raise FormatError(f"{name}: holds {array.dtype} values; expected real numbers")
+    if array.ndim != len(axes) or array.size == 0:
+        raise ShapeError(f"{name} has shape {array.shape}; expected ({', '.join(axes)}), none of them 0")
+    if array.dtype == np.float32 or array.dtype == np.float64:
+        return array
+    return array.astype(np.float64 if array.dtype.kind == "f" and array.dtype.itemsize > 4 else np.float32)
+
+
+def doubles(value: Any, name: str, axes: tuple[str, ...]) -> np.ndarray:
+    """The same in double, without gaps, every number finite.
+
+    Raises:
+        NumericError: one is not; else as as_floats().
+    """
+    array = np.ascontiguousarray(as_floats(value, name, axes), dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise NumericError(f"{name} holds NaN or infinity; expected finite numbers")
+    return array
+
+
+def side_by_side(heads: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """(heads, T, d) as (T, heads * d): no copy where a row's heads lie side by side, as after x.transpose(1, 2)."""
+    by_token = heads.astype(dtype, copy=False).transpose(1, 0, 2)
+    count, width = by_token.shape[1:]
+    item = by_token.itemsize
+    if by_token.strides[1:] == (width * item, item) and by_token.strides[0] >= count * width * item:
+        return np.lib.stride_tricks.as_strided(
+            by_token, (by_token.shape[0], count * width), (by_token.strides[0], item), writeable=False)
+    return by_token.reshape(by_token.shape[0], count * width)
+
+
+def raw(name: str, array: np.ndarray) -> tuple[str, str, list[int], bool, np.ndarray]:
+    """An array for C++: name, numpy's word for its type, shape, whether the first index runs fastest, bytes."""
+    fortran = array.flags.f_contiguous and not array.flags.c_contiguous
+    lying = array.T if fortran else np.ascontiguousarray(array)
+    return name, array.dtype.str, list(array.shape), fortran, lying.reshape(-1).view(np.uint8)

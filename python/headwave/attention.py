@@ -1,0 +1,162 @@
+"""Attention of arrays, and what can be said of attention, queries and keys, or a position table that are at hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Callable
+
+import numpy as np
+
+from . import _core
+from .arrays import as_array, as_floats, doubles, side_by_side
+from .errors import NumericError, ShapeError
+from .jobs import run
+from .result import Group, Result
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Some query rows of attention, all heads, as they pass by."""
+
+    first_row: int  #: query position of row 0
+    weights: np.ndarray  #: (heads, rows, keys) after the softmax
+    scores: np.ndarray | None  #: (heads, rows, keys) scaled, before mask and softmax; where the probe wants them
+
+
+def attend(q: Any, k: Any, v: Any = None, *, mask: Any = None, window: int = 0, scale: float | None = None,
+           probe: Callable[[Tile], Any] | None = None, scores: bool = False) -> np.ndarray | None:
+    """Attention, softmax(scale q k^T + mask) v, tile by tile: no (heads, T, T) array is ever held.
+
+    float64 is computed in double, all else in float32. Arrays of whatever holds numbers are taken: numpy's, PyTorch's.
+
+    Args:
+        q: (heads, n', d) or, of one head, (n', d)
+        k: (kv_heads, n, d) or (n, d); query heads share key heads evenly
+        v: (kv_heads, n, d_value) or (n, d_value); None: only the probe looks
+        mask: None; "causal", only keys j <= i; an array (n', n) of booleans, True where a key may be looked at, or of
+            numbers that are added to the scores
+        window: only keys with i - j < window; 0: no limit
+        scale: of the scores; None: 1 / sqrt(d)
+        probe: called with every Tile, in the order of its rows
+        scores: whether tiles have scores
+
+    Returns:
+        (heads, n', d_value), or (n', d_value) of one head; None without values.
+
+    Raises:
+        ShapeError: shapes disagree; NumericError: a number is not finite.
+    """
+    q, k = as_array(q, "q"), as_array(k, "k")
+    single = q.ndim == 2
+    axes = ("T", "d") if single else ("heads", "T", "d")
+    given = [as_floats(q, "q", axes), as_floats(k, "k", axes)]
+    if v is not None:
+        given.append(as_floats(v, "v", axes))
+    dtype = np.dtype(np.float64 if any(a.dtype == np.float64 for a in given) else np.float32)
+    whole = [a[np.newaxis] if single else a for a in given]
+    if v is not None and whole[2].shape[0] != whole[1].shape[0]:
+        raise ShapeError(f"attend: values of {whole[2].shape[0]} heads, keys of {whole[1].shape[0]}; expected as many")
+    causal, additive = _mask(mask, (whole[0].shape[1], whole[1].shape[1]), dtype)
+    rows = [side_by_side(a, dtype) for a in whole]
+    hand_on = None if probe is None else lambda row, weights, raw: probe(Tile(row, weights, raw))
+    out = _core.attend(rows[0], rows[1], rows[2] if v is not None else None, additive, hand_on, whole[0].shape[0],
+                       whole[1].shape[0], whole[0].shape[2] ** -0.5 if scale is None else float(scale), causal, window,
+                       scores)
+    if out is None:
+        return None
+    heads = whole[0].shape[0]
+    return out if single else out.reshape(out.shape[0], heads, -1).transpose(1, 0, 2)
+
+
+def _mask(mask: Any, shape: tuple[int, int], dtype: np.dtype) -> tuple[bool, np.ndarray | None]:
+    if mask is None:
+        return False, None
+    if isinstance(mask, str):
+        if mask != "causal":
+            raise ShapeError(f"mask '{mask}': expected 'causal', or an array of shape {shape}")
+        return True, None
+    array = as_array(mask, "mask")
+    if array.shape != shape:
+        raise ShapeError(f"mask has shape {array.shape}, expected {shape}: queries by keys")
+    if array.dtype == bool:
+        return False, np.where(array, 0, -np.inf).astype(dtype)
+    array = np.ascontiguousarray(array, dtype=dtype)
+    if np.isnan(array).any() or np.isposinf(array).any():
+        raise NumericError("mask holds NaN or +infinity; expected what is added to scores, -infinity to forbid")
+    return False, array
+
+
+def offset_traces(attention: Any, *, causal: bool | None = None, reach: int = 64) -> Group:
+    """Where finished attention lands: mean weights by offset, key minus query, beside what shuffled positions would give.
+
+    Args:
+        attention: (heads, T, T), (layers, heads, T, T) or (documents, layers, heads, T, T); rows add up to 1
+        causal: whether tokens only look back; None: as the weights show
+        reach: offsets |t| <= reach have a null, in tokens
+
+    Returns:
+        The group offset_trace of a result: `mean_weight` and others, docs/result-file.md.
+
+    Raises:
+        ShapeError: it has other axes; FormatError: rows are no attention, with the head and the row.
+    """
+    array = as_array(attention, "attention")
+    if array.ndim not in (3, 4, 5) or array.size == 0 or array.shape[-1] != array.shape[-2]:
+        raise ShapeError(f"attention has shape {array.shape}; expected (heads, T, T), (layers, heads, T, T) or "
+                         "(documents, layers, heads, T, T)")
+    while array.ndim < 5:
+        array = array[np.newaxis]
+    states = {"attentions": array}
+    if causal is not None:
+        states["causal"] = np.array(int(causal))
+    result = run(states=states, dataset="attentions", axes="document,layer,head,query,key",
+                 only=["measured_offset"], reach=reach)
+    return result["offset_trace"]
+
+
+def delay(q: Any, k: Any, *, reach: int = 64) -> Group:
+    """The delay between queries and keys, in parts of a token, that all their frequencies agree on best.
+
+    Args:
+        q: (heads, T, d) or (T, d)
+        k: the same shape
+        reach: delays |t| <= reach are searched, in tokens
+
+    Returns:
+        The group delay by head: `offset`, `coherence`, `runner_up`, `runner_up_share`, `at_edge`.
+
+    Raises:
+        ShapeError: shapes differ; NumericError: a number is not finite.
+    """
+    single = as_array(q, "q").ndim == 2
+    axes = ("T", "d") if single else ("heads", "T", "d")
+    query, key = doubles(q, "q", axes), doubles(k, "k", axes)
+    if query.shape != key.shape:
+        raise ShapeError(f"delay: q has shape {query.shape}, k {key.shape}; expected the same")
+    if reach < 1:
+        raise ShapeError(f"delay: a reach of {reach}; expected 1 or more")
+    if single:
+        query, key = query[np.newaxis], key[np.newaxis]
+    return Result(_core.delay(query, key, reach))["delay"]
+
+
+def spectrum(positions: Any, words: Any = None, *, demean: bool = False, detrend: bool = False,
+             hann: bool = False) -> Group:
+    """What frequencies a position table is made of: mean and quartiles over columns of their amplitude, peaks, energy.
+
+    Args:
+        positions: (T, d_model) the rows that tokens 0 .. T-1 read
+        words: (T, d_model) word embeddings of a text beside it, or None
+        demean, detrend: take each column's mean, or least-squares line, away first
+        hann: Hann window in place of the published rectangular one
+
+    Returns:
+        The group position_spectrum of a result.
+
+    Raises:
+        ShapeError: words are not as long; NumericError: a number is not finite.
+    """
+    axes = ("T", "d_model")
+    table = doubles(positions, "positions", axes)
+    beside = None if words is None else doubles(words, "words", axes)
+    return Result(_core.spectrum(table, beside, demean, detrend, hann))["position_spectrum"]

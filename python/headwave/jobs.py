@@ -1,0 +1,204 @@
+"""Jobs: documents through a model, every head followed; and the atlas of a checkpoint."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any, Callable, Mapping, Sequence
+
+import numpy as np
+
+from . import _core
+from .arrays import as_array, raw
+from .errors import FormatError, ShapeError
+from .neighbours import named_states
+from .result import Result
+
+Results = Result | dict[str, Result]
+Progress = bool | Callable[[str], Any]
+
+
+def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, ids: Any = None, states: Any = None,
+        random_tokens: int | None = None, documents: int | None = None, length: int | None = None,
+        special_tokens: bool = True, encoding: str = "", map: str | os.PathLike | None = None,
+        interventions: Sequence[str] = (), shuffles: int = 1, heads: int = 0, layer: int | None = None,
+        dataset: str = "", axes: str = "", states_map: str | os.PathLike | None = None, apply_norm: bool = False,
+        progress: Progress = False, **options: Any) -> Results:
+    """Follows every head of a model over documents: what `headwave run` does, and the same numbers to the bit.
+
+    Args:
+        model: a Hugging Face model directory; or a model of transformers, whose own weights are looked at and which runs
+            where it is; None where states bring their own queries, keys, weights or attention
+        tokenizer: of a model of transformers, for `text`
+        text: a text as str, or a file as pathlib.Path, cut into documents
+        ids: token ids: lists of them, one per document, an array (documents, T), one long list that is cut, or a file
+        states: stored states, queries and keys or attention (docs/stored-states.md): a file, an array, or a dict of
+            arrays by those names; also a cache of TransformerLens, or a tuple of attentions (docs/python.md)
+        random_tokens: so many random tokens, twice, in every document
+        documents: how many; None: as many as there are, up to 100
+        length: tokens of a document; None: 512, or as many as the model can read
+        special_tokens: whether the tokenizer's opening and closing token stand around every document
+        encoding: of a text file that is not in UTF-8
+        map: a file that says what the model's tensors are (docs/model-map.md)
+        interventions: "words-only", "re-aim=L2H3:+2" and others, as of --intervene
+        shuffles: orders of every document under "shuffled-words"
+        heads, layer, dataset, axes, states_map, apply_norm: what states are, as --head-count, --layer and so on
+        progress: True: a line on standard error; or a function that is given the line now and then
+        options: of a job (docs/job-file.md): only=["measured_offset"], reach=64, seed=1, threads=0, ...
+
+    Returns:
+        A Result; of an encoder-decoder a dict of them: "self", "causal", "cross".
+
+    Raises:
+        headwave.Error: what the input is not; KeyboardInterrupt: within a second of Ctrl-C, nothing is left behind.
+    """
+    sources = {"text": text, "ids": ids, "states": states, "random_tokens": random_tokens}
+    given = [name for name, value in sources.items() if value is not None]
+    if len(given) != 1:
+        raise FormatError(f"run: {' and '.join(given) or 'nothing'} given; expected one of {', '.join(sources)}")
+    if model is not None and hasattr(model, "state_dict"):
+        from .torch_models import module_input  # PyTorch where it is there
+
+        opened = module_input(model, tokenizer, text=text, ids=ids, documents=documents, length=length,
+                              special_tokens=special_tokens, refused=[name for name in given if name not in ("text", "ids")])
+        called = type(model).__name__
+    else:
+        opened = _input(model, given[0], sources[given[0]], documents=documents, length=length,
+                        special_tokens=special_tokens, encoding=encoding, map=map, heads=heads, layer=layer,
+                        dataset=dataset, axes=axes, states_map=states_map, apply_norm=apply_norm,
+                        seed=options.get("seed", 1))
+        called = "" if model is None else os.fspath(model)
+    if interventions:
+        opened.intervene(list(interventions), options.get("seed", 1), shuffles, options.get("threads", 0))
+    command = f"headwave.run({', '.join(filter(None, [repr(called) if called else '', given[0] + '=...']))}" + "".join(
+        f", {name}={value!r}" for name, value in sorted(options.items())) + ")"
+    return _results(told(progress, lambda look: _core.run(opened, _plain(options), command, look)))
+
+
+def account(model: Any = None, tokenizer: Any = None, **given: Any) -> Results:
+    """The account of every head: what of where it looks comes from positions, from content, and from spread.
+
+    Takes and returns what run() does, with the analysis `head_account` alone, and beside it whether what it predicts is met
+    (docs/account.md).
+    """
+    return run(model, tokenizer, only=["head_account", "offset_agreement"], **given)
+
+
+def atlas(model: str | os.PathLike, *, map: str | os.PathLike | None = None, length: int = 0, reach: int = 64,
+          draws: int = 20, level: float = 0.05, words: str = "zipf", passes: int = 4, seed: int = 1, threads: int = 0,
+          progress: Progress = False) -> Results:
+    """Where every head would look, from the checkpoint: by its weights, and over documents of random words; no text.
+
+    Args:
+        model: a Hugging Face model directory
+        length: positions looked at, the first ones, and tokens of a document; 0: all, and at most 512
+        reach: offsets |t| <= reach are predicted, in tokens
+        draws, level: random rotations that the null is made of, and the share of heads called positional that may be
+            false
+        words: how often random words are drawn: "zipf", "uniform", or a text whose tokens are counted
+        passes: documents of random words that pass through the model; 0: the weights alone
+
+    Returns:
+        A Result; of an encoder-decoder a dict of them, "self" and "causal".
+    """
+    command = f"headwave.atlas({os.fspath(model)!r}, length={length}, reach={reach}, passes={passes}, seed={seed})"
+    return _results(told(progress, lambda look: _core.atlas(
+        os.fspath(model), os.fspath(map or ""), length, reach, draws, level, os.fspath(words), passes, seed, threads,
+        command, look)))
+
+
+def told(progress: Progress, work: Callable[[Any], Any]) -> Any:
+    """Does work that tells its progress: to a function, or on a line of standard error that is cleared in the end."""
+    if progress is not True:
+        return work(progress or None)
+    last = ""
+
+    def line(text: str) -> None:
+        nonlocal last
+        if text != last:
+            sys.stderr.write("\r\x1b[K" + text)
+            sys.stderr.flush()
+        last = text
+
+    try:
+        return work(line)
+    finally:
+        if last:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def _results(found: list[tuple[str, Any]]) -> Results:
+    if len(found) == 1:
+        return Result(found[0][1])
+    return {kind: Result(result) for kind, result in found}
+
+
+def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as C++ takes them: a name alone is a list of one, numbers of numpy are numbers."""
+    plain = {}
+    for name, value in options.items():
+        if name == "only" and isinstance(value, str):
+            value = [value]
+        elif isinstance(value, np.generic):
+            value = value.item()
+        plain[name] = list(value) if isinstance(value, tuple) else value
+    return plain
+
+
+def _input(model: Any, kind: str, value: Any, *, documents: int | None, length: int | None, special_tokens: bool,
+           encoding: str, map: Any, heads: int, layer: int | None, dataset: str, axes: str, states_map: Any,
+           apply_norm: bool, seed: int) -> Any:
+    mapped = os.fspath(map or "")
+    if kind == "states":
+        if length is not None:
+            raise FormatError("run: length does not apply to states: documents are as they were stored")
+        return _core.states_input(_states(value), None if model is None else os.fspath(model), mapped, heads, documents,
+                                  layer, dataset, axes, os.fspath(states_map or ""), apply_norm)
+    if model is None:
+        raise FormatError(f"run: {kind} needs a model: its directory, or a model of transformers")
+    folder = os.fspath(model)
+    if kind == "text":
+        return _core.text_input(folder, mapped, _text(value), documents, length, special_tokens, encoding)
+    if kind == "ids":
+        return _core.ids_input(folder, mapped, ids_place(value), documents, length)
+    return _core.random_input(folder, mapped, value, documents, special_tokens, seed)
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if not isinstance(value, str):
+        raise FormatError(f"text: {type(value).__name__}; expected a str, or a file as pathlib.Path")
+    if "\n" not in value and os.path.exists(value):
+        raise FormatError(f"text: '{value}' is the name of a file; give pathlib.Path('{value}') to have it read")
+    return "text", value
+
+
+def ids_place(value: Any) -> Any:
+    """Where ids are: a file, or JSON in memory, which is read as a file would be."""
+    if isinstance(value, (str, os.PathLike)):
+        return os.fspath(value)
+    if isinstance(value, Sequence) and value and isinstance(value[0], Mapping):  # pairs of an encoder-decoder
+        listed = [{name: as_array(of, "ids").tolist() for name, of in pair.items()} for pair in value]
+    elif isinstance(value, Sequence) and any(np.ndim(one) == 1 for one in value):
+        listed = [as_array(one, "ids").tolist() for one in value]
+    else:
+        array = as_array(value, "ids")
+        if array.ndim not in (1, 2) or array.size == 0 or array.dtype.kind not in "iu":
+            raise ShapeError(f"ids: {array.dtype} of shape {array.shape}; expected whole numbers, (T) or (documents, T)")
+        listed = array.tolist()
+    return "ids", json.dumps(listed)
+
+
+def _states(value: Any) -> Any:
+    if isinstance(value, (str, os.PathLike)):
+        return os.fspath(value)
+    arrays = []
+    for name, of in named_states(value).items():
+        array = as_array(of, f"states: '{name}'")
+        if array.size == 0:
+            raise ShapeError(f"states: '{name}' has shape {array.shape}: there is nothing in it")
+        arrays.append(raw(name, array))
+    return arrays

@@ -1,0 +1,242 @@
+"""What a job found: arrays with names, axes and units, as the result file has them (docs/result-file.md)."""
+
+from __future__ import annotations
+
+import html
+import os
+from typing import Any, Iterator, Sequence
+
+import numpy as np
+
+from . import _core
+
+try:
+    import xarray
+except ImportError:
+    xarray = None
+
+Group = Any  #: an xarray.Dataset's node in a DataTree; where xarray is not there an ArrayGroup
+
+
+class LabelledArray(np.ndarray):
+    """An array of numpy that knows its axes: what a result holds where xarray is not there."""
+
+    dims: tuple[str, ...] = ()
+    coords: dict[str, np.ndarray] = {}
+    attrs: dict[str, Any] = {}
+
+    def __array_finalize__(self, source: Any) -> None:
+        pass  # what is made of it has other axes
+
+
+class ArrayGroup(dict):
+    """The arrays of one analysis by name, also as attributes: a stand-in where xarray is not there."""
+
+    attrs: dict[str, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"there is no '{name}'; there are {', '.join(self)}") from None
+
+
+class Result:
+    """What a job found.
+
+    `result["measured_offset"].offset.sel(layer=3, head=4)` is an array of xarray, read where C++ has it; without xarray
+    `result["measured_offset"].offset[3, 4]` of numpy, with `dims`, `coords` and `attrs`. In a notebook it shows its heads.
+    """
+
+    def __init__(self, found: Any) -> None:
+        self._found = found
+        self._groups: dict[str, Any] | None = None
+        self._tree: Any = None
+
+    @property
+    def title(self) -> str:
+        """One line for people."""
+        return self._found.title
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Where it comes from: inputs with their sha256, options, seed, versions, time."""
+        return self._found.provenance
+
+    @property
+    def tree(self) -> Any:
+        """All of it as an xarray.DataTree: a group for each analysis, the provenance as attributes of `provenance`.
+
+        Raises:
+            ImportError: xarray is not there.
+        """
+        if xarray is None:
+            raise ImportError("a DataTree needs xarray: pip install xarray; without it result['measured_offset'] is numpy")
+        if self._tree is None:
+            groups = {"/" + name: of for name, of in self._made().items()}
+            groups["/"] = xarray.Dataset(attrs={"title": self.title})
+            groups["/provenance"] = xarray.Dataset(attrs=self.provenance)
+            self._tree = xarray.DataTree.from_dict(groups)
+        return self._tree
+
+    def __getitem__(self, name: str) -> Any:
+        group, _, quantity = name.strip("/").partition("/")
+        if group not in self._made():
+            raise KeyError(f"there is no '{group}'; there are {', '.join(self._made())}")
+        found = self.tree[group] if xarray is not None else self._made()[group]
+        return found[quantity] if quantity else found
+
+    def __contains__(self, name: str) -> bool:
+        group, _, quantity = name.strip("/").partition("/")
+        return group in self._made() and (not quantity or quantity in self._made()[group])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made())
+
+    def __len__(self) -> int:
+        return len(self._made())
+
+    def keys(self) -> list[str]:
+        """Names of the groups, one for each analysis."""
+        return list(self._made())
+
+    def save(self, path: str | os.PathLike, *, overwrite: bool = False) -> None:
+        """Writes the result file that the program writes: whole, or not at all.
+
+        Raises:
+            IoError: it is there already and not to be replaced, or cannot be written.
+        """
+        self._found.save(os.fspath(path), overwrite)
+
+    def figures(self) -> list[str]:
+        """Names of the figures that can be drawn."""
+        return self._found.figures()
+
+    def figure(self, name: str, *, heads: Sequence[str] = (), format: str = "svg", width: float = 0.0,
+               palette: str = "viridis") -> "Figure":
+        """A figure, as the program draws it; gnuplot must be there.
+
+        Args:
+            name: of figures(): "offset_profile"
+            heads: "L0H2", ... for figures of single heads; else those with the clearest offset
+            format: "svg", "png" or "pdf"
+            width: inches, 2 to 40; 0: what it needs
+
+        Raises:
+            FormatError: there is no such figure; ShapeError: the result has not what it shows; IoError: no gnuplot.
+        """
+        return Figure(name, format, self._found.figure(name, list(heads), format, width, palette))
+
+    def report(self) -> "Page":
+        """The page to explore the result with, which a notebook shows in a frame."""
+        return Page(self._found.report())
+
+    def __repr__(self) -> str:
+        return f"{self.title}\n{', '.join(self._made())}"
+
+    def __str__(self) -> str:
+        columns = self._found.table()
+        return f"{self.title}\n{self._found.table_text()}" if columns else repr(self)
+
+    def _repr_html_(self) -> str:
+        columns = self._found.table()
+        rows = max((len(cells) for _, _, cells in columns), default=0)
+        head = "".join(f"<th>{html.escape(header)}</th>" for header, _, _ in columns)
+        body = "".join(
+            "<tr>" + "".join(f'<td style="text-align:{"right" if right else "left"}">{html.escape(cells[row])}</td>'
+                             for _, right, cells in columns) + "</tr>" for row in range(rows))
+        groups = html.escape(", ".join(self._made()))
+        return (f"<p><b>{html.escape(self.title)}</b></p><div style='max-height:24em;overflow:auto'><table><thead><tr>{head}"
+                f"</tr></thead><tbody>{body}</tbody></table></div><p>{groups}</p>")
+
+    def _made(self) -> dict[str, Any]:
+        if self._groups is None:
+            fields: dict[str, list[dict[str, Any]]] = {}
+            for field in self._found.fields():
+                fields.setdefault(field["name"].partition("/")[0], []).append(field)
+            make = _dataset if xarray is not None else _group
+            self._groups = {name: make(of) for name, of in fields.items()}
+        return self._groups
+
+
+class Figure:
+    """A drawn figure; a notebook shows it."""
+
+    def __init__(self, name: str, format: str, data: bytes) -> None:
+        self.name, self.format, self.data = name, format, data
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes it to a file."""
+        with open(path, "wb") as file:
+            file.write(self.data)
+
+    def _repr_svg_(self) -> str | None:
+        return self.data.decode() if self.format == "svg" else None
+
+    def _repr_png_(self) -> bytes | None:
+        return self.data if self.format == "png" else None
+
+
+class Page:
+    """A page of HTML; a notebook shows it in a frame."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes it to a file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.text)
+
+    def _repr_html_(self) -> str:
+        return f'<iframe style="width:100%;height:48em;border:0" srcdoc="{html.escape(self.text)}"></iframe>'
+
+
+def open_result(path: str | os.PathLike) -> Result:
+    """The result in a file that save() or the program wrote.
+
+    Raises:
+        IoError, FormatError: it cannot be read, or is no whole result.
+    """
+    return Result(_core.open_result(os.fspath(path)))
+
+
+def _attributes(field: dict[str, Any]) -> dict[str, Any]:
+    attributes = {"long_name": field["long_name"], "units": field["units"], **field["attributes"]}
+    if field["flag_meanings"]:
+        attributes["flag_values"] = np.arange(len(field["flag_meanings"]), dtype=np.uint8)
+        attributes["flag_labels"] = field["flag_meanings"]
+    return attributes
+
+
+def _values(of: dict[str, Any], shape: Sequence[int]) -> np.ndarray:
+    values = of["values"]
+    return np.array(values, dtype=object).reshape(shape) if isinstance(values, list) else values
+
+
+def _axis(axis: dict[str, Any]) -> np.ndarray:
+    return _values(axis, (len(axis["values"]),))
+
+
+def _dataset(fields: list[dict[str, Any]]) -> Any:
+    variables, coordinates = {}, {}
+    for field in fields:
+        for axis in field["axes"]:
+            if axis["name"] not in coordinates:
+                about = {"long_name": axis["long_name"], "units": axis["units"]}
+                coordinates[axis["name"]] = xarray.Variable((axis["name"],), _axis(axis), about)
+        dims = tuple(axis["name"] for axis in field["axes"])
+        values = _values(field, [len(axis["values"]) for axis in field["axes"]])
+        variables[field["name"].partition("/")[2]] = xarray.Variable(dims, values, _attributes(field))
+    return xarray.Dataset(variables, coordinates)
+
+
+def _group(fields: list[dict[str, Any]]) -> ArrayGroup:
+    group = ArrayGroup()
+    for field in fields:
+        array = _values(field, [len(axis["values"]) for axis in field["axes"]]).view(LabelledArray)
+        array.dims = tuple(axis["name"] for axis in field["axes"])
+        array.coords = {axis["name"]: _axis(axis) for axis in field["axes"]}
+        array.attrs = _attributes(field)
+        group[field["name"].partition("/")[2]] = array
+    return group

@@ -1,0 +1,224 @@
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nanobind/stl/tuple.h>
+
+#include "../core/numbers/error.h"
+#include "../core/numbers/nearest_name.h"
+#include "../data/arrays/npy.h"
+#include "../data/arrays/safetensors.h"
+#include "../data/sources/placed_arrays.h"
+#include "../job/inputs/intervention_text.h"
+#include "../job/inputs/run_input.h"
+#include "../job/run/provenance.h"
+#include "memory.h"
+#include "waiting.h"
+
+namespace headwave::python {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where text is: a path, or (name, text) in memory.
+TextPlace place_of(const nb::object& given) {
+  if (!nb::isinstance<nb::tuple>(given)) return nb::cast<fs::path>(given);
+  auto [name, text] = nb::cast<std::pair<std::string, std::string>>(given);
+  return {name, std::make_shared<const std::string>(std::move(text))};
+}
+
+/// Where states are: a path, or arrays.
+StatesAt states_at(const nb::object& given) {
+  if (!nb::isinstance<nb::list>(given)) return nb::cast<fs::path>(given);
+  std::vector<ArrayInMemory> arrays;
+  for (const auto& [name, descr, shape, fortran, bytes] : nb::cast<std::vector<RawArray>>(given)) {
+    const std::string header =
+        fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}{}), }}", descr, fortran ? "True" : "False",
+                    fmt::join(shape, ", "), shape.empty() ? "" : ",");
+    arrays.push_back({name, npy_info(header, bytes.size(), "states: '" + name + "'"), span_of(bytes)});
+  }
+  return {"states", arrays_in_memory("states", arrays, kept(given))};
+}
+
+PackingOptions packing_of(std::optional<Index> documents, std::optional<Index> length, bool special_tokens,
+                          const std::string& encoding) {
+  return {.documents = documents, .length = length, .special_tokens = special_tokens, .encoding = encoding};
+}
+
+std::shared_ptr<const Checkpoint> checkpoint_of(const std::string& called, const nb::list& given) {
+  std::vector<TensorInMemory> tensors;
+  for (const auto& [name, dtype, shape, fortran, bytes] : nb::cast<std::vector<RawArray>>(given))
+    tensors.push_back({name, dtype, {shape.begin(), shape.end()}, span_of(bytes)});
+  return std::make_shared<const Checkpoint>(called, tensors, kept(given));
+}
+
+/// Documents that a function of Python gives.
+class CalledSource : public Source {
+ public:
+  CalledSource(std::vector<Index> lengths, nb::object document, Attributes provenance)
+      : lengths_(std::move(lengths)), document_(kept(std::move(document))), provenance_(std::move(provenance)) {}
+  [[nodiscard]] Index count() const override { return static_cast<Index>(lengths_.size()); }
+  [[nodiscard]] Index length(Index i) const override { return lengths_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] Document document(Index i) const override {
+    const nb::gil_scoped_acquire held;
+    const nb::handle callable(static_cast<PyObject*>(const_cast<void*>(document_.get())));
+    return document_of(nb::cast<nb::dict>(callable(i)));
+  }
+  [[nodiscard]] Attributes provenance() const override { return provenance_; }
+
+ private:
+  std::vector<Index> lengths_;
+  std::shared_ptr<const void> document_;
+  Attributes provenance_;
+};
+
+/// Sets an option by its name.
+class OptionSetter {
+ public:
+  OptionSetter(JobOptions& options, std::string_view name, nb::handle value)
+      : options_(options), name_(name), value_(value) {}
+  template <class Value>
+  void operator()(Value JobOptions::*member) const {
+    try {
+      options_.*member = nb::cast<Value>(value_);
+    } catch (const nb::cast_error&) {
+      throw FormatError(fmt::format("the option {} is {}, expected {}", name_, nb::cast<std::string>(nb::repr(value_)),
+                                    std::is_same_v<Value, double> ? "a number"
+                                    : std::is_same_v<Value, std::vector<std::string>>
+                                        ? "a list of names"
+                                        : "a whole number that is not negative"));
+    }
+  }
+
+ private:
+  JobOptions& options_;
+  std::string_view name_;
+  nb::handle value_;
+};
+
+JobOptions options_of(const nb::dict& given) {
+  JobOptions options;
+  std::vector<std::string> known;
+  for (const JobOption& option : job_option_table()) known.emplace_back(option.name);
+  for (const auto& [key, value] : given) {
+    const auto name = nb::cast<std::string>(key);
+    const auto& table = job_option_table();
+    const auto found = std::ranges::find(table, name, &JobOption::name);
+    if (found == table.end())
+      throw FormatError(fmt::format("there is no option '{}'; did you mean {}? There are {}", name,
+                                    nearest_name(name, known), fmt::join(known, ", ")));
+    std::visit(OptionSetter(options, found->name, value), found->member);
+  }
+  return options;
+}
+
+/// Runs the job of an input.
+/// @returns (kind, result) of every kind of attention
+std::vector<std::pair<std::string, Result>> run(const JobInput& input, const nb::dict& given,
+                                                const std::string& command, const nb::object& progress) {
+  const JobOptions options = options_of(given);
+  const std::time_t started = std::time(nullptr);
+  const auto begun = std::chrono::steady_clock::now();
+  ToldProgress told(progress);
+  std::vector<KindResult> found =
+      waited_for([&, callback = told.callback()] { return run_input(input, options, callback); }, told.look());
+  std::vector<std::pair<std::string, Result>> results;
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  for (KindResult& kind : found) {
+    add_program(kind.result.provenance, {command, started, seconds});
+    results.emplace_back(name_of(kind.kind), std::move(kind.result));
+  }
+  return results;
+}
+
+template <class Open>
+JobInput opened(const std::string& name, const Open& open) {
+  JobInput input = waited_for(open);
+  require_two_tokens(input, name);
+  return input;
+}
+
+}  // namespace
+
+Document document_of(const nb::dict& dict) {
+  Document document;
+  document.name = nb::cast<std::string>(dict["name"]);
+  document.ids = nb::cast<std::vector<std::int32_t>>(dict["ids"]);
+  document.tokens = nb::cast<std::vector<std::string>>(dict["tokens"]);
+  document.special = nb::cast<std::vector<std::uint8_t>>(dict["special"]);
+  using Layer = std::tuple<Index, Rows32, Rows32, Rows32>;
+  for (const auto& [layer, states, query, key] : nb::cast<std::vector<Layer>>(dict["layers"]))
+    document.stored.push_back({layer, matrix_of(states), matrix_of(query), matrix_of(key)});
+  return document;
+}
+
+void add_inputs(nb::module_& module) {
+  nb::class_<JobInput>(module, "Input", "A model and the documents to run through it.")
+      .def_prop_ro("documents", [](const JobInput& input) { return input.source->count(); })
+      .def(
+          "intervene",
+          [](JobInput& input, const std::vector<std::string>& what, std::uint64_t seed, Index shuffles, int threads) {
+            wait_for([&] { intervene(input, what, {seed, shuffles, threads}); });
+          },
+          nb::arg("what"), nb::arg("seed"), nb::arg("shuffles"), nb::arg("threads"),
+          "Changes part of the model or the text.");
+  module.def(
+      "text_input",
+      [](const fs::path& model, const fs::path& map, const nb::object& text, std::optional<Index> documents,
+         std::optional<Index> length, bool special_tokens, const std::string& encoding) {
+        const TextPlace place = place_of(text);
+        return opened(input_name(place), [&] {
+          return text_input({model, map}, place, packing_of(documents, length, special_tokens, encoding));
+        });
+      },
+      nb::arg("model"), nb::arg("map"), nb::arg("text"), nb::arg("documents").none(), nb::arg("length").none(),
+      nb::arg("special_tokens"), nb::arg("encoding"), "A text through the model's own tokenizer.");
+  module.def(
+      "ids_input",
+      [](const fs::path& model, const fs::path& map, const nb::object& ids, std::optional<Index> documents,
+         std::optional<Index> length) {
+        const TextPlace place = place_of(ids);
+        return opened(input_name(place), [&] {
+          return ids_input({model, map}, place, packing_of(documents, length, true, ""));
+        });
+      },
+      nb::arg("model"), nb::arg("map"), nb::arg("ids"), nb::arg("documents").none(), nb::arg("length").none(),
+      "Token ids that are ready.");
+  module.def(
+      "states_input",
+      [](const nb::object& states, const std::optional<fs::path>& model, const fs::path& map, Index heads,
+         std::optional<Index> documents, std::optional<Index> layer, const std::string& dataset,
+         const std::string& axes, const fs::path& states_map, bool apply_norm) {
+        StoredStatesOptions options{heads, documents.value_or(0), layer, dataset, {}, states_map, apply_norm};
+        if (!axes.empty()) {
+          const auto read = stored_axes(axes);
+          if (!read) throw FormatError(fmt::format("axes '{}': expected {}", axes, expected_axes));
+          options.axes = *read;
+        }
+        const StatesAt at = states_at(states);
+        return opened(at.path.string(), [&] {
+          return model ? states_input(at, {*model, map}, options) : states_input(at, options);
+        });
+      },
+      nb::arg("states"), nb::arg("model").none(), nb::arg("map"), nb::arg("heads"), nb::arg("documents").none(),
+      nb::arg("layer").none(), nb::arg("dataset"), nb::arg("axes"), nb::arg("states_map"), nb::arg("apply_norm"),
+      "Stored states, queries and keys, or finished attention.");
+  module.def(
+      "module_input",
+      [](const std::string& config, const std::string& called, const nb::list& tensors, std::vector<Index> lengths,
+         nb::object document, const nb::dict& provenance, const nb::dict& of_model) {
+        const auto checkpoint = checkpoint_of(called, tensors);
+        // Python's objects are looked at here, where its lock is held.
+        auto source =
+            std::make_unique<CalledSource>(std::move(lengths), std::move(document), attributes_of(provenance));
+        const Attributes said = attributes_of(of_model);
+        return opened(called, [&] { return JobInput{open_model(config, checkpoint), std::move(source), said, -1}; });
+      },
+      nb::arg("config"), nb::arg("called"), nb::arg("tensors"), nb::arg("lengths"), nb::arg("document"),
+      nb::arg("provenance"), nb::arg("of_model"), "Weights in memory, and documents that a function gives.");
+  module.def("run", &run, nb::arg("input"), nb::arg("options"), nb::arg("command"), nb::arg("progress").none(),
+             "The job of an input: (kind, result) of every kind of attention.");
+}
+
+}  // namespace headwave::python

@@ -1,0 +1,84 @@
+#include <exception>
+
+#include "../core/numbers/error.h"
+#include "../job/run/provenance.h"
+#include "python.h"
+
+namespace headwave::python {
+
+namespace {
+
+/// The exception of headwave.errors that has the name of ours.
+void raise(const char* name, const char* what) {
+  const nb::object type = nb::module_::import_("headwave.errors").attr(name);
+  PyErr_SetString(type.ptr(), what);
+}
+
+void translate(const std::exception_ptr& thrown, void* /*payload*/) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const ShapeError& error) {
+    raise("ShapeError", error.what());
+  } catch (const NumericError& error) {
+    raise("NumericError", error.what());
+  } catch (const FormatError& error) {
+    raise("FormatError", error.what());
+  } catch (const IoError& error) {
+    raise("IoError", error.what());
+  } catch (const Error& error) {
+    raise("Error", error.what());
+  }
+}
+
+}  // namespace
+
+nb::str text_of(const std::string& bytes) {
+  return nb::steal<nb::str>(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
+}
+
+nb::dict dict_of(const Attributes& attributes) {
+  nb::dict dict;
+  for (const auto& [name, value] : attributes)
+    dict[name.c_str()] = std::visit(
+        [](const auto& of_type) -> nb::object {
+          if constexpr (std::is_same_v<std::decay_t<decltype(of_type)>, std::string>)
+            return text_of(of_type);
+          else
+            return nb::cast(of_type);
+        },
+        value);
+  return dict;
+}
+
+Attributes attributes_of(const nb::dict& dict) {
+  Attributes attributes;
+  for (const auto& [name, value] : dict) {
+    Attribute& into = attributes[nb::cast<std::string>(name)];
+    if (nb::isinstance<nb::str>(value))
+      into = nb::cast<std::string>(value);
+    else if (nb::isinstance<nb::int_>(value))
+      into = nb::cast<std::int64_t>(value);
+    else
+      into = nb::cast<double>(value);
+  }
+  return attributes;
+}
+
+void add_errors(nb::module_& /*module*/) {
+  nb::register_exception_translator(translate, nullptr);
+}
+
+}  // namespace headwave::python
+
+NB_MODULE(_core, module) {
+  using namespace headwave::python;
+  module.doc() = "What headwave's C++ libraries give to Python. Use the package, not this: names here may change.";
+  module.attr("version") = HEADWAVE_VERSION;
+  module.attr("commit") = headwave::build_commit();
+  add_errors(module);
+  add_results(module);
+  add_attention(module);
+  add_inputs(module);
+  add_studies(module);
+  add_capture(module);
+}

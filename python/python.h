@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include "../core/attention/document.h"
+#include "../core/fields/field.h"
+
+namespace headwave::python {
+
+namespace nb = nanobind;
+
+// What each source adds to the module.
+void add_errors(nb::module_& module);
+void add_results(nb::module_& module);
+void add_attention(nb::module_& module);
+void add_inputs(nb::module_& module);
+void add_studies(nb::module_& module);
+void add_capture(nb::module_& module);
+
+/// Text that need not be UTF-8: what is not becomes U+FFFD.
+nb::str text_of(const std::string& bytes);
+
+/// Remarks as a dict of texts, numbers and lists of numbers.
+nb::dict dict_of(const Attributes& attributes);
+Attributes attributes_of(const nb::dict& dict);
+
+}  // namespace headwave::python

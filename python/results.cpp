@@ -1,0 +1,172 @@
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "../core/numbers/error.h"
+#include "../data/files/made_folders.h"
+#include "../data/results/result_file.h"
+#include "../reports/drawing/gnuplot.h"
+#include "../reports/figures/chosen_heads.h"
+#include "../reports/figures/figures.h"
+#include "../reports/page/report.h"
+#include "../reports/tables/head_table.h"
+#include "../reports/tables/position_note.h"
+#include "waiting.h"
+
+namespace headwave::python {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Values of a result as an array that is read where it lies; texts as a list.
+class Values {
+ public:
+  /// @param owner  the Python object that keeps the result
+  Values(nb::handle owner, std::vector<std::size_t> shape) : owner_(owner), shape_(std::move(shape)) {}
+
+  nb::object operator()(const std::vector<std::string>& texts) const {
+    nb::list list;
+    for (const std::string& text : texts) list.append(text_of(text));
+    return list;
+  }
+  template <class Number>
+  nb::object operator()(const std::vector<Number>& numbers) const {
+    return nb::cast(nb::ndarray<nb::numpy, const Number>(numbers.data(), shape_.size(), shape_.data(), owner_),
+                    nb::rv_policy::reference);
+  }
+
+ private:
+  nb::handle owner_;
+  std::vector<std::size_t> shape_;
+};
+
+nb::dict dict_of_axis(const Axis& axis, nb::handle owner) {
+  nb::dict dict;
+  dict["name"] = text_of(axis.name);
+  dict["units"] = text_of(axis.unit);
+  dict["long_name"] = text_of(axis.long_name);
+  dict["values"] = std::visit(Values(owner, {static_cast<std::size_t>(axis.size())}), axis.values);
+  return dict;
+}
+
+nb::dict dict_of_field(const Field& field, nb::handle owner) {
+  std::vector<std::size_t> shape;
+  nb::list axes;
+  for (const Axis& axis : field.axes) {
+    shape.push_back(static_cast<std::size_t>(axis.size()));
+    axes.append(dict_of_axis(axis, owner));
+  }
+  nb::dict dict;
+  dict["name"] = text_of(field.name);
+  dict["axes"] = axes;
+  dict["units"] = text_of(field.unit);
+  dict["long_name"] = text_of(field.long_name);
+  dict["values"] = std::visit(Values(owner, shape), field.values);
+  dict["flag_meanings"] = field.flag_meanings;
+  dict["attributes"] = dict_of(field.attributes);
+  return dict;
+}
+
+nb::list fields_of(nb::handle self) {
+  nb::list list;
+  for (const Field& field : nb::cast<const Result&>(self).fields) list.append(dict_of_field(field, self));
+  return list;
+}
+
+/// @throws IoError if a file is there and may not be replaced
+void save(const Result& result, const fs::path& path, bool overwrite) {
+  if (!overwrite && fs::exists(fs::symlink_status(path)))
+    throw IoError(
+        fmt::format("{}: is already there; choose another name, or replace it with overwrite=True", path.string()));
+  wait_for([&] { write_result(result, path); });
+}
+
+/// A folder that is gone again with what is in it.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string name = (fs::temp_directory_path() / "headwave-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr)
+      throw IoError(fmt::format("{}: no folder can be made there; set TMPDIR to one that can be written to", name));
+    path_ = name;
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::string bytes_of_file(const fs::path& path) {
+  std::ostringstream bytes;
+  bytes << std::ifstream(path, std::ios::binary).rdbuf();
+  return bytes.str();
+}
+
+nb::bytes figure(const Result& result, const std::string& name, const std::vector<std::string>& heads,
+                 const std::string& format, double width, const std::string& palette) {
+  const std::string drawn = waited_for([&] {
+    FigureOptions options;
+    options.heads = heads;
+    options.formats = {format};
+    options.keep_data = false;
+    options.style.width = width;
+    options.style.palette = palette;
+    require_gnuplot();
+    require_style(options.style);
+    const FigureKind& kind = *kinds_of(result, {name}).front();
+    require_heads(result, heads);
+    const ScratchFolder folder;
+    return bytes_of_file(kind.draw(result, options).write(folder.path(), name, {format}, false).front());
+  });
+  return nb::bytes(drawn.data(), drawn.size());
+}
+
+std::vector<std::string> figures(const Result& result) {
+  std::vector<std::string> names;
+  for (const FigureKind* kind : kinds_of(result)) names.push_back(kind->name);
+  return names;
+}
+
+nb::list table(const Result& result) {
+  nb::list columns;
+  for (const TableColumn& column : head_columns(result)) {
+    nb::list cells;
+    for (const std::string& cell : column.cells) cells.append(text_of(cell));
+    columns.append(nb::make_tuple(text_of(column.header), column.align == Align::right, cells));
+  }
+  return columns;
+}
+
+}  // namespace
+
+void add_results(nb::module_& module) {
+  nb::class_<Result>(module, "Result", "What a job found: named arrays, and where they came from.")
+      .def_ro("title", &Result::title)
+      .def_prop_ro("provenance", [](const Result& result) { return dict_of(result.provenance); })
+      .def(
+          "fields", [](nb::handle_t<Result> self) { return fields_of(self); }, "Every array, as a dict.")
+      .def("save", &save, nb::arg("path"), nb::arg("overwrite"), "Writes the result file, whole or not at all.")
+      .def("figure", &figure, nb::arg("name"), nb::arg("heads"), nb::arg("format"), nb::arg("width"),
+           nb::arg("palette"), "A figure as the bytes of a file.")
+      .def("figures", &figures, "Names of the figures that can be drawn.")
+      .def("table", &table, "The table of heads: (header, right-aligned, cells) of every column.")
+      .def(
+          "table_text", [](const Result& result) { return noted_head_table(result); }, "The same for a terminal.")
+      .def(
+          "report", [](const Result& result) { return text_of(waited_for([&] { return report_page(result); })); },
+          "The page to explore the result with, as HTML.");
+  module.def(
+      "open_result", [](const fs::path& path) { return waited_for([&] { return read_result(path); }); },
+      nb::arg("path"), "The result in a file.");
+}
+
+}  // namespace headwave::python

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "figure_kind.h"
+
+namespace headwave {
+
+/// What stands below a figure in a paper, one paragraph of plain text: what is seen, then which model, text and pairs.
+///
+/// What a result says of itself is anybody's writing: it is visible_text() here, names no longer than 80 columns.
+std::string caption_of(const FigureKind& kind, const Result& result, const FigureOptions& options);
+
+/// The same as LaTeX: \caption{...} and \label{fig:name}, to be read by \input inside a figure. Signs that LaTeX takes
+/// for commands are written as what they look like, Greek letters and minus signs as mathematics; all else stays UTF-8.
+/// @param name     of the figure: letters, digits and underscores
+/// @param caption  one paragraph
+std::string latex_caption(const std::string& name, const std::string& caption);
+
+/// Writes folder/name.txt and folder/name.tex.
+/// @returns both
+/// @throws IoError if one cannot be written
+std::vector<std::filesystem::path> write_caption(const std::filesystem::path& folder, const std::string& name,
+                                                 const std::string& caption);
+
+}  // namespace headwave

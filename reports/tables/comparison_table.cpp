@@ -1,0 +1,115 @@
+#include "comparison_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "../../core/fields/head_name.h"
+#include "../../core/numbers/error.h"
+#include "../drawing/field_values.h"
+#include "../drawing/visible_text.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr const char* comparison_verdict_name = "comparison/verdict";
+constexpr std::uint8_t beyond = 1;  // place among the meanings of comparison/verdict
+
+bool in_tokens(const Result& result, const std::string& measure) {
+  const Field* field = result.find("change/" + measure);
+  return field != nullptr && field->unit == "token";
+}
+
+/// @param more  digits beyond the usual
+std::string number_text(double value, bool tokens, int more = 0) {
+  if (std::isnan(value)) return "-";
+  if (!tokens) return fmt::format("{:.{}f}", value, 3 + more);
+  return value == 0 ? "0" : fmt::format("{:+.{}f}", value, value == std::round(value) ? 0 : 1 + more);
+}
+
+std::string change_text(const std::string& first, const std::string& second, bool changed) {
+  return (first == second && !changed ? first : first + " > " + second) + (changed ? " *" : "");
+}
+
+/// Of a change that is called both numbers have digits enough to tell them apart.
+std::string change_text(double first, double second, bool tokens, bool changed) {
+  constexpr int most = 4;
+  int more = 0;
+  const auto text = [&](double value) { return number_text(value, tokens, more); };
+  while (changed && first != second && more < most && text(first) == text(second)) ++more;
+  return change_text(text(first), text(second), changed);
+}
+
+}  // namespace
+
+std::vector<std::size_t> ranked_rows(const Result& result) {
+  const auto& ranks = counts_of(result, "comparison/rank", {"layer", "head"});
+  std::vector<std::size_t> rows(ranks.size(), ranks.size());
+  for (std::size_t row = 0; row < ranks.size(); ++row)
+    if (ranks[row] >= 0 && ranks[row] < std::ssize(ranks)) rows[static_cast<std::size_t>(ranks[row])] = row;
+  if (std::ranges::count(rows, ranks.size()) != 0)
+    throw ShapeError(fmt::format("comparison/rank: expected 0 .. {}, each once", std::ssize(ranks) - 1));
+  return rows;
+}
+
+std::vector<TableColumn> comparison_columns(const Result& result, bool all) {
+  if (result.find(comparison_verdict_name) == nullptr) return {};
+  const auto& first = doubles_of(result, "comparison/first", {"measure", "layer", "head"});
+  const auto& second = doubles_of(result, "comparison/second", {"measure", "layer", "head"});
+  const auto& verdict = flags_of(result, comparison_verdict_name, {"measure", "layer", "head"});
+  const auto& changed = flags_of(result, "comparison/changed", {"layer", "head"});
+  const auto& at = doubles_of(result, "comparison/profile_offset", {"layer", "head"});
+  const auto& measures = labels_of(result.at(comparison_verdict_name), "measure");
+  const auto layers = whole_coordinates(result.at(comparison_verdict_name), "layer"),
+             heads = whole_coordinates(result.at(comparison_verdict_name), "head");
+  std::vector<std::size_t> rows = ranked_rows(result);
+  const std::size_t count = rows.size();
+  if (count != changed.size() || count != at.size() || count != layers.size() * heads.size() ||
+      first.size() != measures.size() * count || second.size() != first.size() || verdict.size() != first.size())
+    throw ShapeError(fmt::format("{}: expected {} measures of the same {} heads in every Field",
+                                 comparison_verdict_name, measures.size(), count));
+  if (!all) std::erase_if(rows, [&](std::size_t row) { return changed[row] == 0; });
+  std::vector<TableColumn> columns;
+  const auto add = [&](const std::string& header, const auto& cell_of) {
+    columns.push_back({header, Align::left, {}});
+    for (const std::size_t row : rows) columns.back().cells.push_back(cell_of(row));
+  };
+  add("head", [&](std::size_t row) { return head_name(layers[row / heads.size()], heads[row % heads.size()]); });
+  for (std::size_t m = 0; m < measures.size(); ++m) {
+    if (measures[m] == "profile") add("at", [&](std::size_t row) { return number_text(at[row], true); });
+    const bool tokens = in_tokens(result, measures[m]);
+    add(visible_text(measures[m]), [&](std::size_t row) {
+      const std::size_t i = m * count + row;
+      return change_text(first[i], second[i], tokens, verdict[i] == beyond);
+    });
+  }
+  if (result.find("comparison/first_word") == nullptr) return columns;
+  const auto& one = strings_of(result, "comparison/first_word", {"word", "layer", "head"});
+  const auto& other = strings_of(result, "comparison/second_word", {"word", "layer", "head"});
+  const auto& words = labels_of(result.at("comparison/first_word"), "word");
+  if (one.size() != words.size() * count || other.size() != one.size())
+    throw ShapeError(fmt::format("comparison/second_word: expected {} words of {} heads", words.size(), count));
+  for (std::size_t w = 0; w < words.size(); ++w)
+    add(visible_text(words[w]), [&](std::size_t row) {
+      return change_text(visible_text(one[w * count + row]), visible_text(other[w * count + row]), false);
+    });
+  return columns;
+}
+
+std::string comparison_sentence(const Result& result) {
+  if (result.find("comparison/changed") == nullptr) return {};
+  const auto& changed = flags_of(result, "comparison/changed", {"layer", "head"});
+  const Attributes& notes = result.at("comparison/changed").attributes;
+  const auto level = notes.find("level");
+  const auto* chance = level == notes.end() ? nullptr : std::get_if<double>(&level->second);
+  std::string text =
+      fmt::format("{} of {} heads changed beyond the intervals", std::ranges::count(changed, 1), changed.size());
+  if (chance != nullptr) text += fmt::format(" (*, chance of any by itself {})", *chance);
+  if (const std::string why = attribute_text(notes, "untested"); !why.empty())
+    text += fmt::format("; no document decides: {}", visible_text(why));
+  return text;
+}
+
+}  // namespace headwave

@@ -1,0 +1,41 @@
+"""Models and texts that the tests share."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODELS = ROOT / "tests" / "golden" / "families"
+
+
+@pytest.fixture(scope="session")
+def program():
+    """The program of the build: its numbers are compared with."""
+    path = os.environ.get("HEADWAVE_PROGRAM") or shutil.which("headwave")
+    if not path or not os.path.exists(path):
+        pytest.skip("there is no program to compare with; name it: HEADWAVE_PROGRAM=build/release/headwave")
+
+    def run(*arguments):
+        done = subprocess.run([path, "-q", *map(str, arguments)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def ids():
+    """Three documents that every model of the golden families can read."""
+    return np.random.default_rng(1).integers(3, 40, (3, 24))
+
+
+@pytest.fixture()
+def ids_file(tmp_path, ids):
+    file = tmp_path / "ids.json"
+    file.write_text(json.dumps(ids.tolist()))
+    return file

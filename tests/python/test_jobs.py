@@ -1,0 +1,154 @@
+import json
+import os
+import pathlib
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import headwave
+from conftest import MODELS, ROOT
+
+
+def arrays_of(result):
+    """Every array of a result, as bytes."""
+    found = {}
+    for group in result:
+        node = result[group]
+        for name in (node if isinstance(node, dict) else node.data_vars):
+            array = np.asarray(node[name])
+            found[f"{group}/{name}"] = array.tolist() if array.dtype == object else array.tobytes()
+    return found
+
+
+def same(ours, theirs):
+    ours, theirs = arrays_of(ours), arrays_of(theirs)
+    assert list(ours) == list(theirs)
+    assert [name for name in ours if ours[name] != theirs[name]] == []
+
+
+@pytest.mark.parametrize("family", ["bert-mlm", "gpt2", "llama", "bloom"])
+def test_a_job_gives_the_numbers_of_the_program(program, tmp_path, ids, ids_file, family):
+    program("run", "--model", MODELS / family, "--ids", ids_file, "--no-figures", "--out", tmp_path / "out")
+    theirs = headwave.open(tmp_path / "out" / "results.h5")
+    ours = headwave.run(MODELS / family, ids=ids)
+    same(ours, theirs)
+    same(headwave.run(MODELS / family, ids=ids_file, threads=1), theirs)
+    differ = {name for name in theirs.provenance if ours.provenance.get(name) != theirs.provenance[name]}
+    # Program and package may be built of different commits that change no number.
+    assert differ <= {"commit", "command", "started", "wall_time_s", "source_file", "source_sha256", "job"}
+
+
+def test_a_text_gives_the_numbers_of_the_program(program, tmp_path):
+    program("plant", "--out", tmp_path / "planted")
+    words = (tmp_path / "planted" / "vocab.txt").read_text().split()[5:]
+    text = " ".join(np.random.default_rng(1).choice(words, 2000))
+    (tmp_path / "text.txt").write_text(text)
+    options = ["--documents", 4, "--length", 64, "--only", "measured_offset,head_types", "--reach", 20]
+    program("run", "--model", tmp_path / "planted", "--text", tmp_path / "text.txt", *options, "--no-figures", "--out", tmp_path / "out")
+    theirs = headwave.open(tmp_path / "out" / "results.h5")
+    given = {"documents": 4, "length": 64, "only": ["measured_offset", "head_types"], "reach": 20}
+    same(headwave.run(tmp_path / "planted", text=text, **given), theirs)
+    same(headwave.run(tmp_path / "planted", text=tmp_path / "text.txt", **given), theirs)
+    with pytest.raises(headwave.FormatError, match="pathlib.Path"):
+        headwave.run(tmp_path / "planted", text=str(tmp_path / "text.txt"))
+
+
+def test_the_atlas_is_that_of_the_program(program, tmp_path):
+    program("atlas", "--model", MODELS / "bert-mlm", "--passes", 2, "--draws", 5, "--no-figures", "--out", tmp_path / "out")
+    same(headwave.atlas(MODELS / "bert-mlm", passes=2, draws=5), headwave.open(tmp_path / "out" / "results.h5"))
+
+
+def test_states_in_memory_are_those_of_a_file(tmp_path):
+    rng = np.random.default_rng(1)
+    states = {"queries/layer_0": rng.standard_normal((3, 40, 16)).astype("f4"), "num_heads": 2,
+              "keys/layer_0": rng.standard_normal((3, 40, 16)).astype("f4"), "causal": 1,
+              "tokens": np.array([[f"t{i}" for i in range(40)]] * 3)}
+    np.savez(tmp_path / "states.npz", **states)
+    theirs = headwave.run(states=tmp_path / "states.npz")
+    same(headwave.run(states=states), theirs)
+    turned = {name: np.asfortranarray(of) if np.ndim(of) == 3 else of for name, of in states.items()}
+    same(headwave.run(states=turned), theirs)
+    one_by_one = {name: of.astype(">f8") if np.ndim(of) == 3 else of for name, of in states.items()}
+    same(headwave.run(states=one_by_one), theirs)
+
+
+def test_an_encoder_decoder_gives_three(ids):
+    pairs = [{"source": one, "target": [2, *one[:10]]} for one in ids.tolist()]
+    found = headwave.run(MODELS / "bart", ids=pairs, only=["measured_offset"])
+    assert list(found) == ["self", "causal", "cross"]
+    assert "measured_offset" in found["cross"]
+
+
+def test_an_intervention_changes_what_it_should(ids):
+    plain = headwave.run(MODELS / "bert-mlm", ids=ids, only=["measured_offset"])
+    changed = headwave.run(MODELS / "bert-mlm", ids=ids, only=["measured_offset"], interventions=["words-only"])
+    assert not np.array_equal(plain["measured_offset/weight"], changed["measured_offset/weight"])
+    assert "words-only" in str(changed.provenance["interventions"])
+
+
+def test_an_account_is_the_analysis_of_that_name(ids):
+    found = headwave.account(MODELS / "bert-mlm", ids=ids)
+    assert "head_account" in found and "wave_spectra" not in found
+    same({"head_account": found["head_account"]}, {"head_account": headwave.run(MODELS / "bert-mlm", ids=ids)["head_account"]})
+
+
+def test_progress_is_told():
+    lines = []
+    ids = np.random.default_rng(1).integers(3, 40, (60, 24))
+    headwave.run(MODELS / "bert-mlm", ids=ids, documents=60, progress=lines.append, resamples=2000)
+    assert any("attention: " in line and " of 60" in line for line in lines)
+
+
+def refused(words, error=headwave.FormatError, **given):
+    with pytest.raises(error, match=words) as raised:
+        headwave.run(**given)
+    assert "\n" not in str(raised.value)
+
+
+def test_what_cannot_be_run_is_refused_in_one_line(tmp_path, ids):
+    model = MODELS / "bert-mlm"
+    refused("expected one of text, ids", model=model)
+    refused("text and ids given", model=model, ids=ids, text="a")
+    refused("ids needs a model", ids=ids)
+    refused("did you mean reach", model=model, ids=ids, raech=3)
+    refused("the option reach is 'far', expected", model=model, ids=ids, reach="far")
+    refused("reach", headwave.ShapeError, model=model, ids=ids, reach=-1)
+    refused("nothing", headwave.IoError, model=tmp_path / "nothing", ids=ids)
+    refused("expected whole numbers", headwave.ShapeError, model=model, ids=ids.astype(float))
+    refused("shape \\(0,\\)", headwave.ShapeError, model=model, ids=[])
+    refused("the model knows the ids", model=model, ids=ids + 100000)
+    refused("an empty dict", states={})
+    refused("there is nothing in it", headwave.ShapeError, states={"hidden_states": np.zeros((0, 4, 4))})
+    refused("NaN", states={"attentions": np.full((1, 1, 1, 4, 4), np.nan)})
+    refused("length does not apply", states=np.ones((2, 4, 4)), length=3)
+    refused("holds 3 documents, 7 were asked for", model=model, ids=ids, documents=7)
+
+
+def test_ctrl_c_ends_a_job_within_a_second():
+    ids = np.random.default_rng(1).integers(3, 40, (6000, 24))
+    threading.Timer(0.7, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        headwave.run(MODELS / "bert-mlm", ids=ids, documents=6000)
+    assert time.monotonic() - begun < 1.7
+
+
+def test_a_thousand_calls_leave_nothing_behind(ids):
+    def resident():
+        return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def calls(count):
+        for _ in range(count):
+            result = headwave.run(MODELS / "gpt2", ids=ids[:1], only=["measured_offset"], threads=1)
+            np.asarray(result["measured_offset"]["weight"])
+            headwave.attend(ids[:, :, None], ids[:, :, None], ids[:, :, None], probe=lambda tile: None)
+            with pytest.raises(headwave.Error):
+                headwave.attend(ids, ids[:, :3])
+
+    calls(100)
+    before = resident()
+    calls(1000)
+    assert resident() - before < 8e6

@@ -1,0 +1,71 @@
+"""What TransformerLens, nnsight and BertViz hold, by the names and shapes that they document."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import headwave
+
+
+def drawn():
+    """Queries and keys, (documents, T, heads, d_head), and their causal attention, of two layers."""
+    rng = np.random.default_rng(1)
+    layers = []
+    for _ in range(2):
+        q, k = rng.standard_normal((2, 3, 20, 2, 8)).astype("f4")
+        scores = np.einsum("nihd,njhd->nhij", q, k) / np.sqrt(8)
+        scores = np.where(np.tril(np.ones((20, 20), bool)), scores, -np.inf)
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        layers.append((q, k, (weights / weights.sum(-1, keepdims=True)).astype("f4")))
+    return layers
+
+
+def maps(states):
+    result = headwave.run(states=states, only=["attention_map", "measured_offset"])
+    assert result["measured_offset/offset"].shape == (3, 2, 2)
+    return np.asarray(result["attention_map/weight"])
+
+
+WANT = np.concatenate([weights[0] for _, _, weights in drawn()])
+
+
+def hooks(*which):
+    return {f"blocks.{layer}.attn.hook_{name}": of for layer, arrays in enumerate(drawn())
+            for name, of in zip(("q", "k", "pattern"), arrays, strict=True) if name in which}
+
+
+def test_a_tuple_of_attentions_is_taken():
+    assert np.abs(maps(tuple(weights for _, _, weights in drawn())) - WANT).max() < 1e-6
+
+
+def test_a_cache_of_transformer_lens_is_taken():
+    settings = SimpleNamespace(attention_dir="causal", positional_embedding_type="standard", use_attn_scale=True, attn_scale=-1.0)
+    cache = SimpleNamespace(cache_dict=hooks("q", "k"), model=SimpleNamespace(cfg=settings))
+    assert np.abs(maps(cache) - WANT).max() < 1e-6
+    settings.attention_dir = "bidirectional"
+    assert np.abs(maps(cache) - WANT).max() > 0.1
+
+
+def test_a_dict_of_its_hooks_is_taken():
+    assert np.abs(maps(hooks("q", "k", "pattern")) - WANT).max() < 1e-6
+    assert np.abs(maps(hooks("pattern")) - WANT).max() < 1e-6
+    with pytest.raises(headwave.FormatError, match="whether attention is causal"):
+        maps(hooks("q", "k"))
+    with pytest.raises(headwave.FormatError, match="without hook_q"):
+        maps(hooks("q"))
+
+
+def test_a_dict_of_arrays_is_taken():
+    states = {"num_heads": 2, "causal": 1}
+    for layer, (q, k, _) in enumerate(drawn()):
+        states[f"queries/layer_{layer}"], states[f"keys/layer_{layer}"] = q.reshape(3, 20, 16), k.reshape(3, 20, 16)
+    assert np.abs(maps(states) - WANT).max() < 1e-6
+
+
+def test_tensors_of_pytorch_are_taken():
+    torch = pytest.importorskip("torch")
+    attentions = tuple(torch.from_numpy(weights).requires_grad_() for _, _, weights in drawn())
+    assert np.abs(maps(attentions) - WANT).max() < 1e-6
+    q, k, _ = (torch.from_numpy(of).to(torch.bfloat16) if of.ndim == 4 else of for of in drawn()[0])
+    assert headwave.attend(q[0].transpose(0, 1), k[0].transpose(0, 1), k[0].transpose(0, 1)).shape == (2, 20, 8)

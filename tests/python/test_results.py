@@ -1,0 +1,101 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import headwave
+from conftest import MODELS
+from test_jobs import same
+
+
+@pytest.fixture(scope="module")
+def result(ids):
+    return headwave.run(MODELS / "bert-mlm", ids=ids)
+
+
+def test_a_result_is_saved_and_opened_again(result, tmp_path):
+    result.save(tmp_path / "results.h5")
+    again = headwave.open(tmp_path / "results.h5")
+    same(result, again)
+    assert again.provenance == result.provenance and again.title == result.title
+    with pytest.raises(headwave.IoError, match="overwrite=True"):
+        result.save(tmp_path / "results.h5")
+    result.save(tmp_path / "results.h5", overwrite=True)
+    assert [file.name for file in tmp_path.iterdir()] == ["results.h5"]
+
+
+def test_what_is_no_result_is_refused(tmp_path, result):
+    (tmp_path / "text.h5").write_text("no")
+    with pytest.raises(headwave.FormatError):
+        headwave.open(tmp_path / "text.h5")
+    with pytest.raises(headwave.IoError):
+        headwave.open(tmp_path / "none.h5")
+    with pytest.raises(headwave.IoError):
+        result.save(tmp_path / "no" / "folder" / "results.h5")
+    with pytest.raises(KeyError, match="measured_offset"):
+        result["nothing"]
+
+
+def test_arrays_are_read_only_and_outlive_their_result(ids):
+    array = np.asarray(headwave.run(MODELS / "bert-mlm", ids=ids, only=["measured_offset"])["measured_offset/weight"])
+    copy = array.copy()
+    headwave.run(MODELS / "bert-mlm", ids=ids, only=["measured_offset"])
+    assert np.array_equal(array, copy) and not array.flags.writeable and not array.flags.owndata
+
+
+def test_with_xarray_it_is_a_tree_of_the_file(result, tmp_path):
+    xarray = pytest.importorskip("xarray")
+    assert isinstance(result.tree, xarray.DataTree)
+    offset = result["measured_offset"].offset
+    assert offset.dims == ("pairs", "layer", "head") and offset.units == "token"
+    assert offset.sel(pairs="all", layer=1, head=2).shape == ()
+    assert result.tree["provenance"].attrs["model_family"] == "bert"
+    pytest.importorskip("h5netcdf")
+    result.save(tmp_path / "results.h5")
+    with xarray.open_datatree(tmp_path / "results.h5", engine="h5netcdf") as stored:
+        for group in result:
+            for name, array in result[group].data_vars.items():
+                file = stored[group][name]
+                assert file.dims == array.dims and file.attrs["long_name"] == array.attrs["long_name"]
+                assert set(array.coords) == set(file.coords)
+                if array.dtype.kind == "f":
+                    assert np.array_equal(file, array, equal_nan=True)
+
+
+def test_without_xarray_it_is_numpy():
+    code = f"""
+import sys; sys.modules['xarray'] = None
+import headwave, numpy as np
+result = headwave.run({str(MODELS / 'bert-mlm')!r}, ids=np.arange(3, 43).reshape(2, 20), only=['measured_offset'])
+offset = result['measured_offset'].offset
+assert offset.dims == ('pairs', 'layer', 'head') and offset.attrs['units'] == 'token' and list(offset.coords['pairs'])[0] == 'all'
+assert isinstance(offset, np.ndarray) and offset.shape[0] == 3
+try: result.tree
+except ImportError as error: assert 'pip install xarray' in str(error)
+else: raise SystemExit('a tree without xarray')
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_notebook_shows_it(result):
+    page = result._repr_html_()
+    assert "<table>" in page and "L0H0" in page and "x chance" in page
+    assert "L0H0" in str(result) and "measured_offset" in repr(result)
+    frame = result.report()._repr_html_()
+    assert frame.startswith("<iframe") and "&lt;html" in frame
+
+
+def test_figures_are_drawn(result, tmp_path):
+    assert "offset_profile" in result.figures()
+    try:
+        figure = result.figure("offset_profile", heads=["L0H1"])
+    except headwave.IoError as error:
+        pytest.skip(str(error))
+    assert "<svg" in figure._repr_svg_() and figure._repr_png_() is None
+    figure.save(tmp_path / "figure.svg")
+    assert result.figure("offset_profile", format="png")._repr_png_().startswith(b"\x89PNG")
+    with pytest.raises(headwave.FormatError, match="offset_profile"):
+        result.figure("nothing")
+    with pytest.raises(headwave.Error):
+        result.figure("offset_profile", heads=["L9H9"])

@@ -1,0 +1,121 @@
+#include "../../reports/figures/captions.h"
+
+#include <algorithm>
+
+#include "../../core/numbers/error.h"
+#include "../../reports/drawing/visible_text.h"
+#include "../../reports/figures/figures.h"
+#include "../../reports/tables/run_sentence.h"
+#include "../catch.h"
+#include "sample_result.h"
+
+using namespace headwave;
+
+namespace {
+
+const FigureKind& kind(const std::string& name) {
+  const auto& kinds = figure_kinds();
+  return *std::find_if(kinds.begin(), kinds.end(), [&](const FigureKind& one) { return one.name == name; });
+}
+
+/// Every brace closed, and no sign left that LaTeX takes for a command of its own.
+bool is_plain_latex(const std::string& text) {
+  int open = 0;
+  bool mathematics = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\') {
+      ++i;  // of an escape or the first letter of a name
+    } else if (text[i] == '{' || text[i] == '}') {
+      open += text[i] == '{' ? 1 : -1;
+      if (open < 0) return false;
+    } else if (text[i] == '$') {
+      mathematics = !mathematics;
+    } else if (text[i] == '#' || text[i] == '%' || text[i] == '&' || text[i] == '_' || text[i] == '^') {
+      return false;
+    }
+  }
+  return open == 0 && !mathematics;
+}
+
+Result named_result() {
+  Result result;
+  result.provenance = {{"model", std::string("/home/a/minilm/model")},
+                       {"model_family", std::string("bert")},
+                       {"layers", std::int64_t{6}},
+                       {"heads", std::int64_t{12}},
+                       {"attention", std::string("self")},
+                       {"documents", std::int64_t{20}},
+                       {"length", std::int64_t{256}},
+                       {"source", std::string("text")},
+                       {"source_file", std::string("/data/wiki.txt")},
+                       {"interventions", std::string("re-aim=L0H2:+2")}};
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("captions: model, text and what was changed are named, and the pairs that count") {
+  const Result result = named_result();
+  const std::string run =
+      "minilm/model (bert), 6 layers of 12 heads, self attention, over 20 documents of up to 256 tokens (text from "
+      "wiki.txt), with re-aim=L0H2:+2.";
+  CHECK(run_sentence(result.provenance) == run);
+  CHECK(run_sentence({}).empty());
+  CHECK(run_sentence({{"model", std::string("bert")}, {"source", std::string("position table")}}) ==
+        "bert (position table).");
+  FigureOptions options;
+  for (const FigureKind& one : figure_kinds())
+    CHECK(caption_of(one, result, options) == one.caption + " Model: " + run);
+  options.pairs = "without_special";
+  CHECK_THAT(caption_of(kind("offset_profile"), result, options),
+             ContainsSubstring("Pairs with special tokens are left out. Model"));
+  options.pairs = "without_sink";
+  CHECK_THAT(caption_of(kind("offset_profile"), result, options), ContainsSubstring("Pairs with the sink"));
+  CHECK(caption_of(kind("redefined"), result, options) == kind("redefined").caption + " Model: " + run);
+}
+
+TEST_CASE("captions: LaTeX prints every sign as what it looks like") {
+  CHECK(latex_caption("a_b", "50 % of {x}_i^2 & $5 #1 ~ \\LaTeX <b>|\"`") ==
+        "\\caption{50 \\% of \\{x\\}\\_i\\textasciicircum{}2 \\& \\$5 \\#1 \\textasciitilde{} "
+        "\\textbackslash{}LaTeX \\textless{}b\\textgreater{}\\textbar{}\\char34{}\\char96{}}\n\\label{fig:a_b}\n");
+  CHECK(latex_caption("f", "θ = 2πfΔ/T, t* = −Δ, ÷ × ± ≤ é 日本") ==
+        "\\caption{$\\theta$ = 2$\\pi$f$\\Delta$/T, t* = $-$$\\Delta$, $\\div$ $\\times$ $\\pm$ $\\le$ é 日本}\n"
+        "\\label{fig:f}\n");
+  for (const FigureKind& one : figure_kinds()) {
+    INFO(one.name);
+    const std::string tex = latex_caption("f", one.caption);
+    CHECK(is_plain_latex(tex));
+    CHECK(tex.find("θ") + tex.find("−") == 2 * std::string::npos);
+  }
+}
+
+TEST_CASE("captions: what a file calls itself is text, on one line and not endless") {
+  Result result = named_result();
+  const std::vector<std::string> hostile{"<script>alert(1)</script>",
+                                         "\"quoted\" 'and' `so`",
+                                         "{}_^$&#%~\\end{figure}\\input{/etc/passwd}",
+                                         "a\nb\tc\x1b[31m\x07",
+                                         "\xE2\x80\xAEright to left\xE2\x81\xA6",
+                                         "\xFF\xC3 no UTF-8",
+                                         std::string(10000, 'w')};
+  const TemporaryFolder folder;
+  for (const std::string& name : hostile)
+    for (const char* where : {"model", "model_family", "source", "source_file", "interventions", "attention"}) {
+      INFO(where << ": " << visible_text(name).substr(0, 40));
+      result = named_result();
+      result.provenance[where] = name;
+      const auto files = write_caption(folder.path(), "one", caption_of(kind("offset_profile"), result, {}));
+      REQUIRE(files == std::vector{folder / "one.txt", folder / "one.tex"});
+      const std::string text = sample::content_of(files[0]), tex = sample::content_of(files[1]);
+      CHECK(text == visible_text(text.substr(0, text.size() - 1)) + "\n");
+      CHECK(text.size() < kind("offset_profile").caption.size() + 600);
+      CHECK(std::count(text.begin(), text.end(), '\n') == 1);
+      CHECK(std::count(tex.begin(), tex.end(), '\n') == 2);
+      for (const char* sign : {"\x1b", "\xE2\x80\xAE", "\xE2\x81\xA6", "\xFF"}) {
+        CHECK(text.find(sign) == std::string::npos);
+        CHECK(tex.find(sign) == std::string::npos);
+      }
+      CHECK(is_plain_latex(tex));
+      CHECK(tex.find("\\end") + tex.find("\\input") + tex.find("<") == 3 * std::string::npos);
+    }
+}

@@ -1,0 +1,99 @@
+#include "../../reports/figures/comparison_figure.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "../../reports/drawing/gnuplot.h"
+#include "../../reports/page/measures.h"
+#include "../../reports/page/report.h"
+#include "../../reports/tables/comparison_table.h"
+#include "../../reports/tables/head_table.h"
+#include "../catch.h"
+#include "sample_comparison.h"
+
+using namespace headwave;
+
+namespace {
+
+Field& field_of(Result& result, const std::string& name) {
+  return *std::ranges::find(result.fields, name, &Field::name);
+}
+
+}  // namespace
+
+TEST_CASE("comparison: the figure says of every head and measure what it draws, heads that changed first") {
+  if (!sample::can_draw()) return;
+  const TemporaryFolder folder;
+  const Result result = sample::comparison_result();
+  comparison_figure().draw(result, {}).write(folder.path(), "comparison", {"svg"}, true);
+  std::istringstream lines(sample::content_of(folder / "comparison.tsv"));
+  std::vector<std::string> rows;
+  for (std::string line; std::getline(lines, line);) rows.push_back(line);
+  REQUIRE(rows.size() == 1 + 24 * 3);  // of 32 heads 24 are shown
+  CHECK(rows[0] == "head\tmeasure\tfirst\tsecond\tdifference\tverdict");
+  CHECK(rows[1] == "L0H1\toffset\t-1\t1\t2\tbeyond");
+  CHECK(rows[3] == "L0H1\tentropy\t0.5\t2.5\t2\tno interval");
+  CHECK(rows[7] == "L0H2\toffset\t-1\tNaN\tNaN\tundefined");
+}
+
+TEST_CASE("comparison: a figure shows the heads that are asked for, fewer on a narrow page, and refuses none at all") {
+  const Result result = sample::comparison_result();
+  FigureOptions options;
+  const auto script = [&] { return comparison_figure().draw(result, options).script(); };
+  CHECK(script().find("L2H6") != std::string::npos);
+  CHECK(script().find("L3H7") == std::string::npos);
+  CHECK(script().find("offset, 2\"") != std::string::npos);
+  options.style.width = 3.4;
+  CHECK(script().find("L2H6") == std::string::npos);
+  options.heads = {"L3H7", "L2H0"};
+  CHECK((script().find("L3H7") != std::string::npos && script().find("L0H1") == std::string::npos));
+  options.heads = {"L9H9"};
+  CHECK_THROWS_WITH(script(), ContainsSubstring("holds none of the heads asked for"));
+}
+
+TEST_CASE(
+    "comparison: the table has the heads that changed, stars beyond intervals, and one text where both are alike") {
+  const Result result = sample::comparison_result();
+  const std::vector<TableColumn> columns = comparison_columns(result, false);
+  CHECK(terminal_table(columns) ==
+        "head  offset     at  profile          entropy        kind\n"
+        "----  ---------  --  ---------------  -------------  ---------------\n"
+        "L0H1  -1 > +1 *  -1  0.500 > 2.500 *  0.500 > 2.500  previous > next\n");
+  Result near = result;
+  for (Field& field : near.fields)  // of L0H1, whose offset comes first
+    if (field.name == "comparison/first" || field.name == "comparison/second")
+      std::get<std::vector<double>>(field.values)[1] = field.name == "comparison/first" ? -1.012 : -1.009;
+  CHECK(comparison_columns(near, false)[1].cells[0] == "-1.012 > -1.009 *");
+  const std::vector<TableColumn> all = comparison_columns(result, true);
+  REQUIRE(all[0].cells.size() == 32);
+  CHECK(all[0].cells[2] == "L0H2");
+  CHECK(all[1].cells[2] == "-1 > -");
+  CHECK(all[5].cells[2] == "previous");
+  CHECK(head_columns(result).size() == all.size());
+  CHECK(comparison_sentence(result) == "1 of 32 heads changed beyond the intervals (*, chance of any by itself 0.05)");
+  CHECK(comparison_columns(Result{}, true).empty());
+  CHECK(comparison_sentence(Result{}).empty());
+}
+
+TEST_CASE("comparison: Fields that do not go together are refused by name") {
+  Result result = sample::comparison_result();
+  std::get<std::vector<std::int64_t>>(field_of(result, "comparison/rank").values)[0] = 0;
+  CHECK_THROWS_WITH(ranked_rows(result), ContainsSubstring("comparison/rank: expected 0 .. 31, each once"));
+  result = sample::comparison_result();
+  Field& changed = field_of(result, "comparison/changed");
+  changed.axes[0] = layer_axis(2);
+  std::get<std::vector<std::uint8_t>>(changed.values).resize(16);
+  CHECK_THROWS_WITH(comparison_columns(result, true), ContainsSubstring("comparison/verdict: expected 3 measures"));
+}
+
+TEST_CASE("comparison: the page is coloured by every change, and holds both profiles") {
+  const Result result = sample::comparison_result();
+  std::vector<std::string> names;
+  for (const auto& measure : page_measures(result).measures) names.push_back(measure.at("name"));
+  for (const char* name : {"comparison/changed", "comparison/rank", "change/offset", "change/profile"})
+    CHECK(std::ranges::count(names, name) == 1);
+  const std::string page = report_page(result);
+  CHECK(page.find("1 of 32 heads changed beyond the intervals") != std::string::npos);
+  for (const char* array : {"\"comparison/first_profile\":{", "\"comparison/second_profile\":{"})
+    CHECK(page.find(array) != std::string::npos);
+}

@@ -1,0 +1,162 @@
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "../../core/numbers/error.h"
+#include "../../reports/drawing/gnuplot.h"
+#include "../../reports/figures/figures.h"
+#include "../../reports/figures/spectrum_figure.h"
+#include "../catch.h"
+#include "sample_result.h"
+
+using namespace headwave;
+
+namespace {
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++count;
+  return count;
+}
+
+/// What stands around a figure of sample::rotary_result(): axis titles with their units, and bars of colours.
+struct Structure {
+  std::vector<std::string> titles;
+  std::size_t color_bars = 0;
+};
+
+const std::map<std::string, Structure>& structures() {
+  const std::string offset = "offset t = key − query (tokens)", frequency = "frequency f (cycles/T, T = 512)";
+  static const std::map<std::string, Structure> all{
+      {"attention_map", {{"key token", "query token", "attention weight"}, 5}},
+      {"offset_profile",
+       {{offset, "mean attention weight ÷ the panel's peak", "dot: measured offset (tokens)",
+         "upper right: the panel's peak"}}},
+      {"word_profile", {{offset, "predicted weight ÷ the panel's peak", "dot: predicted offset (tokens)"}}},
+      {"position_kernel",
+       {{offset, "mean score by position (own scale)", "line and number: predicted offset (tokens)"}}},
+      {"cluster_centroids", {{offset, "summed attention weight at offset t", "cluster: peak offset, mass"}}},
+      {"cluster_shares", {{"head", "layer", "cluster: peak offset"}}},
+      {"score_centroids", {{offset, "summed score at offset t", "cluster: peak offset, mass"}}},
+      {"score_shares", {{"head", "layer", "cluster: peak offset"}}},
+      {"cluster_sweep", {{"number of clusters"}}},
+      {"position_spectrum", {{frequency, "period T/f (tokens)", "amplitude |DFT|, mean and quartiles"}}},
+      {"position_components", {{"4 components: 49.4 %"}}},
+      {"position_correlation", {{"top 8 components kept"}, 1}},
+      {"redefined",
+       {{"position in the first document (tokens)", "value (units of the hidden states)", "query", "key"}}},
+      {"wave_spectra", {{frequency, "largest amplitude |DFT|", "keys K", "queries Q", "states X"}}},
+      {"cross_covariance", {{"lag t = key − query (tokens)"}}},
+      {"weighted_profile", {{"lag t = key − query (tokens)", "weighted sum of cross-covariances (own scale)"}}},
+      {"phase_spectrum", {{frequency, "phase θ (rad)", "amplitude |DFT|"}, 4}},
+      {"delay_spectrum", {{frequency}}},
+      {"offset_agreement", {{"measured offset (tokens)", "predicted offset (tokens)"}}},
+      {"account_profile", {{offset}}},
+      {"head_account", {{"head", "layer", "why: heads"}}},
+      {"offset_by_query", {{offset, "query position (tokens)", "weight"}, 1}},
+      {"rotary_wave", {{"frequency θ (radians per token)", "phase of the pair (radians)"}}},
+      {"rotary_use", {{"layer"}, 1}},
+      {"position_split", {{"layer", frequency}, 1}},
+      {"head_types", {{"head", "layer", "score", "previous", "sink"}, 1}},
+      {"carried_waves", {{offset, "mean attention weight", "score sum ÷ its peak as it is"}}},
+      {"re_aiming", {{}}},
+      {"comparison", {{"second − first", "more", "less", "beyond"}}},
+  };
+  return all;
+}
+
+/// The sizes of all letters that a script names, in points on paper.
+std::vector<double> letters_of(const GnuplotFigure& figure, const FigureStyle& style) {
+  std::vector<double> sizes;
+  const std::string &script = figure.script(), mark = "font \"";
+  for (std::size_t at = script.find(mark); at != std::string::npos; at = script.find(mark, at + 1)) {
+    const std::string font = script.substr(at + mark.size(), script.find('"', at + mark.size()) - at - mark.size());
+    const auto comma = font.find(',');
+    sizes.push_back((comma == std::string::npos ? 8 : std::stod(font.substr(comma + 1))) * enlargement(style));
+  }
+  return sizes;
+}
+
+}  // namespace
+
+TEST_CASE("figures: axes have titles with units, colours a bar") {
+  const Result result = sample::rotary_result();
+  for (const FigureKind& one : figure_kinds()) {
+    INFO(one.name);
+    REQUIRE(structures().contains(one.name));
+    const Structure& expected = structures().at(one.name);
+    const std::string script = one.draw(result, {}).script();
+    for (const std::string& title : expected.titles) {
+      INFO(title);
+      CHECK(script.find(title) != std::string::npos);
+    }
+    CHECK(count_of(script, "\nset colorbox") == expected.color_bars);
+  }
+  CHECK(structures().size() == figure_kinds().size());
+}
+
+TEST_CASE("figures: docs/figures.md lists every one") {
+  const std::string page = sample::content_of(repository_file("docs/figures.md"));
+  for (const FigureKind& one : figure_kinds()) {
+    INFO(one.name);
+    CHECK(page.find("`" + one.name + "`") != std::string::npos);
+  }
+}
+
+TEST_CASE("figures: no letter is smaller than 6 points on paper, whatever is asked for but such along the axes") {
+  for (const Index heads : {8, 24}) {
+    sample::Size size;
+    size.heads = heads;
+    const Result result = sample::rotary_result(size);
+    for (const FigureStyle& style :
+         {FigureStyle{}, FigureStyle{.width = 2}, FigureStyle{.width = 3.4}, FigureStyle{.width = 7},
+          FigureStyle{.width = 12}, FigureStyle{.points = 7}, FigureStyle{.width = 7, .points = 4}})
+      for (const FigureKind& one : figure_kinds()) {
+        INFO(one.name << ' ' << style.width << ' ' << style.points << ' ' << heads);
+        FigureOptions options;
+        options.style = style;
+        const auto sizes = letters_of(one.draw(result, options), style);
+        const double least = style.points > 0 ? std::min(6.0, style.points) : 6.0;
+        CHECK(std::all_of(sizes.begin(), sizes.end(), [&](double points) { return points >= least - 0.02; }));
+      }
+  }
+}
+
+TEST_CASE("figures: what hostile tokens say is text in the drawing, shortened") {
+  if (!sample::can_draw()) return;
+  Result result = sample::result();
+  for (Field& field : result.fields)
+    if (field.name == "attention_map/token" || field.name == "attention_map/key_token") {
+      auto& tokens = std::get<std::vector<std::string>>(field.values);
+      tokens[1] = "<script>alert(1)</script>";
+      tokens[2] = std::string(10000, 'z');
+      tokens[3] = "{}_^";
+      tokens[4] =
+          "\xE2\x80\xAE"
+          "ba";
+      tokens[5] = "'\"`$(id)`";
+      tokens[6] = "\x1b]0;x\x07";
+    }
+  const TemporaryFolder folder;
+  FigureOptions options;
+  options.formats = {"svg"};
+  draw_figures(result, folder.path(), options);
+  const std::string svg = sample::content_of(folder / "attention_map.svg");
+  CHECK(svg.find("<script") == std::string::npos);
+  CHECK(svg.size() < 2000000);
+  for (const char* text : {"&lt;script>ale…", "zzzzzzzzzzz…", "{}_^", "\\u202eba", "\\u001b]0;x\\…"}) {
+    INFO(text);
+    CHECK(svg.find(std::string("<text>") + text + "</text>") + svg.find(std::string("<text>") + text + " </text>") !=
+          2 * std::string::npos);
+  }
+  CHECK(svg.find("\xE2\x80\xAE") == std::string::npos);
+  CHECK(svg.find_first_of("\x1b\x07") == std::string::npos);
+}
+
+TEST_CASE("spectra: the caption names the models, whatever they are called") {
+  const LabelledSpectrum one{"bert", {0, 1}, 2, {}, {}}, other{"<b>\n" + std::string(10000, 'w'), {0, 1}, 2, {}, {}};
+  const std::string caption = spectra_caption({one, other});
+  CHECK_THAT(caption, ContainsSubstring("Models: bert, <b>\\nwww"));
+  CHECK(caption.size() < position_spectrum_figure().caption.size() + 100);
+}

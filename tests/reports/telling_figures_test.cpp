@@ -1,0 +1,193 @@
+// What figures choose to show, and mark, so that it can be seen.
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <sstream>
+
+#include "../../core/numbers/error.h"
+#include "../../reports/drawing/field_values.h"
+#include "../../reports/drawing/gnuplot.h"
+#include "../../reports/drawing/page.h"
+#include "../../reports/figures/carried_waves_figure.h"
+#include "../../reports/figures/cluster_peaks.h"
+#include "../../reports/figures/cluster_shares_figure.h"
+#include "../../reports/figures/offset_profile_figure.h"
+#include "../../reports/figures/position_kernel_figure.h"
+#include "../../reports/figures/redefined_figure.h"
+#include "../../reports/figures/weighted_profile_figure.h"
+#include "../catch.h"
+#include "sample_result.h"
+
+using namespace headwave;
+
+namespace {
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++count;
+  return count;
+}
+
+Field& field_of(Result& result, const std::string& name) {
+  for (Field& field : result.fields)
+    if (field.name == name) return field;
+  throw ShapeError("no field " + name);
+}
+
+std::vector<double>& values_of(Result& result, const std::string& name) {
+  return std::get<std::vector<double>>(field_of(result, name).values);
+}
+
+/// The numbers kept beside a figure; the first line names them.
+std::vector<std::vector<std::string>> rows_of(const GnuplotFigure& figure) {
+  const TemporaryFolder folder;
+  const auto files = figure.write(folder.path(), "figure", {}, true);
+  std::istringstream lines(sample::content_of(files.back()));
+  std::vector<std::vector<std::string>> rows;
+  for (std::string line; std::getline(lines, line);) {
+    rows.emplace_back();
+    std::istringstream cells(line);
+    for (std::string cell; std::getline(cells, cell, '\t');) rows.back().push_back(cell);
+  }
+  return rows;
+}
+
+double number(const std::string& cell) {
+  return cell == "NaN" ? std::nan("") : std::stod(cell);
+}
+
+FigureOptions asking_for(const std::vector<std::string>& heads) {
+  FigureOptions options;
+  options.heads = heads;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("redefined: columns in which the shift can be seen come first, as periodic as they come") {
+  Result result = sample::result();
+  REQUIRE(sample::planted_offset(0, 2) == -3);  // T = 512
+  const auto columns_at = [&](const std::vector<double>& frequencies) {
+    Field& field = field_of(result, "periodic_columns/peak_frequency");
+    auto& values = std::get<std::vector<double>>(field.values);
+    const std::size_t sides = field.axes.size() == 4 ? 2 : 1;
+    const std::size_t components = values.size() / 32 / sides;
+    const auto numbers = coordinates(field, "component");
+    for (std::size_t wave = 0; wave < frequencies.size(); ++wave)
+      for (std::size_t c = 0; c < components; ++c)
+        if (numbers[c] == static_cast<double>(wave + 2))  // the sample's columns count from 2
+          values[(2 * components + c) * sides] = frequencies[wave];
+    std::set<std::string> columns;
+    const auto rows = rows_of(redefined_figure().draw(result, asking_for({"L0H2"})));
+    for (std::size_t r = 1; r < rows.size(); ++r) columns.insert(rows[r][2]);
+    return columns;
+  };
+  using Columns = std::set<std::string>;
+  CHECK(columns_at({5, 6, 40, 50}) == Columns{"4", "5"});    // 3 tokens are 0.03 of a period at f = 5
+  CHECK(columns_at({40, 6, 5, 50}) == Columns{"2", "5"});    // 0.23 and 0.29
+  CHECK(columns_at({5, 11, 10, 200}) == Columns{"2", "3"});  // 11: 0.064; 10: 0.059; 200: more than half
+  CHECK(columns_at({5, 6, 7, 8}) == Columns{"2", "3"});      // none: the most periodic ones
+}
+
+TEST_CASE("carried waves: sums are parts of the largest as the model is, up or down") {
+  Result result = sample::result();
+  const auto& sums = result.at("carried_waves/weighted").doubles();
+  const Field& field = result.at("carried_waves/weighted");
+  const auto offsets = static_cast<std::size_t>(field.axis("carried_offset").size());
+  double largest = 0;
+  for (std::size_t t = 0; t < offsets; ++t) largest = std::max(largest, std::abs(sums[t]));
+  std::size_t seen = 0;
+  const auto rows = rows_of(carried_waves_figure().draw(result, {}));
+  for (const auto& row : rows) {
+    if (row[0] != rows[1][0] || row[1] != "as it is" || row[2] != "weighted_share") continue;
+    CHECK(number(row[4]) == sums[seen] / largest);
+    ++seen;
+  }
+  CHECK(seen == offsets);
+}
+
+TEST_CASE("clusters: those without a preference are grey, others keep their colour") {
+  Result result = sample::result();
+  auto& centroids = values_of(result, "head_cluster/centroid");
+  const std::size_t offsets = centroids.size() / 6;
+  std::fill(centroids.begin(), centroids.begin() + static_cast<std::ptrdiff_t>(2 * offsets), 2.0);
+  centroids[3] = 4.9;                                                    // cluster 0: below 2.5 times its median
+  centroids[offsets + 3] = 5.0;                                          // cluster 1
+  for (std::size_t t = offsets / 2; t < offsets; ++t) centroids[t] = 0;  // hidden by a mask: does not count
+  const auto preferences = cluster_preferences(result);
+  REQUIRE(preferences.size() == 6);
+  CHECK_FALSE(preferences[0]);
+  CHECK(preferences[1]);
+  CHECK(cluster_ink(0, 0, preferences).color == ink::rest.color);
+  CHECK(cluster_ink(1, 1, preferences).color == categorical(1).color);
+  CHECK(cluster_ink(7, 7, preferences).color == categorical(7).color);
+  const std::string script = cluster_shares_figure().draw(result, {}).script();
+  CHECK(count_of(script, "\"0: no preference\"") == 1);
+  CHECK(count_of(script, "with circles") == 6);
+  CHECK(count_of(script, "with labels center font \"sans-serif:Bold") > 0);  // the second code
+  FigureOptions tiny;
+  tiny.style.width = 2;
+  tiny.style.points = 8;
+  CHECK(count_of(cluster_shares_figure().draw(sample::result({.heads = 64}), tiny).script(), "sans-serif:Bold") == 0);
+}
+
+TEST_CASE("offsets beyond a panel and curves cut off at its end are pointed to") {
+  CHECK(pointed_offset(-58, 16) == "← −58");
+  CHECK(pointed_offset(-16, 16) == "−16");
+  CHECK(pointed_offset(17, 16) == "+17 →");
+  CHECK(end_arrow({3, 1, 2}) == "←");
+  CHECK(end_arrow({1, 2, 3}) == "→");
+  CHECK(end_arrow({1, 3, 2}).empty());
+  CHECK(end_arrow({1, 1, 1}).empty());
+  CHECK(end_arrow({NAN, 3, 2}).empty());
+  CHECK(end_arrow({}).empty());
+
+  Result result = sample::result();
+  auto& kernel = values_of(result, "position_atlas/kernel");
+  auto& predicted = values_of(result, "position_atlas/offset");
+  predicted[0] = 40;
+  predicted[1] = NAN;
+  kernel[41 + 40] = 1e3;  // L0H1 at the last offset, 20
+  const std::string kernels = position_kernel_figure().draw(result, {}).script();
+  CHECK(count_of(kernels, "\"+40 →\"") == 1);
+  CHECK(count_of(kernels, "\"→\"") == 1);
+  values_of(result, "cross_covariance/weighted_centred")[10] = 1e6;  // L0H0 at lag -30
+  CHECK(count_of(weighted_profile_figure().draw(result, {}).script(), "\"←\"") == 1);
+}
+
+TEST_CASE("offset profile: the further a weight exceeds chance, the fuller the ink") {
+  Result result = sample::result();
+  auto& weights = values_of(result, "measured_offset/weight");
+  const auto& thresholds = result.at("measured_offset/threshold").doubles();
+  const auto strengths = [&](double ratio) {
+    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = ratio * thresholds[i];
+    std::set<std::string> found;
+    const std::string script = offset_profile_figure().draw(result, {}).script();
+    for (std::size_t at = script.find("rgb \"#0072B2\" fs solid "); at != std::string::npos;
+         at = script.find("rgb \"#0072B2\" fs solid ", at + 1))
+      found.insert(script.substr(at + 23, script.find(' ', at + 23) - at - 23));
+    return found;
+  };
+  using Strengths = std::set<std::string>;
+  CHECK(strengths(1) == Strengths{"0.16"});
+  CHECK(strengths(32) == Strengths{"0.8"});
+  CHECK(strengths(1e6) == Strengths{"0.8"});
+  CHECK(strengths(NAN) == Strengths{"0.16"});
+  REQUIRE(strengths(std::sqrt(32.0)).size() == 1);
+  CHECK(std::stod(*strengths(std::sqrt(32.0)).begin()) == Approx(0.48));
+}
+
+TEST_CASE("notes below: as many lines as their words need") {
+  CHECK(note_lines({"one", "two", "three"}, 7) == std::vector<std::string>{"one; two; three"});
+  CHECK(note_lines({"one", "two", "three"}, 0.5) == std::vector<std::string>{"one; two", "three"});
+  CHECK(note_lines({"one"}, 0.01) == std::vector<std::string>{"one"});
+  CHECK(note_lines({}, 7).empty());
+}
+
+TEST_CASE("text on colours: white on dark ones, black on bright ones") {
+  CHECK(text_on(categorical(0)).color == 0xFFFFFF);
+  CHECK(text_on(categorical(4)).color == 0x000000);
+  CHECK(text_on(ink::rest).color == 0x000000);
+  CHECK(text_on(categorical(2)).grey == 0xFFFFFF);
+  CHECK(letter_words({.ink = {0x000000, 0xFFFFFF}}, {.palette = "grey"}).find("#FFFFFF") != std::string::npos);
+}
