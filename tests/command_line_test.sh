@@ -61,9 +61,9 @@ expect_line 2 "--font: expected letters, digits, spaces and hyphens, got 'Sans\\
 expect_line 2 "--font: expected letters, digits, spaces and hyphens, got '\`id\`'" run --font '`id`'
 expect_line 2 "--font-size: expected a number, 4 to 40, got '3'" atlas --font-size 3
 expect_line 2 "letters of 30 points are too large for a figure 3.4 inches wide; at most 13.6" figures x --figure-width column --font-size 30
-expect_line 2 "--map-window: expected FIRST:END, 1 to 64 tokens, got '0:65'" run --map-window 0:65
-expect_line 2 "--map-window: expected FIRST:END, 1 to 64 tokens, got '9:9'" demo --map-window 9:9
-expect_line 2 "--map-window: expected FIRST:END, 1 to 64 tokens, got '10'" run --map-window 10
+expect_line 2 "--map-window: expected typical, or FIRST:END, 1 to 64 tokens, got '0:65'" run --map-window 0:65
+expect_line 2 "--map-window: expected typical, or FIRST:END, 1 to 64 tokens, got '9:9'" demo --map-window 9:9
+expect_line 2 "--map-window: expected typical, or FIRST:END, 1 to 64 tokens, got '10'" run --map-window 10
 expect_line 2 "--palette: there is no 'virids'; did you mean 'viridis'?" re-aim --palette virids
 expect_line 2 "--pairs: expected all, without_special or without_sink, got 'none'" demo --pairs none
 expect_line 2 "--only: there is no 'delay_spectra'; did you mean 'delay_spectrum'?" demo --only delay_spectra

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "../../core/fields/fields.h"
-
 namespace headwave {
 
 namespace {
@@ -36,13 +34,27 @@ Index shown_of(const MapOptions& options, Index length) {
     throw ShapeError(
         fmt::format("attention maps: the window begins at token {}; expected one of the document's {}, 0 to {}",
                     options.first, length, length - 1));
-  return std::min(options.tokens, length - options.first);
+  return std::min(options.tokens, length - std::max<Index>(options.first, 0));
 }
 
-template <class Entry>
-std::vector<Entry> part_of(const std::vector<Entry>& all, Index first, Index count) {
-  if (all.empty()) return {};
-  return {all.begin() + first, all.begin() + first + count};
+/// Where a window may begin: one beside the other as far as they go, eight at most. Of queries and keys of different texts
+/// none is typical.
+std::vector<Index> begins_of(const MapOptions& options, AttentionKind kind, Index length) {
+  constexpr Index most = 8;
+  if (options.first != typical_window) return {options.first};
+  const Index last = std::max<Index>(length - options.tokens, 0);
+  const Index count = kind == AttentionKind::cross ? 1 : std::min(most, whole_tiles(length, options.tokens));
+  std::vector<Index> begins{0};
+  for (Index i = 1; i < count; ++i) begins.push_back(i * last / (count - 1));
+  return begins;
+}
+
+/// (2 n - 1) means along the diagonals of a square; t = key - query from 1 - n on.
+Vector diagonal_means(const Matrix32& weights) {
+  const Index n = weights.rows();
+  Vector means(2 * n - 1);
+  for (Index t = 1 - n; t < n; ++t) means[t + n - 1] = weights.diagonal(t).cast<double>().mean();
+  return means;
 }
 
 class AttentionMapAnalysis : public DocumentAnalysis<AttentionMaps, AttentionMaps> {
@@ -69,30 +81,51 @@ AnalysisCost attention_map_cost(const AnalysisSizes& sizes, const DocumentSizes&
       shown < sizes.longest ? static_cast<double>(whole_tiles(longest, whole_tiles(longest, MapOptions().tiles))) : 0;
   cost.entries = sizes.rows * (shown * shown + 2 * tiles * tiles);
   cost.kept = 8 * cost.entries;
-  if (document.number == 0) cost.looking = 2 * cost.kept;
+  const double windows = options.map_first == typical_window && shown < sizes.longest ? 8 : 1;
+  if (document.number == 0) cost.looking = 2 * cost.kept + 4 * sizes.rows * shown * shown * windows;
   return cost;
 }
 
 }  // namespace
 
+std::size_t typical_of(const std::vector<std::vector<Matrix32>>& windows, const std::vector<Vector>& document) {
+  std::size_t least = 0;
+  double least_difference = 0;
+  for (std::size_t w = 0; w < windows.size(); ++w) {
+    double difference = 0;
+    for (std::size_t head = 0; head < document.size(); ++head) {
+      const Index n = windows[w][head].rows(), half = n / 2;
+      difference +=
+          (diagonal_means(windows[w][head]) - document[head]).segment(n - 1 - half, 2 * half + 1).cwiseAbs().sum();
+    }
+    if (w == 0 || difference < least_difference) {
+      least = w;
+      least_difference = difference;
+    }
+  }
+  return least;
+}
+
 AttentionMapProbe::AttentionMapProbe(std::vector<HeadName> heads, const MapOptions& options, const Document& document,
                                      AttentionKind kind)
     : kind_(kind) {
   maps_.heads = std::move(heads);
-  maps_.first = options.first;
   maps_.document = document.name;
   maps_.tokens = labels_of(document.query_tokens(kind), document);
   maps_.key_tokens = labels_of(document.key_tokens(kind), document);
   maps_.special = document.query_tokens(kind).special;
   maps_.key_special = document.key_tokens(kind).special;
-  const auto queries = static_cast<Index>(maps_.tokens.size()), keys = static_cast<Index>(maps_.key_tokens.size());
-  const Index rows = shown_of(options, queries), columns = shown_of(options, keys);
-  maps_.weights.assign(maps_.heads.size(), Matrix::Zero(rows, columns));
-  if (rows == queries && columns == keys) return;
-  maps_.query_tile = whole_tiles(queries, options.tiles);
-  maps_.key_tile = whole_tiles(keys, options.tiles);
+  queries_ = static_cast<Index>(maps_.tokens.size());
+  keys_ = static_cast<Index>(maps_.key_tokens.size());
+  const Index rows = shown_of(options, queries_), columns = shown_of(options, keys_);
+  begins_ = begins_of(options, kind, queries_);
+  windows_.assign(begins_.size(), std::vector<Matrix32>(maps_.heads.size(), Matrix32::Zero(rows, columns)));
+  if (begins_.size() > 1) profile_.assign(maps_.heads.size(), Vector::Zero(2 * rows - 1));
+  if (rows == queries_ && columns == keys_) return;
+  maps_.query_tile = whole_tiles(queries_, options.tiles);
+  maps_.key_tile = whole_tiles(keys_, options.tiles);
   maps_.largest.assign(maps_.heads.size(),
-                       Matrix::Zero(whole_tiles(queries, maps_.query_tile), whole_tiles(keys, maps_.key_tile)));
+                       Matrix::Zero(whole_tiles(queries_, maps_.query_tile), whole_tiles(keys_, maps_.key_tile)));
   maps_.mean = maps_.largest;
 }
 
@@ -100,14 +133,29 @@ void AttentionMapProbe::see(const Tile& tile) {
   if (tile.kind != kind_) return;
   for (std::size_t i = 0; i < maps_.heads.size(); ++i) {
     if (maps_.heads[i].layer != tile.layer || maps_.heads[i].head >= tile.heads()) continue;
-    Matrix& weights = maps_.weights[i];
     const auto& seen = tile.weights[static_cast<std::size_t>(maps_.heads[i].head)];
-    const Index first = std::max(tile.first_row, maps_.first);
-    const Index rows = std::min(tile.first_row + tile.rows(), maps_.first + weights.rows()) - first;
-    if (rows > 0)
-      weights.middleRows(first - maps_.first, rows) =
-          seen.block(first - tile.first_row, maps_.first, rows, weights.cols()).cast<double>();
+    for (std::size_t w = 0; w < begins_.size(); ++w) {
+      Matrix32& weights = windows_[w][i];
+      const Index first = std::max(tile.first_row, begins_[w]);
+      const Index rows = std::min(tile.first_row + tile.rows(), begins_[w] + weights.rows()) - first;
+      if (rows > 0)
+        weights.middleRows(first - begins_[w], rows) =
+            seen.block(first - tile.first_row, begins_[w], rows, weights.cols());
+    }
     if (!maps_.largest.empty()) pool(tile, i);
+    if (!profile_.empty()) add_to_profile(tile, i);
+  }
+}
+
+void AttentionMapProbe::add_to_profile(const Tile& tile, std::size_t map) {
+  const auto& seen = tile.weights[static_cast<std::size_t>(maps_.heads[map].head)];
+  Vector& sums = profile_[map];
+  const Index reach = sums.size() / 2;
+  for (Index row = 0; row < tile.rows(); ++row) {
+    const Index query = tile.first_row + row, first = std::max<Index>(query - reach, 0);
+    const Index count = std::min(query + reach + 1, seen.cols()) - first;
+    if (count > 0)
+      sums.segment(first - query + reach, count) += seen.row(row).segment(first, count).cast<double>().transpose();
   }
 }
 
@@ -128,97 +176,34 @@ void AttentionMapProbe::pool(const Tile& tile, std::size_t map) {
 
 AttentionMaps AttentionMapProbe::maps() const {
   AttentionMaps maps = maps_;
-  const auto queries = static_cast<Index>(maps.tokens.size()), keys = static_cast<Index>(maps.key_tokens.size());
+  std::size_t shown = 0;
+  if (!profile_.empty()) {
+    std::vector<Vector> means = profile_;
+    for (Vector& mean : means)
+      for (Index i = 0, reach = mean.size() / 2; i < mean.size(); ++i)
+        mean[i] /= static_cast<double>(queries_ - std::abs(i - reach));
+    shown = typical_of(windows_, means);
+  }
+  maps.first = begins_[shown];
+  for (const Matrix32& weights : windows_[shown]) maps.weights.push_back(weights.cast<double>());
   for (Matrix& mean : maps.mean)
     for (Index i = 0; i < mean.rows(); ++i)
       for (Index j = 0; j < mean.cols(); ++j) {
-        const Index pairs = std::min(maps.query_tile, queries - i * maps.query_tile) *
-                            std::min(maps.key_tile, keys - j * maps.key_tile);
+        const Index pairs = std::min(maps.query_tile, queries_ - i * maps.query_tile) *
+                            std::min(maps.key_tile, keys_ - j * maps.key_tile);
         mean(i, j) = static_cast<float>(mean(i, j) / static_cast<double>(pairs));  // as exact as a weight, and packs
       }
   return maps;
 }
 
-namespace {
-
-/// The tokens of one side: those of the window, and where there are tiles all of the document's.
-struct Side {
-  std::string prefix;  ///< of names: "", "key_"
-  std::string one;     ///< "query", "key"
-  Axis window, document;
-  const std::vector<std::string>& tokens;
-  const std::vector<std::uint8_t>& special;
-};
-
-void add_tokens(Fields& fields, const Side& side, Index first, bool all) {
-  const std::vector<std::string> meanings{"ordinary", "special"};
-  const Index shown = side.window.size();
-  fields.add(side.prefix + "token", {side.window}, "1", "text of the " + side.one, part_of(side.tokens, first, shown));
-  if (!side.special.empty())
-    fields.flags(side.prefix + "special", {side.window}, "whether the " + side.one + " is [CLS], </s> or the like",
-                 part_of(side.special, first, shown), meanings);
-  if (!all) return;
-  fields.add("document_" + side.prefix + "token", {side.document}, "1", "text of the " + side.one, side.tokens);
-  if (!side.special.empty())
-    fields.flags("document_" + side.prefix + "special", {side.document},
-                 "whether the " + side.one + " is [CLS], </s> or the like", side.special, meanings);
-}
-
-Axis position_axis(const std::string& name, const std::string& one, Index first, Index count) {
-  return counting_axis(name, "token", one + " position", first, first + count - 1);
-}
-
-/// Coordinates are positions of the tiles' first tokens.
-Axis tile_axis(const std::string& one, Index tiles, Index tile) {
-  std::vector<std::int64_t> first;
-  for (Index i = 0; i < tiles; ++i) first.push_back(i * tile);
-  return {one + "_tile", "token", one + " position where the tile begins", std::move(first)};
-}
-
-}  // namespace
-
-std::vector<Field> describe(const AttentionMaps& maps) {
-  Fields fields("attention_map");
-  const Index rows = maps.weights.empty() ? 0 : maps.weights.front().rows();
-  const Index columns = maps.weights.empty() ? 0 : maps.weights.front().cols();
-  const Axis head = head_name_axis("map_head", "head", maps.heads);
-  const Side queries{"",
-                     "query",
-                     position_axis("query", "query", maps.first, rows),
-                     position_axis("document_query", "query", 0, static_cast<Index>(maps.tokens.size())),
-                     maps.tokens,
-                     maps.special};
-  const Side keys{"key_",
-                  "key",
-                  position_axis("key", "key", maps.first, columns),
-                  position_axis("document_key", "key", 0, static_cast<Index>(maps.key_tokens.size())),
-                  maps.key_tokens,
-                  maps.key_special};
-  fields.add("weight", {head, queries.window, keys.window}, "1", "attention weight of a query token on a key token",
-             maps.weights);
-  add_tokens(fields, queries, maps.first, !maps.largest.empty());
-  add_tokens(fields, keys, maps.first, !maps.largest.empty());
-  if (!maps.largest.empty()) {
-    const Axis query_tile = tile_axis("query", maps.largest.front().rows(), maps.query_tile);
-    const Axis key_tile = tile_axis("key", maps.largest.front().cols(), maps.key_tile);
-    fields.add("largest", {head, query_tile, key_tile}, "1", "largest weight in a tile of the document", maps.largest)
-        .note("query_tile", maps.query_tile)
-        .note("key_tile", maps.key_tile);
-    fields.add("mean", {head, query_tile, key_tile}, "1", "mean weight in a tile of the document", maps.mean)
-        .note("query_tile", maps.query_tile)
-        .note("key_tile", maps.key_tile);
-  }
-  fields.note_all("document", maps.document);
-  return fields.taken();
-}
-
 const AnalysisKind& attention_map_analysis() {
-  static const AnalysisKind kind{.name = "attention_map",
-                                 .finds = "attention of the first tokens, and in tiles of a whole document",
-                                 .step = Step::landing,
-                                 .needs = {Need::attention},
-                                 .make = make_of<AttentionMapAnalysis>,
-                                 .cost = attention_map_cost};
+  static const AnalysisKind kind{
+      .name = "attention_map",
+      .finds = "attention over a window of a document weight by weight, and in tiles of all of it",
+      .step = Step::landing,
+      .needs = {Need::attention},
+      .make = make_of<AttentionMapAnalysis>,
+      .cost = attention_map_cost};
   return kind;
 }
 

@@ -36,12 +36,22 @@ struct AttentionMaps {
   }
 };
 
+/// As a window's first token: where heads attend as in the whole document.
+constexpr Index typical_window = -1;
+
 /// What maps keep of a document.
 struct MapOptions {
-  Index first = 0;    ///< position of the window's first token
+  Index first = 0;    ///< position of the window's first token; typical_window: chosen, see typical_of()
   Index tokens = 64;  ///< of the window; shorter documents give what they have
   Index tiles = 64;   ///< along a side at most, each of as many tokens
 };
+
+/// Which of some windows is like the document that they are of: that whose mean weights by offset differ least from the
+/// document's, in total over |t| <= n / 2, as a mean over heads; of equal ones the first.
+/// @param windows  per window and head, (n, n): rows are queries, columns keys
+/// @param document  per head, (2 n - 1): mean weight over the document's pairs at t = 1 - n ... n - 1
+/// @returns its number
+std::size_t typical_of(const std::vector<std::vector<Matrix32>>& windows, const std::vector<Vector>& document);
 
 /// Keeps weights of chosen heads while they pass by. Rows of the window do not sum to 1 where attention goes beyond it.
 class AttentionMapProbe : public Probe {
@@ -59,9 +69,14 @@ class AttentionMapProbe : public Probe {
 
  private:
   void pool(const Tile& tile, std::size_t map);
+  void add_to_profile(const Tile& tile, std::size_t map);
 
   AttentionKind kind_;
-  AttentionMaps maps_;  // mean: sums
+  Index queries_, keys_;
+  AttentionMaps maps_;                          // mean: sums
+  std::vector<Index> begins_;                   // of the windows that may be shown
+  std::vector<std::vector<Matrix32>> windows_;  // per beginning and head
+  std::vector<Vector> profile_;                 // per head, sums by offset; none where there is nothing to choose
 };
 
 /// Fields attention_map/...

@@ -88,9 +88,10 @@ const std::vector<JobOption>& job_option_table() {
        .least = 0,
        .most = 1e9},
       {.name = "map_first",
-       .help = "its first token that attention maps keep weight by weight, counted from 0",
+       .help = "its first token that attention maps keep weight by weight, counted from 0; -1: where heads attend as "
+               "in all of it",
        .member = &J::map_first,
-       .least = 0,
+       .least = -1,
        .most = 1e9,
        .set_by_others = true},
       {.name = "map_tokens",

@@ -26,7 +26,7 @@ struct JobOptions {
   Index score_clusters = 2;
   Index atlas_draws = 40;
   Index map_document = 0;
-  Index map_first = 0;
+  Index map_first = -1;
   Index map_tokens = 64;
   std::uint64_t seed = 1;
   int threads = 0;

@@ -53,7 +53,9 @@ constexpr Index most_map_tokens = 64;
 
 /// --map-window, of which map_first and map_tokens are made.
 void add_map_window(CLI::App& command, JobOptions& options) {
+  constexpr auto typical = "typical";
   const auto take = [&options](const std::string& text) {
+    if (text == typical) return;
     const std::size_t colon = text.find(':');
     options.map_first = std::stoll(text.substr(0, colon));
     options.map_tokens = std::stoll(text.substr(colon + 1)) - options.map_first;
@@ -62,10 +64,10 @@ void add_map_window(CLI::App& command, JobOptions& options) {
       .add_option_function<std::string>(
           "--map-window", take,
           fmt::format("tokens of which attention maps keep every weight, first and behind the last, {} at most; of the "
-                      "others they keep tiles",
-                      most_map_tokens))
-      ->check(whole_range(0, 1'000'000'000, most_map_tokens))
-      ->default_str(fmt::format("{}:{}", options.map_first, options.map_first + options.map_tokens))
+                      "others they keep tiles; typical: {} where heads attend as in the whole document",
+                      most_map_tokens, most_map_tokens))
+      ->check(whole_range(0, 1'000'000'000, most_map_tokens, typical))
+      ->default_str(typical)
       ->type_name("FIRST:END")
       ->group("Analysis");
 }

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "../../core/numbers/error.h"
@@ -89,7 +90,7 @@ void limit_memory([[maybe_unused]] std::uintmax_t more) {
 /// Nothing of the parent's is within reach, and nothing is left behind.
 void stand_alone(int& socket, int& memory) {
   for (const int signal : {SIGINT, SIGHUP, SIGTERM, SIGPIPE}) std::signal(signal, SIG_IGN);  // the parent's to heed
-  for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM}) std::signal(signal, SIG_DFL);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM, SIGPROF}) std::signal(signal, SIG_DFL);
   constexpr int first_free = 100;
   socket = ::fcntl(socket, F_DUPFD, first_free);
   memory = ::fcntl(memory, F_DUPFD, first_free);
@@ -184,18 +185,23 @@ void serve_hdf5(const std::filesystem::path& path, std::uintmax_t bytes, Hdf5Chi
   limit_memory(own_memory);
   SharedNumbers numbers(ends.memory);
   const Hdf5Room room = [&](std::size_t size) { return numbers.room(size); };
-  const auto patient = static_cast<unsigned>(ends.patience_s) + 2;  // the parent's patience should end first
+  const auto be_done_within = [](int seconds) {  // 0: no limit
+    const itimerval processor{{}, {seconds, 0}};
+    (void)::setitimer(ITIMER_PROF, &processor, nullptr);
+    ::alarm(seconds == 0 ? 0
+                         : static_cast<unsigned>(hdf5_slowness * seconds) + 2);  // the parent's patience ends before
+  };
   std::optional<Hdf5Answers> answers;
-  ::alarm(patient);
+  be_done_within(ends.patience_s);
   const std::string opened = outcome_of(numbers, [&] {
     answers.emplace(path, bytes, Hdf5Trust::foreign);
     return std::string();
   });
   std::string message;
   for (bool asked = send_message(ends.socket, opened) && answers; asked;) {
-    ::alarm(0);
+    be_done_within(0);
     if (!receive_message(ends.socket, message, -1)) break;
-    ::alarm(patient);
+    be_done_within(ends.patience_s);
     const std::string answer =
         outcome_of(numbers, [&] { return answers->answer(ByteReader(message).read<Hdf5Request>(), room); });
     asked = send_message(ends.socket, answer);

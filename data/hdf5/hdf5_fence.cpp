@@ -46,7 +46,7 @@ class SharedPlace {
 class FencedReader : public Hdf5Reader {
  public:
   FencedReader(const std::filesystem::path& path, std::uintmax_t bytes)
-      : patience_s_(static_cast<int>(8 + std::min<std::uintmax_t>(bytes / 10'000'000, 1'000'000))) {
+      : patience_s_(static_cast<int>(8 + std::min<std::uintmax_t>(bytes / 10'000'000, 100'000))) {
     std::array<int, 2> sockets{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0) fail("no socket can be made");
     socket_ = FileDescriptor(sockets[0]);
@@ -94,7 +94,7 @@ class FencedReader : public Hdf5Reader {
 
   std::string answered(const Hdf5Room& room) {
     std::string message;
-    if (!receive_message(socket_.get(), message, 1000 * patience_s_)) throw FormatError(death());
+    if (!receive_message(socket_.get(), message, 1000 * hdf5_slowness * patience_s_)) throw FormatError(death());
     ByteReader bytes(message);
     const auto outcome = bytes.read<Hdf5Outcome>();
     if (outcome == Hdf5Outcome::out_of_memory)
@@ -126,8 +126,9 @@ class FencedReader : public Hdf5Reader {
     end_child();
     const std::string place = printable(place_.path());
     const std::string where = place.empty() ? "opening it" : fmt::format("reading '{}'", place);
-    if (!ended || (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM))
-      return fmt::format("{} was not done after {} s: the file is damaged; --trusted waits", where, patience_s_);
+    if (!ended || (WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGALRM)))
+      return fmt::format("{} was not done after {} s of processor time, or {} s: the file is damaged; --trusted waits",
+                         where, patience_s_, hdf5_slowness * patience_s_);
     return fmt::format("the HDF5 library crashed {} ({}): the file is damaged", where,
                        WIFSIGNALED(status) ? ::strsignal(WTERMSIG(status)) : "it ended");
   }
@@ -157,7 +158,7 @@ class FencedReader : public Hdf5Reader {
   SharedPlace place_;
   FileDescriptor socket_, memory_;
   pid_t child_ = -1;
-  int patience_s_;
+  int patience_s_;  // of processor time
   void* address_ = nullptr;
   std::size_t size_ = 0;
 };

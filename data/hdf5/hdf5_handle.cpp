@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "../files/printable.h"
+#include "hdf5_half.h"
 
 namespace headwave {
 
@@ -39,6 +40,7 @@ Hdf5Session::Hdf5Session()
     : lock_(noted_place == nullptr ? std::unique_lock(library_mutex()) : std::unique_lock<std::recursive_mutex>()) {
   H5Eget_auto2(H5E_DEFAULT, &print_, &print_to_);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  [[maybe_unused]] static const bool quick = (quicken_hdf5_halves(), true);
 }
 
 Hdf5Session::~Hdf5Session() {

@@ -8,6 +8,7 @@
 
 #include "../../core/numbers/error.h"
 #include "../files/printable.h"
+#include "../hdf5/hdf5_half.h"
 #include "../hdf5/hdf5_type.h"
 #include "result_layout.h"
 
@@ -134,21 +135,12 @@ template Hdf5Handle new_hdf5_dataset(hid_t, const std::string&, const std::vecto
 
 namespace {
 
-/// IEEE 754's half, as numpy stores it.
-Hdf5Handle half_type() {
-  Hdf5Handle type(H5Tcopy(H5T_IEEE_F32LE), H5Tclose);
-  demand_hdf5(H5Tset_fields(type.id(), 15, 10, 5, 0, 10) >= 0 && H5Tset_size(type.id(), 2) >= 0 &&
-                  H5Tset_ebias(type.id(), 15) >= 0,
-              "float16");
-  return type;
-}
-
 Hdf5Handle stored_type(RowType type) {
   switch (type) {
     case RowType::float32:
       return {H5Tcopy(H5T_IEEE_F32LE), H5Tclose};
     case RowType::float16:
-      return half_type();
+      return hdf5_half_type();
     case RowType::id:
       return {H5Tcopy(H5T_STD_I32LE), H5Tclose};
     case RowType::flag:

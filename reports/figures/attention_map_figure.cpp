@@ -238,15 +238,15 @@ GnuplotFigure draw_attention_map(const Result& result, const FigureOptions& opti
 }  // namespace
 
 FigureKind attention_map_figure() {
-  return {"attention_map",
-          {"attention_map/weight", "attention_map/token", "attention_map/key_token"},
-          {"measured_offset/weight", "measured_offset/offset", "attention_map/special", "attention_map/key_special"},
-          "Attention weights of single heads over some tokens of one text, its first unless a window was asked for. "
-          "Rows are queries and sum to 1 over all keys of the text, not only the ones shown. Each panel has its own "
-          "colour scale from 0 to its largest weight between tokens that are not special; special ones may lie above "
-          "it. The dashed line marks offset 0. Long tokens end in an ellipsis; positions stand where tokens could "
-          "not be read.",
-          draw_attention_map};
+  return {
+      "attention_map",
+      {"attention_map/weight", "attention_map/token", "attention_map/key_token"},
+      {"measured_offset/weight", "measured_offset/offset", "attention_map/special", "attention_map/key_special"},
+      "Attention weights of single heads over a window of one text. Rows are queries and sum to 1 over all keys of the "
+      "text, not only those shown. Each panel has its own colour scale from 0 to its largest weight between tokens "
+      "that are not special; special ones may lie above it. The dashed line marks offset 0. Long tokens end in an "
+      "ellipsis; positions stand where tokens could not be read.",
+      draw_attention_map};
 }
 
 }  // namespace headwave

@@ -104,6 +104,28 @@ TEST_CASE("attention maps: no tiles where the window is the document") {
   for (const Field& field : describe(maps)) CHECK(field.name.find("document_") == std::string::npos);
 }
 
+TEST_CASE("attention maps: the window is where heads attend as in the whole document") {
+  // The previous token but in the first 30 of 100, which look at the first: the windows from 0 and 15 are not typical.
+  Matrix32 weights = Matrix32::Zero(100, 100);
+  for (Index i = 0; i < 100; ++i) weights(i, i < 30 ? 0 : i - 1) = 1;
+  for (const Index rows : {7, 100}) CHECK(maps_of(weights, {.first = typical_window, .tokens = 16}, rows).first == 28);
+  const AttentionMaps maps = maps_of(weights, {.first = typical_window, .tokens = 16}, 7);
+  CHECK(maps.weights[0] == weights.block(28, 28, 16, 16).cast<double>());
+  CHECK(maps_of(Matrix32::Identity(100, 100), {.first = typical_window, .tokens = 16}, 9).first == 0);  // all are alike
+  CHECK(maps_of(weights, {.first = typical_window, .tokens = 100}, 9).first == 0);  // nothing to choose
+}
+
+TEST_CASE("attention maps: which window is typical is said by every head, and near offsets") {
+  const Matrix32 before = Matrix32::Identity(8, 8), behind = Matrix32::Constant(8, 8, 0.125F);
+  Vector on_itself = Vector::Zero(15), even = Vector::Constant(15, 0.125);
+  on_itself[7] = 1;
+  CHECK(typical_of({{before, before}, {behind, behind}}, {on_itself, on_itself}) == 0);
+  CHECK(typical_of({{before, before}, {behind, behind}}, {even, even}) == 1);
+  CHECK(typical_of({{behind, before}, {before, behind}}, {on_itself, even}) == 1);
+  even[0] = 5;  // of one pair
+  CHECK(typical_of({{before}, {behind}}, {even}) == 1);
+}
+
 TEST_CASE("attention maps: through bytes they stay as they are") {
   const AttentionMaps maps = maps_of(drawn_weights(23, 4), {.first = 2, .tokens = 6}, 23);
   ByteWriter bytes;

@@ -106,6 +106,32 @@ TEST_CASE("float16 is the nearest that there is, and what it cannot hold is refu
     CHECK(is.stored[0].query.reshaped()[i] == static_cast<float>(Eigen::half(was.stored[0].query.reshaped()[i])));
 }
 
+TEST_CASE("float16: ties go to even, small numbers stay, and floats and doubles read the same") {
+  const TemporaryFolder folder;
+  StoredLayout how = layout(true);
+  how.half = true;
+  StoredWriter writer(folder / "half.h5", block(), how);
+  Document is = document(1, true);
+  const std::vector<float> given{2049, 2051, 65504, 0x1p-24F, 0x1p-25F, 0x1.8p-25F, -0x1p-14F, 1.0F / 3};
+  const std::vector<float> stored{2048, 2052, 65504, 0x1p-24F, 0, 0x1p-24F, -0x1p-14F, 0x1.554p-2F};
+  for (std::size_t i = 0; i < given.size(); ++i) is.stored[0].query.data()[i] = given[i];
+  writer.append(is);
+  writer.finish({});
+  const Hdf5File file(folder / "half.h5");
+  std::string query;
+  for (const Hdf5Node& node : file.tree())
+    if (query.empty() && node.path.find("query") != node.path.npos && node.dtype == "float16") query = node.path;
+  REQUIRE(!query.empty());
+  const std::vector<float> floats = file.floats(query);
+  const std::vector<double> doubles = file.doubles(query);
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    CAPTURE(given[i]);
+    CHECK(floats[i] == stored[i]);
+    CHECK(doubles[i] == stored[i]);
+  }
+  for (std::size_t i = 0; i < floats.size(); ++i) CHECK(floats[i] == doubles[i]);
+}
+
 TEST_CASE("documents that do not fit those before them are refused, and nothing half-written is left") {
   const TemporaryFolder folder;
   {

@@ -16,7 +16,7 @@ import tempfile
 from browser import Browser, missing
 
 headwave, source = sys.argv[1], pathlib.Path(sys.argv[2])
-views = ["profile", "map", "lines", "predictions", "delays", "phases", "waves"]
+views = ["comparison", "profile", "map", "lines", "predictions", "delays", "phases", "waves"]
 failures = []
 
 
@@ -26,8 +26,10 @@ def check(true, sentence):
         print("FAILED:", sentence)
 
 
-def run(*arguments):
-    subprocess.run([headwave, "-q", *map(str, arguments)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def run(*arguments, ends_with=(0,)):
+    done = subprocess.run([headwave, "-q", *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode not in ends_with:
+        sys.exit(f"headwave {arguments[0]} exited with {done.returncode}: {done.stderr}")
 
 
 def rows(file):
@@ -80,6 +82,24 @@ def opens_alone(browser, address, name):
     check(not far, f"{name}: asks for {far}")
 
 
+def profile_in(figures):
+    """Of L0H1, by offset."""
+    return {row["offset"]: float(row["mean_weight"]) for row in rows(figures / "offset_profile.tsv") if (row["layer"], row["head"]) == ("0", "1")}
+
+
+def shows_both_profiles(browser, address, first, second):
+    """Of a comparison: what stands in both results, under the pointer."""
+    browser.open(address + "#/L0H1/comparison")
+    left, top, width, height = browser.run(place, "#view-comparison .drawing svg")
+    offsets = sorted(map(int, first))
+    for offset in (offsets[0], -3, 0, offsets[-1]):
+        browser.point(left + 52 + (width - 52 - 14) * (offset - offsets[0]) / (offsets[-1] - offsets[0]), top + height / 2)
+        said = browser.run(tip).split("\n")
+        shown = [line for line in said if line.startswith(("first", "second"))]
+        near = len(shown) == 2 and all(abs(number(line) - profile[str(offset)]) <= 5e-4 * profile[str(offset)] for line, profile in zip(shown, (first, second)))
+        check(near, f"comparison: at {offset} stands {said}, not {first[str(offset)]} and {second[str(offset)]}")
+
+
 def shows_stored_values(browser, address, figures):
     """Under the pointer stands what the result file holds, as `headwave figures` writes it beside its drawings."""
     weights = [row for row in rows(figures / "attention_map.tsv") if (row["layer"], row["head"]) == ("0", "1")]
@@ -91,7 +111,7 @@ def shows_stored_values(browser, address, figures):
         said = browser.run(tip)
         check(f"query {query} " in said and f"key {key} " in said, f"map: at query {query}, key {key} stands {said!r}")
         check(abs(number(said) - float(row["weight"])) <= 5e-4 * float(row["weight"]) + 1e-9, f"map: {said!r} is not {row['weight']}")
-    profile = {row["offset"]: float(row["mean_weight"]) for row in rows(figures / "offset_profile.tsv") if (row["layer"], row["head"]) == ("0", "1")}
+    profile = profile_in(figures)
     browser.open(address + "#/L0H1/profile?span=16")
     left, top, width, height = browser.run(place, "#view-profile .drawing svg")
     for offset in (-16, -3, 0, 7):
@@ -184,11 +204,15 @@ def says_what_is_too_old(browser, address):
 
 
 def main(work):
-    run("demo", "--documents", 3, "--out", work / "demo", "--no-figures")
+    run("demo", "--documents", 3, "--map-window", "0:64", "--out", work / "demo", "--no-figures")
     run("figures", work / "demo", "--heads", "L0H1", "--map-tokens", 64, "--formats", "svg", "--out", work / "drawn")
     alone = work / "alone"
     alone.mkdir()
     run("report", work / "demo", "--out", alone / "page.html")
+    run("demo", "--documents", 3, "--seed", 2, "--out", work / "other", "--no-figures")
+    run("figures", work / "other", "--only", "offset_profile", "--heads", "L0H1", "--formats", "svg", "--out", work / "other-drawn")
+    run("compare", work / "demo", work / "other", "--out", work / "changes", ends_with=(0, 3))
+    shutil.copy(work / "changes/report.html", alone / "comparison.html")
     subprocess.run([sys.executable, source / "tests/page/wide_model.py", work / "wide"], check=True)
     run("run", "--model", work / "wide", "--random-tokens", 256, "--documents", 2, "--draws", 3, "--atlas-draws", 3, "--resamples", 3, "--no-figures", "--out", work / "wide-run")
     run("report", work / "wide-run", "--out", alone / "wide.html")
@@ -200,13 +224,15 @@ def main(work):
         browser.size(1280, 900)
         opens_alone(browser, address, "demo")
         opens_alone(browser, (alone / "wide.html").as_uri(), "12 x 12 x 512")
+        opens_alone(browser, (alone / "comparison.html").as_uri(), "a comparison")
+        shows_both_profiles(browser, (alone / "comparison.html").as_uri(), profile_in(work / "drawn/figures"), profile_in(work / "other-drawn/figures"))
         shows_stored_values(browser, address, work / "drawn/figures")
         links_what_is_marked(browser, address)
         keeps_addresses(browser, address)
         serves_keys(browser, address)
         shows_hostile_text(browser, alone / "page.html", address)
         says_what_is_too_old(browser, address)
-    check(sorted(file.name for file in alone.iterdir()) == ["page.html", "wide.html"], "nothing is written beside the page")
+    check(sorted(file.name for file in alone.iterdir()) == ["comparison.html", "page.html", "wide.html"], "nothing is written beside the page")
 
 
 if gone := missing():

@@ -37,7 +37,7 @@ export class HeadGrid {
     this.cells = [...svg.node().querySelectorAll(".cell")];
     this.frame();
     this.drawLegend(colors);
-    this.words.textContent = `${measure.long_name}${measure.unit === "1" || measure.kind === "flag" ? "" : `, in ${measure.unit}`}.${measure.undefined ? ` Empty cells: ${measure.undefined}.` : ""}`;
+    this.words.textContent = `${measure.long_name}${measure.unit === "1" || measure.kind === "flag" ? "" : `, in ${measure.unit === "token" ? "tokens" : measure.unit}`}.${measure.undefined ? ` Empty cells: ${measure.undefined}.` : ""}`;
   }
 
   cell(row, { layer, head, value, x, y, size }, colors) {
