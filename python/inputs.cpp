@@ -186,6 +186,17 @@ void add_inputs(nb::module_& module) {
       nb::arg("model"), nb::arg("map"), nb::arg("ids"), nb::arg("documents").none(), nb::arg("length").none(),
       "Token ids that are ready.");
   module.def(
+      "random_input",
+      [](const fs::path& model, const fs::path& map, Index tokens, std::optional<Index> documents, bool special_tokens,
+         std::uint64_t seed) {
+        return opened("random tokens", [&] {
+          return random_input({model, map}, {.documents = documents.value_or(100), .period = tokens, .seed = seed},
+                              special_tokens);
+        });
+      },
+      nb::arg("model"), nb::arg("map"), nb::arg("tokens"), nb::arg("documents").none(), nb::arg("special_tokens"),
+      nb::arg("seed"), "Random tokens, twice.");
+  module.def(
       "states_input",
       [](const nb::object& states, const std::optional<fs::path>& model, const fs::path& map, Index heads,
          std::optional<Index> documents, std::optional<Index> layer, const std::string& dataset,

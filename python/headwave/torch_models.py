@@ -11,6 +11,7 @@ import torch
 from . import _core
 from .arrays import as_array
 from .errors import FormatError, ShapeError
+from .hooked import hooked, is_hooked
 
 _DTYPES = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.float64: "F64",
            torch.int64: "I64", torch.int32: "I32", torch.uint8: "U8", torch.bool: "BOOL"}
@@ -30,12 +31,12 @@ def described(module: torch.nn.Module) -> tuple[str, Any]:
     return text, _core.model_map(text, type(module).__name__, list(module.state_dict()))
 
 
-def tensors_of(module: torch.nn.Module) -> list[tuple[str, str, list[int], bool, np.ndarray]]:
-    """Its weights for C++: on a CPU they are read where they lie."""
+def tensors_of(weights: Mapping[str, torch.Tensor], called: str) -> list[tuple[str, str, list[int], bool, np.ndarray]]:
+    """Weights by name for C++: on a CPU they are read where they lie."""
     tensors = []
-    for name, tensor in module.state_dict().items():
+    for name, tensor in weights.items():
         if tensor.dtype not in _DTYPES:
-            raise FormatError(f"{type(module).__name__}: tensor '{name}' is {tensor.dtype}; expected float32, float16, "
+            raise FormatError(f"{called}: tensor '{name}' is {tensor.dtype}; expected float32, float16, "
                               "bfloat16 or float64: quantised weights are not read")
         lying = tensor.detach().cpu().contiguous()
         tensors.append((name, _DTYPES[lying.dtype], list(lying.shape), False, lying.reshape(-1).view(torch.uint8).numpy()))
@@ -183,14 +184,20 @@ def module_input(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any
         raise FormatError(f"run: {refused[0]} does not go with a model of PyTorch; give text and its tokenizer, or ids")
     if module.training:
         raise FormatError(f"{type(module).__name__}: is in training, its dropout changes what it computes; call .eval() first")
-    config, about = described(module)
+    called, named = type(module).__name__, None
+    if is_hooked(module):
+        config, weights, named = hooked(module)
+        about = _core.model_map(config, called, list(weights))
+        tokenizer = tokenizer if tokenizer is not None else module.tokenizer
+    else:
+        config, about = described(module)
+        weights = module.state_dict()
     listed = _documents(about, tokenizer, text, ids, documents, length, special_tokens)
-    called = type(module).__name__
     provenance = {"source": "text" if text is not None else "token ids", "documents": len(listed),
                   "length": max(map(len, listed)), "captured_from": called}
-    return _core.module_input(config, called, tensors_of(module), [len(one) for one in listed],
-                              _runner(module, tokenizer, Watch(module, about, None, False), listed), provenance,
-                              {"model": getattr(module.config, "name_or_path", "") or called})
+    return _core.module_input(config, called, tensors_of(weights, called), [len(one) for one in listed],
+                              _runner(module, tokenizer, Watch(module, about, named, False), listed), provenance,
+                              {"model": getattr(getattr(module, "config", None), "name_or_path", "") or called})
 
 
 def _runner(module: torch.nn.Module, tokenizer: Any, watch: Watch, listed: list[list[int]]) -> Callable[[int], dict]:

@@ -56,6 +56,13 @@ def test_a_text_gives_the_numbers_of_the_program(program, tmp_path):
         headwave.run(tmp_path / "planted", text=str(tmp_path / "text.txt"))
 
 
+def test_random_tokens_give_the_numbers_of_the_program(program, tmp_path):
+    program("run", "--model", MODELS / "gpt2", "--random-tokens", 12, "--documents", 3, "--only", "measured_offset", "--no-figures",
+            "--out", tmp_path / "out")
+    ours = headwave.run(MODELS / "gpt2", random_tokens=12, documents=3, only=["measured_offset"])
+    same(ours, headwave.open(tmp_path / "out" / "results.h5"))
+
+
 def test_the_atlas_is_that_of_the_program(program, tmp_path):
     program("atlas", "--model", MODELS / "bert-mlm", "--passes", 2, "--draws", 5, "--no-figures", "--out", tmp_path / "out")
     same(headwave.atlas(MODELS / "bert-mlm", passes=2, draws=5), headwave.open(tmp_path / "out" / "results.h5"))
