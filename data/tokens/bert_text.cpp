@@ -99,49 +99,19 @@ Normalizer bert_normalizer(const BertTextOptions& options) {
 }
 
 WordSplitter given_words() {
-  return [](std::string_view text) {
-    std::vector<std::string> words(1);
-    for (std::size_t at = 0; at < text.size(); at += utf8_length(text[at])) {
-      if (!is_white_space(code_point(text, at)))
-        words.back() += text.substr(at, utf8_length(text[at]));
-      else if (!words.back().empty())
-        words.emplace_back();
-    }
-    if (words.back().empty()) words.pop_back();
-    return words;
-  };
+  return cut_at(single_character(is_white_space), MatchBecomes::nothing);
 }
 
 WordSplitter single_characters() {
-  return [](std::string_view text) {
-    std::vector<std::string> characters;
-    for (std::size_t at = 0; at < text.size(); at += utf8_length(text[at]))
-      if (!is_white_space(code_point(text, at))) characters.emplace_back(text.substr(at, utf8_length(text[at])));
-    return characters;
-  };
+  return in_sequence({given_words(), cut_at(single_character([](char32_t) { return true; }), MatchBecomes::word)});
+}
+
+WordSplitter cut_at_punctuation(MatchBecomes become) {
+  return cut_at(single_character(is_punctuation), become);
 }
 
 WordSplitter bert_words() {
-  return [](std::string_view text) {
-    std::vector<std::string> words;
-    std::size_t begin = 0;
-    const auto end_word = [&](std::size_t end) {
-      if (begin < end) words.emplace_back(text.substr(begin, end - begin));
-    };
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t length = utf8_length(text[at]);
-      const char32_t c = code_point(text, at);
-      const bool is_mark = is_punctuation(c);
-      if (is_mark || is_white_space(c)) {
-        end_word(at);
-        if (is_mark) words.emplace_back(text.substr(at, length));
-        begin = at + length;
-      }
-      at += length;
-    }
-    end_word(text.size());
-    return words;
-  };
+  return in_sequence({given_words(), cut_at_punctuation(MatchBecomes::word)});
 }
 
 }  // namespace headwave

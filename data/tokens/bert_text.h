@@ -23,11 +23,14 @@ struct BertTextOptions {
 /// Source: Devlin et al. 2019, the released BasicTokenizer.
 Normalizer bert_normalizer(const BertTextOptions& options);
 
-/// BERT's words: what white space separates, every punctuation mark by itself. Punctuation is every ASCII character
-/// that is no letter, digit, blank or control, and Unicode's P categories as of Unicode 8.
+/// A text cut at its punctuation: every ASCII character that is no letter, digit, blank or control, and Unicode's P
+/// categories as of Unicode 8.
+WordSplitter cut_at_punctuation(MatchBecomes become);
+
+/// BERT's words: what white space separates, every punctuation mark by itself.
 WordSplitter bert_words();
 
-/// Words as they were given: what white space separates. For Japanese BERT, whose words a morphological analyser finds.
+/// Words as they were given: what white space separates. Also for Japanese BERT, whose words a morphological analyser finds.
 WordSplitter given_words();
 
 /// Every character that is no white space by itself.

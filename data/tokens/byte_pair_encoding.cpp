@@ -48,13 +48,13 @@ class BytePairEncoding final : public TokenModel {
     if (!options.unknown.empty()) unknown_ = unknown_id(vocabulary(), options.unknown, file);
     joined_.reserve(merges.size());
     for (std::size_t rank = 0; rank < merges.size(); ++rank)
-      add_merge(merges[rank], static_cast<std::int32_t>(rank), file);
+      add_merge(merges[rank], options.ranks.empty() ? static_cast<std::int32_t>(rank) : options.ranks[rank], file);
     if (options_.byte_fallback)
       for (unsigned byte = 0; byte < 256; ++byte) byte_ids_.push_back(vocabulary().id(fmt::format("<0x{:02X}>", byte)));
   }
 
   void append_ids(std::string_view word, std::vector<std::int32_t>& ids) const override {
-    if (options_.whole_words_first) {
+    if (options_.whole_words_first || options_.whole_words.contains(std::string(word))) {
       if (const std::int32_t id = vocabulary().id(word); id >= 0) {
         ids.push_back(id);
         return;

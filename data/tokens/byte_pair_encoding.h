@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -14,8 +16,11 @@ struct BytePairOptions {
   bool fuse_unknown = false;       ///< neighbouring unknown characters are one token
   bool byte_fallback = false;      ///< a character without a token becomes its bytes' tokens "<0xE3>", where all exist
   bool whole_words_first = false;  ///< a word that is a token is taken as it is, whatever the merges
-  std::string continuing_prefix;   ///< what pieces begin with that do not begin a word
-  std::string word_suffix;         ///< what pieces end with that end a word
+  std::unordered_set<std::string> whole_words;  ///< words taken as they are: tokens
+  std::vector<std::int32_t>
+      ranks;  ///< of each merge, the first is 0; of equal ones the leftmost is made. Empty: their places
+  std::string continuing_prefix;  ///< what pieces begin with that do not begin a word
+  std::string word_suffix;        ///< what pieces end with that end a word
 };
 
 /// The two pieces that a merge joins.

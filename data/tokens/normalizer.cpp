@@ -57,6 +57,13 @@ struct FilteredForm {
   icu::FilteredNormalizer2 normalizer;
 };
 
+// A file may ask for texts to be doubled again and again.
+void check_growth(std::size_t before, std::size_t after) {
+  if (after > 64 * before + (std::size_t{1} << 16U))
+    throw FormatError(
+        fmt::format("tokenizer: the normalizer makes {} bytes of {}: is this a tokenizer?", after, before));
+}
+
 bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
@@ -116,23 +123,55 @@ Normalizer prepended(std::string prefix) {
   };
 }
 
-Normalizer replaced(std::string from, std::string to) {
-  return [from = std::move(from), to = std::move(to)](std::string_view text) {
+Normalizer replaced(TextFinder matches, std::string to) {
+  return [matches = std::move(matches), to = std::move(to)](std::string_view text) {
     std::string result;
     result.reserve(text.size());
     std::size_t done = 0;
-    for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, done)) {
-      result.append(text, done, at - done).append(to);
-      done = at + from.size();
+    for (const auto& [begin, end] : matches(text)) {
+      result.append(text, done, begin - done).append(to);
+      check_growth(text.size(), result.size());
+      done = end;
     }
     return result.append(text, done);
+  };
+}
+
+Normalizer stripped(bool at_begin, bool at_end) {
+  return [at_begin, at_end](std::string_view text) {
+    while (at_begin && !text.empty() && is_white_space(code_point(text, 0))) text.remove_prefix(utf8_length(text[0]));
+    for (char32_t last = 0; at_end && !text.empty() && is_white_space(last = last_code_point(text));)
+      text.remove_suffix(last < 0x80 ? 1 : last < 0x800 ? 2 : 3);
+    return std::string(text);
+  };
+}
+
+Normalizer without_controls() {
+  return [](std::string_view text) {
+    std::string rest;
+    rest.reserve(text.size());
+    for (std::size_t at = 0; at < text.size(); at += utf8_length(text[at])) {
+      const char32_t c = code_point(text, at);
+      const bool is_blank = c == '\t' || c == '\n' || c == '\f' || c == '\r' || c == 0x1680 ||
+                            (c >= 0x200B && c <= 0x200F) || c == 0x2028 || c == 0x2029 || c == 0x2581 || c == 0xFEFF ||
+                            c == 0xFFFD;
+      const bool is_dropped = (c >= 0x1 && c <= 0x1F) || c == 0x7F || c == 0x8F || c == 0x9F;
+      if (is_blank)
+        rest += ' ';
+      else if (!is_dropped)
+        rest += text.substr(at, utf8_length(text[at]));
+    }
+    return rest;
   };
 }
 
 Normalizer in_sequence(std::vector<Normalizer> steps) {
   return [steps = std::move(steps)](std::string_view text) {
     std::string changed(text);
-    for (const Normalizer& step : steps) changed = step(changed);
+    for (const Normalizer& step : steps) {
+      changed = step(changed);
+      check_growth(text.size(), changed.size());
+    }
     return changed;
   };
 }

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "regular_expression.h"
+
 namespace headwave {
 
 /// A change made to a whole text before it is cut into words: well-formed UTF-8 in, well-formed UTF-8 out. May be
@@ -29,11 +31,20 @@ Normalizer without_marks();
 /// The text with `prefix` before it, unless it is empty.
 Normalizer prepended(std::string prefix);
 
-/// The text with every `from` replaced by `to`, left to right.
-/// @param from  not empty
-Normalizer replaced(std::string from, std::string to);
+/// The text with every match replaced by `to`.
+/// @throws FormatError when used, if the text becomes more than 64 times as long, and 64 KiB
+Normalizer replaced(TextFinder matches, std::string to);
+
+/// The text without the white space that begins and ends it.
+Normalizer stripped(bool at_begin, bool at_end);
+
+/// What neural machine translation does with control characters: some are dropped, others become blanks.
+///
+/// Source: the rule nmt_nfkc of SentencePiece, as in Hugging Face's `tokenizers`.
+Normalizer without_controls();
 
 /// One after another.
+/// @throws FormatError when used, as replaced()
 Normalizer in_sequence(std::vector<Normalizer> steps);
 
 /// Puts the lower case of one character at the end of a text.

@@ -85,12 +85,15 @@ class PipelineTokenizer final : public Tokenizer {
         ids.push_back(segment.id);
         continue;
       }
+      const bool begins_text = segment.text.data() == text.data();
       const std::string normal = parts_.normalizer ? parts_.normalizer(segment.text) : std::string(segment.text);
       for (const TextSegment& part : after_.segments(normal)) {
         if (part.id >= 0)
           ids.push_back(part.id);
         else if (parts_.splitter)
-          for (const std::string& word : parts_.splitter(part.text)) spelling.append(word);
+          for (const Word& word :
+               parts_.splitter({std::string(part.text), begins_text && part.text.data() == normal.data()}))
+            spelling.append(word.text);
         else
           parts_.model->append_ids(part.text, ids);
       }

@@ -4,6 +4,7 @@
 
 #include "../../core/numbers/error.h"
 #include "../files/printable.h"
+#include "sentencepiece_tokenizer.h"
 #include "tokenizer_json.h"
 #include "vocabulary_files.h"
 
@@ -22,9 +23,12 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_dir
     return byte_level_tokenizer(model_directory / "vocab.json", model_directory / "merges.txt");
   if (has("encoder.json") && has("vocab.bpe"))
     return byte_level_tokenizer(model_directory / "encoder.json", model_directory / "vocab.bpe");
+  for (const char* name : {"spiece.model", "tokenizer.model", "spm.model", "sentencepiece.bpe.model"})
+    if (has(name)) return sentencepiece_tokenizer(model_directory / name);
   throw FormatError(
-      fmt::format("{}: no tokenizer in this folder: expected tokenizer.json, vocab.txt, vocab.json with merges.txt, or "
-                  "encoder.json with vocab.bpe; add one of them, or give token ids with --ids FILE",
+      fmt::format("{}: no tokenizer in this folder: expected tokenizer.json, vocab.txt, vocab.json with merges.txt, "
+                  "encoder.json with vocab.bpe, or SentencePiece's tokenizer.model, spiece.model or spm.model; add one "
+                  "of them, or give token ids with --ids FILE",
                   shown_path(model_directory)));
 }
 

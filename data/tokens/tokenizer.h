@@ -65,13 +65,14 @@ class Tokenizer {
 };
 
 /// The tokenizer that lies in a model's folder: `tokenizer.json`; or else `vocab.txt` (WordPiece, as BERT); or else
-/// `vocab.json` with `merges.txt`, or `encoder.json` with `vocab.bpe` (byte-level BPE, as GPT-2 and RoBERTa). Beside
-/// the last three, `tokenizer_config.json` and `added_tokens.json` are heeded where they exist; a Japanese BERT spells
+/// `vocab.json` with `merges.txt`, or `encoder.json` with `vocab.bpe` (byte-level BPE, as GPT-2 and RoBERTa); or
+/// `spiece.model`, `tokenizer.model` or `spm.model` (SentencePiece, as T5, Llama 2 and DeBERTa). Beside all but the first, `tokenizer_config.json` and `added_tokens.json` are heeded where they exist; a Japanese BERT spells
 /// the words between blanks.
 ///
 /// A step that tokenizer.json asks for and that is not known here is an error by name: left out, it would change ids.
 ///
-/// Source: Devlin et al. 2019 (WordPiece); Sennrich, Haddow and Birch 2016, Radford et al. 2019 (BPE over bytes).
+/// Source: Devlin et al. 2019 (WordPiece); Sennrich, Haddow and Birch 2016, Radford et al. 2019 (BPE over bytes); Kudo 2018,
+/// Kudo and Richardson 2018 (SentencePiece).
 /// @throws IoError if the folder or a file cannot be read; FormatError if there is none of these files, or one is
 /// broken
 std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_directory);

@@ -1,5 +1,6 @@
 #include "tokenizer_json.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "byte_pair_encoding.h"
 #include "token_pipeline.h"
 #include "tokenizer_json_steps.h"
+#include "unigram.h"
 #include "word_piece.h"
 
 namespace headwave {
@@ -25,6 +27,7 @@ using nlohmann::json;
 /// What a tokenizer.json is long by, taken out while it is read.
 struct LongParts {
   std::vector<VocabularyEntry> vocabulary;
+  std::vector<double> scores;  ///< of pieces that come in a list, their ids their places
   std::vector<Merge> merges;
   std::vector<AddedToken> added;
 };
@@ -36,12 +39,20 @@ Merge merge_of(const json& value, const std::string& place) {
   return {text_of(value[0], place), text_of(value[1], place)};
 }
 
+// ["\u2581the", -3.5]
+void take_scored(const json& pair, const std::string& place, LongParts& parts) {
+  if (pair.size() != 2 || !pair[1].is_number())
+    throw FormatError(fmt::format("{}: expected a piece and its score, found {}", place, kind_of(pair)));
+  parts.vocabulary.push_back({text_of(pair[0], place), static_cast<std::int64_t>(parts.scores.size())});
+  parts.scores.push_back(pair[1].get<double>());
+}
+
 /// The rest of the file, as it stands there.
 json read_apart(const std::filesystem::path& path, const std::string& name, LongParts& parts) {
   JsonOptions options{.max_bytes = largest_tokenizer_file};
   options.takers[{"model", "vocab"}] = [&](const std::string& piece, const json& id) {
-    if (id.is_structured()) return;  // a list of pairs, as other types of model have: the type is refused by name
     require_room_for_one(parts.vocabulary.size(), name, "tokens");
+    if (id.is_array()) return take_scored(id, fmt::format("{}: model: vocab[{}]", name, parts.scores.size()), parts);
     parts.vocabulary.push_back({piece, integer_of(id, fmt::format("{}: model: vocab: '{}'", name, printable(piece)))});
   };
   options.takers[{"model", "merges"}] = [&](const std::string& /*key*/, const json& value) {
@@ -66,8 +77,9 @@ std::string type_of(const JsonObject& model) {
   if (model.has("type")) return model.text("type");
   if (model.has("merges")) return "BPE";
   if (model.has("max_input_chars_per_word")) return "WordPiece";
-  throw FormatError(fmt::format("{}: 'type' is missing, and it has neither merges nor max_input_chars_per_word to tell",
-                                model.place()));
+  if (model.has("unk_id")) return "Unigram";
+  throw FormatError(fmt::format(
+      "{}: 'type' is missing, and it has neither merges, max_input_chars_per_word nor unk_id to tell", model.place()));
 }
 
 std::unique_ptr<TokenModel> byte_pair_model(const JsonObject& model, LongParts& parts) {
@@ -96,6 +108,16 @@ std::unique_ptr<TokenModel> word_piece_model(const JsonObject& model, LongParts&
   return word_piece(vocabulary_of(model, parts), options, model.place());
 }
 
+std::unique_ptr<TokenModel> unigram_model(const JsonObject& model, LongParts& parts) {
+  (void)model.list("vocab");
+  UnigramOptions options;
+  options.scores = std::move(parts.scores);
+  const std::int64_t unknown = model.integer("unk_id");
+  options.unknown = static_cast<std::int32_t>(std::clamp<std::int64_t>(unknown, -1, most_tokens));
+  options.byte_fallback = model.flag("byte_fallback", false);
+  return unigram({std::move(parts.vocabulary), model.place()}, std::move(options), model.place());
+}
+
 // Pad and mask go by their usual names; the unknown token by what the model says.
 SpecialTokens specials_of(const JsonObject& file, const JsonObject& model, const TokenPipeline& pipeline) {
   const Vocabulary& vocabulary = pipeline.model->vocabulary();
@@ -107,6 +129,7 @@ SpecialTokens specials_of(const JsonObject& file, const JsonObject& model, const
   added(special.pad, "[PAD]", "<pad>");
   added(special.mask, "[MASK]", "<mask>");
   added(special.unknown, "[UNK]", "<unk>");
+  if (model.has("unk_id")) special.unknown = static_cast<std::int32_t>(model.integer("unk_id"));
   if (model.has("unk_token")) special.unknown = vocabulary.id(model.text("unk_token"));
   const SpecialTokens ends = json_document_ends(file);
   special.opens = ends.opens;
@@ -132,9 +155,11 @@ std::unique_ptr<Tokenizer> json_tokenizer(const std::filesystem::path& path) {
     pipeline.model = byte_pair_model(model, parts);
   } else if (type == "WordLevel") {
     pipeline.model = whole_words(vocabulary_of(model, parts), model.text("unk_token"), model.place());
+  } else if (type == "Unigram") {
+    pipeline.model = unigram_model(model, parts);
   } else {
-    throw FormatError(
-        fmt::format("{}: model type '{}' is not known, expected WordPiece, BPE or WordLevel", name, printable(type)));
+    throw FormatError(fmt::format("{}: model type '{}' is not known, expected WordPiece, BPE, WordLevel or Unigram",
+                                  name, printable(type)));
   }
   pipeline.kind = fmt::format("{}{} ({})", is_byte_level(file) ? "byte-level " : "", type, path.filename().string());
   if (file.has("added_tokens")) (void)file.list("added_tokens");

@@ -9,15 +9,16 @@ namespace headwave {
 
 /// The tokenizer that a tokenizer.json describes. Known are
 ///
-///   model           WordPiece, BPE (without dropout), WordLevel; where the type is absent, as in old files, BPE
-///                   is known by its merges and WordPiece by max_input_chars_per_word
-///   normalizer      BertNormalizer, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Prepend, Replace (a string),
-///                   Sequence
-///   pre_tokenizer   BertPreTokenizer, ByteLevel, Whitespace, Sequence
+///   model           WordPiece, BPE (without dropout), WordLevel, Unigram; where the type is absent, as in old files, BPE
+///                   is known by its merges, WordPiece by max_input_chars_per_word and Unigram by unk_id
+///   normalizer      BertNormalizer, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Strip, Prepend, Replace, Nmt, ByteLevel,
+///                   Precompiled, Sequence
+///   pre_tokenizer   BertPreTokenizer, ByteLevel, Whitespace, WhitespaceSplit, Punctuation, Digits, Metaspace,
+///                   CharDelimiterSplit, Split, Sequence
 ///   post_processor  TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel, Sequence: which tokens open and
 ///                   close a document, one of each at most
-///   decoder         ByteLevel, WordPiece, Replace (a string), ByteFallback, Fuse, Strip, Sequence: how pieces are
-///                   shown
+///   decoder         ByteLevel, WordPiece, Replace, Metaspace, BPEDecoder, ByteFallback, Fuse, Strip, Sequence: how pieces
+///                   are shown
 ///
 /// Truncation and padding are not read: documents are cut and packed elsewhere.
 ///

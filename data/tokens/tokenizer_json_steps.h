@@ -21,7 +21,7 @@ Normalizer json_normalizer(const JsonObject& file);
 /// The section `pre_tokenizer`; empty where it is null.
 WordSplitter json_splitter(const JsonObject& file);
 
-/// Whether the section `pre_tokenizer` respells bytes.
+/// Whether the section `normalizer` or `pre_tokenizer` respells bytes.
 bool is_byte_level(const JsonObject& file);
 
 /// How the section `decoder` shows a single piece; empty: as it is.

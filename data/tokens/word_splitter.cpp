@@ -1,23 +1,108 @@
 #include "word_splitter.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
+
+#include <unicode/uchar.h>
 
 #include "../files/unicode_text.h"
 
 namespace headwave {
+
+namespace {
+
+/// A stretch of a text that is a match, or lies between matches.
+struct TextPart {
+  TextRange range;
+  bool is_match = false;
+};
+
+std::vector<TextPart> parts_of(const std::vector<TextRange>& matches, std::size_t size, bool inverted) {
+  std::vector<TextPart> parts;
+  parts.reserve(2 * matches.size() + 1);
+  std::size_t done = 0;
+  for (const TextRange& match : matches) {
+    if (done < match.begin) parts.push_back({{done, match.begin}, inverted});
+    parts.push_back({match, !inverted});
+    done = match.end;
+  }
+  if (done < size) parts.push_back({{done, size}, inverted});
+  return parts;
+}
+
+// Whether a part goes to the one that was looked at before it.
+bool belongs_to_last(MatchBecomes become, bool is_match, bool last_is_match) {
+  switch (become) {
+    case MatchBecomes::end_of_word:
+    case MatchBecomes::beginning_of_word:
+      return is_match && !last_is_match;
+    case MatchBecomes::word_of_all:
+      return is_match == last_is_match;
+    default:
+      return false;
+  }
+}
+
+std::vector<TextRange> ranges_of(std::vector<TextPart> parts, MatchBecomes become) {
+  const bool backwards = become == MatchBecomes::beginning_of_word;
+  if (backwards) std::reverse(parts.begin(), parts.end());
+  std::vector<TextRange> ranges;
+  ranges.reserve(parts.size());
+  bool last_is_match = false;
+  for (const auto& [range, is_match] : parts) {
+    if (become == MatchBecomes::nothing && is_match) continue;
+    if (!ranges.empty() && belongs_to_last(become, is_match, last_is_match))
+      ranges.back() = {std::min(ranges.back().begin, range.begin), std::max(ranges.back().end, range.end)};
+    else
+      ranges.push_back(range);
+    last_is_match = is_match;
+  }
+  if (backwards) std::reverse(ranges.begin(), ranges.end());
+  return ranges;
+}
+
+bool is_number(char32_t c) {
+  return (U_GET_GC_MASK(static_cast<UChar32>(c)) & U_GC_N_MASK) != 0;
+}
+
+}  // namespace
+
+WordSplitter cut_by(std::function<std::vector<std::string_view>(std::string_view)> cuts) {
+  return [cuts = std::move(cuts)](const Word& word) {
+    const std::vector<std::string_view> parts = cuts(word.text);
+    std::vector<Word> words;
+    words.reserve(parts.size());
+    for (const std::string_view part : parts)
+      if (!part.empty()) words.push_back({std::string(part), word.begins_text && part.data() == word.text.data()});
+    return words;
+  };
+}
+
+WordSplitter cut_at(TextFinder matches, MatchBecomes become, bool inverted) {
+  return cut_by([matches = std::move(matches), become, inverted](std::string_view text) {
+    std::vector<std::string_view> views;
+    for (const auto& [begin, end] : ranges_of(parts_of(matches(text), text.size(), inverted), become))
+      views.push_back(text.substr(begin, end - begin));
+    return views;
+  });
+}
+
+WordSplitter cut_at_numbers(bool each) {
+  return cut_at(single_character(is_number), each ? MatchBecomes::word : MatchBecomes::word_of_all);
+}
 
 WordSplitter word_runs() {
   enum class Kind { space, word, other };
   const auto kind_of = [](char32_t c) {
     return is_white_space(c) ? Kind::space : is_word_character(c) ? Kind::word : Kind::other;
   };
-  return [kind_of](std::string_view text) {
-    std::vector<std::string> words;
+  return cut_by([kind_of](std::string_view text) {
+    std::vector<std::string_view> words;
     std::size_t begin = 0;
     Kind kind = Kind::space;
     const auto end_word = [&](std::size_t end) {
-      if (kind != Kind::space) words.emplace_back(text.substr(begin, end - begin));
+      if (kind != Kind::space) words.push_back(text.substr(begin, end - begin));
     };
     for (std::size_t at = 0; at < text.size(); at += utf8_length(text[at])) {
       const Kind next = kind_of(code_point(text, at));
@@ -28,16 +113,16 @@ WordSplitter word_runs() {
     }
     end_word(text.size());
     return words;
-  };
+  });
 }
 
 WordSplitter in_sequence(std::vector<WordSplitter> splitters) {
-  return [splitters = std::move(splitters)](std::string_view text) {
-    std::vector<std::string> words = {std::string(text)};
+  return [splitters = std::move(splitters)](const Word& text) {
+    std::vector<Word> words = {text};
     for (const WordSplitter& splitter : splitters) {
-      std::vector<std::string> finer;
-      for (const std::string& word : words)
-        for (std::string& part : splitter(word)) finer.push_back(std::move(part));
+      std::vector<Word> finer;
+      for (const Word& word : words)
+        for (Word& part : splitter(word)) finer.push_back(std::move(part));
       words = std::move(finer);
     }
     return words;

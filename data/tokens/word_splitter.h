@@ -5,11 +5,39 @@
 #include <string_view>
 #include <vector>
 
+#include "regular_expression.h"
+
 namespace headwave {
+
+/// A stretch of a normalised text that the vocabulary spells by itself.
+struct Word {
+  std::string text;
+  bool begins_text = false;  ///< it stands at the beginning of the whole text
+};
 
 /// How a normalised text is cut into the words that the vocabulary spells one by one. May be called from several
 /// threads at once.
-using WordSplitter = std::function<std::vector<std::string>(std::string_view)>;
+using WordSplitter = std::function<std::vector<Word>(const Word&)>;
+
+/// The splitter that a function on bare texts makes: its views lie in the text that it was given.
+WordSplitter cut_by(std::function<std::vector<std::string_view>(std::string_view)> cuts);
+
+/// What becomes of the matches that a text is cut at.
+enum class MatchBecomes {
+  nothing,            ///< is left out
+  word,               ///< is a word by itself
+  end_of_word,        ///< is added to the word before; of matches side by side only the first
+  beginning_of_word,  ///< is added to the word after; of matches side by side only the last
+  word_of_all         ///< matches side by side are one word
+};
+
+/// A text cut at what is found in it.
+/// @param inverted  cut at what is found between instead
+WordSplitter cut_at(TextFinder matches, MatchBecomes become, bool inverted = false);
+
+/// A text cut at its numbers: characters of the categories Nd, Nl and No.
+/// @param each  every one of them is a word; false: runs are
+WordSplitter cut_at_numbers(bool each);
 
 /// Runs of word characters, and runs of what is neither word character nor white space: `\w+|[^\w\s]+`.
 WordSplitter word_runs();

@@ -117,7 +117,19 @@ TEST_CASE("a tokenizer.json is refused for each thing it may not hold", "[tokeni
 
   refused(with(&SmallFile::model, "null"), "'model' is missing");
   refused(with(&SmallFile::model, "[]"), "expected an object, found a list");
-  refused(with(&SmallFile::model, R"({"type": "Unigram", "vocab": []})"), "'Unigram'");
+  refused(with(&SmallFile::model, R"({"type": "Morphemes", "vocab": []})"), "'Morphemes'");
+  const auto unigram = [&](const std::string& rest) {
+    return with(&SmallFile::model, R"({"type": "Unigram", )" + rest + "}");
+  };
+  refused(unigram(R"("unk_id": 0, "vocab": [])"), "empty");
+  refused(unigram(R"("unk_id": 0, "vocab": {"a": 0})"), "expected a list");
+  refused(unigram(R"("unk_id": 1, "vocab": [["a", 0]])"), "has id 1");
+  refused(unigram(R"("unk_id": 99999999999, "vocab": [["a", 0]])"), "expected 0 to 0");
+  refused(unigram(R"("vocab": [["a", 0]])"), "'unk_id' is missing");
+  refused(unigram(R"("unk_id": 0, "vocab": [["a"]])"), "a piece and its score");
+  refused(unigram(R"("unk_id": 0, "vocab": [["a", "b"]])"), "a piece and its score");
+  refused(unigram(R"("unk_id": 0, "vocab": [[1, 2]])"), "a string");
+  refused(unigram(R"("unk_id": 0, "vocab": [[")" + std::string(1025, 'a') + R"(", 0]])"), "1025 bytes");
   refused(with(&SmallFile::model, R"({"type": "BPE", "vocab": {}, "merges": []})"), "empty");
   refused(with(&SmallFile::model, R"({"type": "BPE", "vocab": {"a": 0}, "merges": [], "dropout": 0.1})"), "dropout");
   refused(with(&SmallFile::model, R"({"type": "BPE", "vocab": {"a": 0, "b": 0}, "merges": []})"), "same id 0");
@@ -133,12 +145,20 @@ TEST_CASE("a tokenizer.json is refused for each thing it may not hold", "[tokeni
           "1000000000");
   refused(with(&SmallFile::model, R"({"type": "WordPiece", "vocab": {"[UNK]": 0}, "max_input_chars_per_word": -1})"),
           "1 to");
-  refused(with(&SmallFile::normalizer, R"({"type": "Precompiled"})"), "'Precompiled'");
+  refused(with(&SmallFile::normalizer, R"({"type": "Prefix"})"), "'Prefix'");
+  refused(with(&SmallFile::normalizer, R"({"type": "Precompiled"})"), "'precompiled_charsmap' is missing");
+  refused(with(&SmallFile::normalizer, R"({"type": "Precompiled", "precompiled_charsmap": "*"})"), "no base64");
+  refused(with(&SmallFile::normalizer, R"({"type": "Precompiled", "precompiled_charsmap": "////////"})"),
+          "does not fit");
   refused(with(&SmallFile::normalizer, R"({"type": "Sequence", "normalizers": [{"type": "X\n"}]})"), "normalizers[0]");
-  refused(with(&SmallFile::normalizer, R"({"type": "Replace", "pattern": {"Regex": "a"}, "content": ""})"), "'String'");
+  refused(with(&SmallFile::normalizer, R"({"type": "Replace", "pattern": {"Glob": "a"}, "content": ""})"), "'String'");
   refused(with(&SmallFile::normalizer, R"({"type": "Replace", "pattern": {"String": ""}, "content": "a"})"), "empty");
   refused(with(&SmallFile::normalizer, R"({"type": "BertNormalizer", "lowercase": "yes"})"), "lowercase");
-  refused(with(&SmallFile::pre_tokenizer, R"({"type": "Metaspace"})"), "'Metaspace'");
+  refused(with(&SmallFile::pre_tokenizer, R"({"type": "UnicodeScripts"})"), "'UnicodeScripts'");
+  refused(with(&SmallFile::pre_tokenizer, R"({"type": "Metaspace", "replacement": "__"})"), "one character");
+  refused(with(&SmallFile::pre_tokenizer, R"({"type": "Metaspace", "prepend_scheme": "last"})"), "'last'");
+  refused(with(&SmallFile::pre_tokenizer, R"({"type": "CharDelimiterSplit", "delimiter": ""})"), "one character");
+  refused(with(&SmallFile::pre_tokenizer, R"({"type": "Punctuation", "behavior": "Dropped"})"), "'Dropped'");
   refused(with(&SmallFile::pre_tokenizer, R"("ByteLevel")"), "expected an object");
   refused(with(&SmallFile::post_processor, R"({"type": "Magic"})"), "'Magic'");
   refused(with(&SmallFile::post_processor, R"({"type": "BertProcessing", "cls": ["a", 9], "sep": ["b", 2]})"), "id 9");
@@ -160,6 +180,36 @@ TEST_CASE("a tokenizer.json is refused for each thing it may not hold", "[tokeni
   refused(with(&SmallFile::added_tokens, R"([{"id": 4, "content": ""}])"), "0 bytes");
   refused(with(&SmallFile::added_tokens, R"([{"id": 1099511627776, "content": "x"}])"), "1099511627776");
   refused(with(&SmallFile::added_tokens, R"([{"id": 4, "content": ")" + std::string(5000, 'a') + "\"}]"), "5000 bytes");
+}
+
+TEST_CASE("a regular expression that could mean something else is refused by name", "[tokenizer]") {
+  const auto file = [](const std::string& expression) {
+    SmallFile one;
+    one.pre_tokenizer = R"({"type": "Split", "behavior": "Isolated", "pattern": {"Regex": ")" + expression + "\"}}";
+    return one;
+  };
+  for (const std::string part : {"\\\\b", "\\\\h", "\\\\R", "\\\\1", "(?<n>", "(?m)", "[[:", "[^\\\\W]", "&&", "{,2}",
+                                 "a{2}+", "\\\\xE9", "\\\\p{L"}) {
+    const std::string expression = part == "&&"     ? "[a&&b]"
+                                   : part == "[[:"  ? "[[:alpha:]]"
+                                   : part == "(?m)" ? "a(?m)b"
+                                                    : part;
+    INFO(expression);
+    CHECK_THROWS_WITH(file(expression).tokenizer(), ContainsSubstring("is not known here"));
+  }
+  CHECK_THROWS_WITH(file("(a").tokenizer(), ContainsSubstring("does not compile"));
+  CHECK_THROWS_WITH(file("\\\\p{Klingon}").tokenizer(), ContainsSubstring("does not compile"));
+  CHECK_THROWS_WITH(file("(?:a+)+b").tokenizer()->encode(std::string(100, 'a')),
+                    ContainsSubstring("the regular expression fails"));
+}
+
+TEST_CASE("a normalizer that lets a text grow without end is refused when it does", "[tokenizer]") {
+  SmallFile file;
+  std::string steps;
+  for (int i = 0; i < 40; ++i)
+    steps += std::string(i == 0 ? "" : ", ") + R"({"type": "Replace", "pattern": {"String": "a"}, "content": "aa"})";
+  file.normalizer = R"({"type": "Sequence", "normalizers": [)" + steps + "]}";
+  CHECK_THROWS_WITH(file.tokenizer()->encode("a"), ContainsSubstring("the normalizer makes"));
 }
 
 TEST_CASE("the files of a tokenizer that are not there cannot be read", "[tokenizer]") {

@@ -1,8 +1,6 @@
 #include "../../data/tokens/tokenizer.h"
 
-#include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,6 +15,7 @@
 #include "../../data/tokens/tokenizer_json.h"
 #include "../../data/tokens/vocabulary_files.h"
 #include "../catch.h"
+#include "id_hash.h"
 
 using namespace headwave;
 using Ids = std::vector<std::int32_t>;
@@ -31,23 +30,6 @@ std::string bytes_of(const std::filesystem::path& path) {
 void write(const std::filesystem::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
-
-// FNV-1a, 64 bit, over ids as four little-endian bytes: what make_tokenizers.py writes.
-class IdHash {
- public:
-  void add(std::int32_t id) {
-    for (unsigned byte = 0; byte < 4; ++byte)
-      state_ = (state_ ^ (static_cast<std::uint32_t>(id) >> 8 * byte & 0xFFU)) * 0x100000001B3U;
-  }
-  [[nodiscard]] std::string text() const {
-    char text[17];
-    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(state_));
-    return text;
-  }
-
- private:
-  std::uint64_t state_ = 0xCBF29CE484222325U;
-};
 
 void check_cases(const Tokenizer& tokenizer, const std::string& vocabulary) {
   const auto golden = json_of_file(repository_file("tests/golden/tokenizers.json"));
@@ -70,19 +52,9 @@ void check_files(const Tokenizer& tokenizer, const std::string& vocabulary) {
     CHECK(ids.size() == expected.at("whole").at("count").get<std::size_t>());
     CHECK(whole.text() == expected.at("whole").at("fnv1a").get<std::string>());
 
-    IdHash by_line;
-    std::size_t count = 0;
-    for (std::size_t begin = 0; begin <= text.size();) {
-      const std::size_t end = std::min(text.find('\n', begin), text.size());
-      for (const std::int32_t id : tokenizer.encode(std::string_view(text).substr(begin, end - begin))) {
-        by_line.add(id);
-        ++count;
-      }
-      by_line.add(-1);
-      begin = end + 1;
-    }
-    CHECK(count == expected.at("lines").at("count").get<std::size_t>());
-    CHECK(by_line.text() == expected.at("lines").at("fnv1a").get<std::string>());
+    const LineHash lines = hashed_by_line(tokenizer, text);
+    CHECK(lines.count == expected.at("lines").at("count").get<std::size_t>());
+    CHECK(lines.text == expected.at("lines").at("fnv1a").get<std::string>());
   }
 }
 

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "token_model.h"
+
+namespace headwave {
+
+/// What a piece of a Unigram vocabulary is.
+enum class UnigramPiece : std::uint8_t {
+  normal,
+  user_defined,  ///< wherever its text stands, it is taken
+  never_found    ///< its text is spelled by others: control tokens, bytes, unused pieces
+};
+
+struct UnigramOptions {
+  std::vector<double> scores;  ///< log probability of each id
+  std::int32_t unknown = -1;   ///< the token for a character that no piece spells
+  bool byte_fallback = false;  ///< such characters become their bytes' tokens "<0xE3>", where all exist
+  /// Of each id; empty: all are normal. As in Hugging Face's `tokenizers` then: sums are kept in double precision, and
+  /// what is unknown side by side is looked up as a piece; else as in SentencePiece: in single precision, and it is not.
+  std::vector<UnigramPiece> kinds;
+};
+
+/// The spelling whose pieces have the largest sum of scores; of equal ones the one whose last piece is longest.
+///
+///     best(end) = max over pieces that end there of best(end - length) + score                            (1)
+///
+/// An unknown character scores 10 less than the least likely piece; side by side they are one token. O(n) in the length of
+/// a word times the longest piece.
+///
+/// Source: Kudo 2018, section 3.1.
+/// @param file  what messages call the file
+/// @throws FormatError if there is no score for each id, one is not finite, a piece has more than 1024 bytes, or there is no
+/// unknown token
+std::unique_ptr<TokenModel> unigram(Vocabulary vocabulary, UnigramOptions options, const std::string& file);
+
+}  // namespace headwave
