@@ -41,6 +41,13 @@ bool adds_to_scores(const ModelMap& map) {
   return kind == PositionKind::linear_bias || kind == PositionKind::buckets;
 }
 
+/// Whether queries and keys as projected do not say the scores: they are normalised, scores are capped, or layers differ.
+bool only_states(const ModelMap& map) {
+  const StackMap& stack = map.stack;
+  return !stack.query_norm.empty() || !stack.key_norm.empty() || stack.block.soft_cap > 0 ||
+         !stack.others.layers.empty();
+}
+
 }  // namespace
 
 void add_capture(nb::module_& module) {
@@ -57,6 +64,7 @@ void add_capture(nb::module_& module) {
       .def_prop_ro("longest", [](const ModelMap& map) { return map.longest; })
       .def_prop_ro("pairs", [](const ModelMap& map) { return map.decoder.has_value(); })
       .def_prop_ro("adds_to_scores", &adds_to_scores)
+      .def_prop_ro("only_states", &only_states)
       .def_prop_ro("query", [](const ModelMap& map) { return map.stack.self.query.weight; })
       .def_prop_ro("key", [](const ModelMap& map) { return map.stack.self.key.weight; })
       .def_prop_ro("fusion", [](const ModelMap& map) { return name_of(map.stack.self.fusion); })

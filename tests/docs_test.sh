@@ -32,6 +32,11 @@ for file in $(git ls-files '*.h' '*.cpp' 2>/dev/null); do
   done
 done
 
+# Every golden family stands on the page of families.
+for folder in tests/golden/families/*/; do
+  grep -q "^| $(basename "$folder") |" docs/families.md || complain "docs/families.md lacks $folder: tests/golden/make_families_page.py"
+done
+
 # Name and year of every source that a header names.
 grep -hrE -A3 '/// (@)?Source:' analysis core data reports job --include='*.h' | sed 's|^ *///||' | tr '\n' ' ' |
   grep -oE '[A-Z][A-Za-z-]+( et al\.| and [A-Z][A-Za-z-]+|, [A-Z][A-Za-z-]+ and [A-Z][A-Za-z-]+)? (1[89]|20)[0-9][0-9]' | sort -u >"$work/sources"

@@ -84,7 +84,10 @@ void BandTraceProbe::add_row(const Tile& tile, Index head, Index r, Index query)
 
 /// Once the last query of a band has passed by.
 void BandTraceProbe::end_band(const Tile& tile, Index band) {
-  if (counted_ < 0) counted_ = tile.layer;
+  if (counted_ < 0 || (window_ > 0 && (tile.window == 0 || tile.window > window_))) {
+    counted_ = tile.layer;
+    window_ = tile.window;
+  }
   if (counted_ == tile.layer) count(tile, band);
   for (Index head = 0; head < tile.heads(); ++head) {
     const Index row = grid_.first_row(tile.layer) + head;
@@ -95,8 +98,9 @@ void BandTraceProbe::end_band(const Tile& tile, Index band) {
   }
 }
 
-/// What is the same in all layers.
+/// What is the same in all layers that look equally far: of those that look furthest.
 void BandTraceProbe::count(const Tile& tile, Index band) {
+  traces_.queries[band] = traces_.uniform[band] = 0;
   for (Index i = bands_.first(band); i < std::min(bands_.end(band), tile.queries); ++i) {
     const KeySpan open = tile.allowed_keys(i);
     const Index far = std::max<Index>(0, i - reach_ - open.first) + std::max<Index>(0, open.end() - (i + reach_ + 1));
@@ -112,7 +116,9 @@ void BandTraceProbe::add_expected(const Tile& tile, Index band, Index row, Index
   const Index keys = tile.keys, begin = bands_.first(band), end = std::min(bands_.end(band), tile.queries);
   Vector mean = Vector::Zero(keys + 1), variance = Vector::Zero(keys + 1);
   for (Index j = 0; j < keys; ++j) {
-    const Index first = kind_ == AttentionKind::causal ? std::max(begin, j) : begin;
+    const Index first = kind_ == AttentionKind::causal ? std::max(begin, j)
+                        : tile.window > 0              ? std::max(begin, j - tile.window + 1)
+                                                       : begin;
     const Index last = tile.window > 0 ? std::min(end, j + tile.window) : end;
     const auto givers = static_cast<double>(std::max<Index>(0, last - first));
     const double m = givers > 0 ? sums_(head, j) / givers : 0.0;

@@ -69,7 +69,8 @@ class BandTraceProbe : public Probe {
   AttentionKind kind_;
   std::vector<Index> apart_;
   Matrix sums_, squares_;  ///< (heads, T)  by key, of the band that passes by
-  Index counted_ = -1;     ///< the layer whose tiles count pairs and queries, which are alike in all
+  Index counted_ = -1;     ///< the layer whose tiles count pairs and queries: the first of those that look furthest
+  Index window_ = 0;       ///< its window
   BandTraces traces_;
 };
 

@@ -26,26 +26,32 @@ OffsetTraceProbe::OffsetTraceProbe(HeadGrid grid, const Document& document, Inde
       queries_(side_of(document.query_tokens(kind), document.queries(kind))),
       keys_(side_of(document.key_tokens(kind), document.keys(kind))),
       length_(std::max(queries_.length, keys_.length)) {
+  windows_.resize(grid_.layers.size());
   const Matrix none = Matrix::Zero(grid_.rows(), length_);
   for (Sums& sums : sums_) sums = {Matrix::Zero(grid_.rows(), diagonals(length_)), {none, none, none}};
 }
 
-Index OffsetTraceProbe::first_key(Index query) const {
-  return causal() && window_ > 0 ? std::max<Index>(0, query - window_ + 1) : 0;
+Index OffsetTraceProbe::first_key(Index query, Index window) {
+  return window > 0 ? std::max<Index>(0, query - window + 1) : 0;
 }
 
 /// Weight of each key a causal query may look at, if it cares for none.
-double OffsetTraceProbe::uniform(Index query) const {
-  return 1.0 / static_cast<double>(query + 1 - first_key(query));
+double OffsetTraceProbe::uniform(Index query, Index window) const {
+  return 1.0 / static_cast<double>(query + 1 - first_key(query, window));
 }
 
-/// Number of pairs (i, i+t) both of which count, for every t; none that the mask forbids.
+/// The widest window of a layer; 0: one has no limit.
+Index OffsetTraceProbe::widest() const {
+  return std::ranges::count(windows_, 0) > 0 ? 0 : std::ranges::max(windows_);
+}
+
+/// Number of pairs (i, i+t) both of which count, for every t; none that the masks of all layers forbid.
 Vector OffsetTraceProbe::pair_counts(std::size_t pairs) const {
   Vector count = Vector::Zero(diagonals(length_));
   for (Index i = 0; i < queries_.length; ++i) {
     if (!queries_.kept[pairs][static_cast<std::size_t>(i)]) continue;
-    const Index end = causal() ? i + 1 : keys_.length;
-    for (Index j = first_key(i); j < end; ++j)
+    const KeySpan open = allowed_keys(i, keys_.length, causal(), widest());
+    for (Index j = open.first; j < open.end(); ++j)
       if (keys_.kept[pairs][static_cast<std::size_t>(j)]) count[j - i + length_ - 1] += 1.0;
   }
   return count;
@@ -56,8 +62,8 @@ void OffsetTraceProbe::add_row(Sums& sums, Index row, Index query, Eigen::Ref<co
   const auto open = weights.head(allowed);
   sums.trace.row(row).segment(length_ - 1 - query, allowed) += open.transpose();
   if (causal()) {
-    const Index first = first_key(query);
-    const auto others = open.segment(first, query - first).array() - uniform(query);
+    const Index window = window_of(row), first = first_key(query, window);
+    const auto others = open.segment(first, query - first).array() - uniform(query, window);
     sums.power[0](row, query) += others.sum();
     sums.power[1](row, query) += others.square().sum();
     sums.power[2](row, query) += others.cube().sum();
@@ -76,8 +82,9 @@ void OffsetTraceProbe::add_row(Sums& sums, Index row, Index query, Eigen::Ref<co
 void OffsetTraceProbe::add_pair(Sums& sums, Index row, Index query, Index key, double weight) {
   sums.trace(row, key - query + length_ - 1) += weight;
   if (kind_ != AttentionKind::cross && key == query) return;
-  if (causal() && (key > query || key < first_key(query))) return;
-  const double power = causal() ? weight - uniform(query) : weight;
+  const Index window = window_of(row);
+  if (causal() && (key > query || key < first_key(query, window))) return;
+  const double power = causal() ? weight - uniform(query, window) : weight;
   const Index at = causal() ? query : key;
   sums.power[0](row, at) += power;
   sums.power[1](row, at) += power * power;
@@ -90,7 +97,7 @@ void OffsetTraceProbe::see(const Tile& tile) {
     throw ShapeError(
         fmt::format("offset traces: a tile of {} heads over {} x {} positions came, expected {} over {} x {}",
                     tile.heads(), tile.queries, tile.keys, grid_.heads, queries_.length, keys_.length));
-  window_ = tile.window;
+  windows_[static_cast<std::size_t>(grid_.place_of(tile.layer))] = tile.window;
   Vector weights(keys_.length);
   for (Index head = 0; head < tile.heads(); ++head) {
     const Index row = grid_.first_row(tile.layer) + head;
@@ -150,11 +157,13 @@ void OffsetTraceProbe::set_null(std::size_t pairs, const Sums& sums, DocumentTra
   const double givers = kind_ == AttentionKind::cross ? n : n - 1;
   Vector others = Vector::Constant(length_, givers);
   Vector baseline = Vector::Zero(length_);
-  for (Index i = 0; causal() && i < length_; ++i) {
-    others[i] = static_cast<double>(std::max<Index>(1, i - first_key(i)));
-    baseline[i] = uniform(i);
-  }
   for (Index row = 0; row < grid_.rows(); ++row) {
+    const Index window = window_of(row);
+    if (!causal() && window > 0) continue;  // keys get weight from near by alone: no offset is as good as another
+    for (Index i = 0; causal() && i < length_; ++i) {
+      others[i] = static_cast<double>(std::max<Index>(1, i - first_key(i, window)));
+      baseline[i] = uniform(i, window);
+    }
     Vector mean = sums.power[0].row(row).transpose().cwiseQuotient(others);
     Vector second = sums.power[1].row(row).transpose().cwiseQuotient(others);
     Vector third = sums.power[2].row(row).transpose().cwiseQuotient(others);

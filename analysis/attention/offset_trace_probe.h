@@ -57,8 +57,10 @@ class OffsetTraceProbe : public Probe {
 
   static Side side_of(const TokenSequence& tokens, Index length);
   [[nodiscard]] bool causal() const { return kind_ == AttentionKind::causal; }
-  [[nodiscard]] Index first_key(Index query) const;
-  [[nodiscard]] double uniform(Index query) const;
+  [[nodiscard]] static Index first_key(Index query, Index window);
+  [[nodiscard]] double uniform(Index query, Index window) const;
+  [[nodiscard]] Index window_of(Index row) const { return windows_[static_cast<std::size_t>(row / grid_.heads)]; }
+  [[nodiscard]] Index widest() const;
   [[nodiscard]] Vector pair_counts(std::size_t pairs) const;
   void add_row(Sums& sums, Index row, Index query, Eigen::Ref<const Vector> weights);
   void add_pair(Sums& sums, Index row, Index query, Index key, double weight);
@@ -70,7 +72,7 @@ class OffsetTraceProbe : public Probe {
   AttentionKind kind_;
   Side queries_, keys_;
   Index length_;                        ///< T, of the longer side
-  Index window_ = 0;                    ///< as the mask has it; 0: no limit
+  std::vector<Index> windows_;          ///< of each layer of the grid, as the mask has it; 0: no limit
   std::array<Sums, pairs_kinds> sums_;  ///< [all] everything; the others: what they leave out
 };
 

@@ -14,7 +14,7 @@ QueryBands::QueryBands(Index length, Index most, bool causal) : length_(length),
 }
 
 Index QueryBands::pairs(Index band, Index t, Index tokens, Index window) const {
-  if ((causal_ && t > 0) || (window > 0 && t <= -window)) return 0;
+  if ((causal_ && t > 0) || (window > 0 && std::abs(t) >= window)) return 0;
   const Index from = std::max(first(band), -t), to = std::min({end(band), tokens, tokens - t});
   return std::max<Index>(0, to - from);
 }

@@ -42,7 +42,7 @@ class QueryBands {
 
   /// How many pairs (i, i+t) of a band there are in a document.
   /// @param tokens  of the document, at most T
-  /// @param window  keys further back are masked, i - j < window; 0: no limit
+  /// @param window  keys this far away are masked, |i - j| < window; 0: no limit
   [[nodiscard]] Index pairs(Index band, Index t, Index tokens, Index window) const;
 
  private:

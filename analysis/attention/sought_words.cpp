@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/model/head_weights.h"
 #include "../../core/model/key_free.h"
 #include "../../core/model/layer_positions.h"
 #include "../../core/model/model_pass.h"
@@ -39,6 +40,9 @@ void require_key_free(const Model& model, const HeadName& head) {
         fmt::format("a {} turns queries and keys by their positions: its queries cannot be carried back "
                     "to hidden states",
                     model.family));
+  if (const std::string why = not_bilinear(stack); !why.empty())
+    throw ShapeError(
+        fmt::format("a {}: {}, so its queries cannot be carried back to hidden states", model.family, why));
 }
 
 }  // namespace

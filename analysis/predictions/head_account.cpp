@@ -85,7 +85,9 @@ AccountVerdict verdict_of(const HeadAccount& account, Index row) {
 class Passes {
  public:
   Passes(const std::vector<AccountSums>& groups, HeadAccount& account)
-      : groups_(groups), account_(account), accountant_(account.site), heads_(account.site.grid.heads) {
+      : groups_(groups), account_(account), heads_(account.site.grid.heads) {
+    for (Index l = 0; l < static_cast<Index>(account.site.grid.layers.size()); ++l)
+      accountants_.emplace_back(account.site.layer(l));
     for (const AccountSums& group : groups) total_ += group;
     account.documents = total_.documents;
     account.groups = static_cast<Index>(groups.size());
@@ -103,7 +105,7 @@ class Passes {
     layers_.resize(total_.layers.size());
     parallel_for(layers(), options.threads, [&](Index l) {
       const auto at = static_cast<std::size_t>(l);
-      layers_[at] = accountant_.account(total_.layers[at], total_.documents);
+      layers_[at] = accountants_[at].account(total_.layers[at], total_.documents);
     });
     for (Index l = 0; l < layers(); ++l) {
       const LayerAccount& layer = layers_[static_cast<std::size_t>(l)];
@@ -111,7 +113,8 @@ class Passes {
       account_.measured.middleRows(l * heads_, heads_) = layer.measured;
       account_.alignment.segment(l * heads_, heads_) = layer.alignment;
       for (std::size_t term = 0; term < account_terms; ++term) {
-        account_.kernel[term].middleRows(l * heads_, heads_) = accountant_.near(layer.kernel[term]);
+        account_.kernel[term].middleRows(l * heads_, heads_) =
+            accountants_[static_cast<std::size_t>(l)].near(layer.kernel[term]);
         account_.predicted[term].middleRows(l * heads_, heads_) = layer.predicted[term];
         account_.share[term].segment(l * heads_, heads_) = shares[0][term];
         account_.shape[term].segment(l * heads_, heads_) = shares[1][term];
@@ -134,7 +137,7 @@ class Passes {
         documents[g % 2] += groups_[g].documents;
       }
       std::array<LayerAccount, 2> halves;
-      for (std::size_t h = 0; h < 2; ++h) halves[h] = accountant_.unmixed(sums[h], documents[h]);
+      for (std::size_t h = 0; h < 2; ++h) halves[h] = accountants_[at].unmixed(sums[h], documents[h]);
       const auto& [one, other] = halves;
       const auto both = [&](const Matrix& by_one, const Matrix& by_other) {
         return Vector(0.5 * (row_shares(other.measured, by_one, true) + row_shares(one.measured, by_other, true)));
@@ -157,7 +160,7 @@ class Passes {
       LayerAccountSums sums = total_.layers[layer];
       sums -= groups_[group].layers[layer];
       without[static_cast<std::size_t>(i)] =
-          shares_of(accountant_.account(sums, total_.documents - groups_[group].documents));
+          shares_of(accountants_[layer].account(sums, total_.documents - groups_[group].documents));
     });
     const double t = student_quantile((1 - account_.options.coverage) / 2, static_cast<double>(count - 1));
     for (Index l = 0; l < layers(); ++l)
@@ -182,8 +185,8 @@ class Passes {
     const Random random(account_.options.seed);
     parallel_for(layers(), account_.options.threads, [&](Index l) {
       const auto at = static_cast<std::size_t>(l);
-      const Accountant::Shuffled shuffled = accountant_.shuffled(total_.layers[at], total_.documents, draws,
-                                                                 random.stream(static_cast<std::uint64_t>(l)));
+      const Accountant::Shuffled shuffled = accountants_[at].shuffled(total_.layers[at], total_.documents, draws,
+                                                                      random.stream(static_cast<std::uint64_t>(l)));
       for (Index draw = 0; draw < draws; ++draw) {
         const auto d = static_cast<std::size_t>(draw);
         alignments.block(l * heads_, draw, heads_, 1) = shuffled.alignment[d];
@@ -194,13 +197,14 @@ class Passes {
       const Index draw = i / layers(), l = i % layers();
       const LayerAccountSums& sums = total_.layers[static_cast<std::size_t>(l)];
       const LayerAccount& layer = layers_[static_cast<std::size_t>(l)];
+      const Accountant& accountant = accountants_[static_cast<std::size_t>(l)];
       Random order = random.stream(static_cast<std::uint64_t>(layers() + i));
       const auto put = [&](std::size_t term, const Matrix& bias) {
         shapes[term].block(l * heads_, draw, heads_, 1) =
-            row_shares(layer.measured, accountant_.profile(sums, total_.documents, bias), true);
+            row_shares(layer.measured, accountant.profile(sums, total_.documents, bias), true);
       };
-      put(1, accountant_.shuffled_offsets(layer.kernel[1], order));
-      put(2, layer.kernel[1] + accountant_.shuffled_offsets(layer.kernel[2], order));
+      put(1, accountant.shuffled_offsets(layer.kernel[1], order));
+      put(2, layer.kernel[1] + accountant.shuffled_offsets(layer.kernel[2], order));
     });
     for (std::size_t term = 0; term < account_terms; ++term) {
       account_.null_shape[term] = row_quantiles(shapes[term], 0.5);
@@ -216,7 +220,7 @@ class Passes {
 
   const std::vector<AccountSums>& groups_;
   HeadAccount& account_;
-  Accountant accountant_;
+  std::vector<Accountant> accountants_;  ///< one for each layer
   Index heads_;
   AccountSums total_;
   std::vector<LayerAccount> layers_;

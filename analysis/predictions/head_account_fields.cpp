@@ -45,8 +45,13 @@ class HeadAccountAnalysis : public DocumentAnalysis<AccountSums, AccountGroups> 
     site_.kv_heads = block.kv_heads;
     site_.window = block.window;
     site_.score_scale = block.score_scale;
-    const PositionTerm* term = input.stack().position_term.get();
-    if (term != nullptr && term->additive()) site_.added = term;
+    site_.soft_cap = block.soft_cap;
+    const auto added = [](const PositionTerm* term) { return term != nullptr && term->additive() ? term : nullptr; };
+    site_.added = added(input.stack().position_term.get());
+    const OtherLayers& others = input.stack().others;
+    site_.others = others.layers;
+    site_.other_window = others.window;
+    site_.other_added = added(others.position_term.get());
     sum_.groups.resize(static_cast<std::size_t>(std::min(account_groups, input.site.documents)));
   }
 

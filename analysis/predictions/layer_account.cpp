@@ -59,6 +59,14 @@ double explained_share(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vecto
   return 1 - difference.squaredNorm() / total;
 }
 
+AccountSite AccountSite::layer(Index place) const {
+  AccountSite site = *this;
+  if (std::ranges::find(others, grid.layers[static_cast<std::size_t>(place)]) == others.end()) return site;
+  site.window = other_window;
+  site.added = other_added;
+  return site;
+}
+
 Matrix added_kernel(const AccountSite& site) {
   Matrix kernel = Matrix::Zero(site.grid.heads, diagonals(site.length));
   for (Index head = 0; site.added != nullptr && head < site.grid.heads; ++head)
@@ -69,7 +77,8 @@ Matrix added_kernel(const AccountSite& site) {
 void attend_means(const Matrix32& query, const Matrix32& key, const Matrix& kernel, const AccountSite& site,
                   Probe& probe) {
   const OffsetBiasTerm term(kernel);
-  const HeadInputs<float> inputs{query, key, {}, site.grid.heads, site.kv_heads, site.score_scale, &term};
+  const HeadInputs<float> inputs{query, key,          {}, site.grid.heads, site.kv_heads, site.score_scale,
+                                 &term, site.soft_cap};
   const Mask<float> mask{site.kind == AttentionKind::causal, -1, -1, {}, site.window};
   std::array<Probe*, 1> probes{&probe};
   attend<float>(inputs, mask, {0, site.kind, nullptr}, probes);
@@ -78,7 +87,7 @@ void attend_means(const Matrix32& query, const Matrix32& key, const Matrix& kern
 Accountant::Accountant(const AccountSite& site) : site_(site), pairs_(Vector::Zero(diagonals(site.length))) {
   const bool causal = site.kind == AttentionKind::causal;
   for (Index t = -(site.length - 1); t < (causal ? 1 : site.length); ++t)
-    if (site.window == 0 || t > -site.window)
+    if (site.window == 0 || std::abs(t) < site.window)
       pairs_[t + site.length - 1] = static_cast<double>(std::max<Index>(0, site.length - 1 - std::abs(t)));
   added_ = added_kernel(site);
 }

@@ -28,7 +28,15 @@ struct AccountSite {
   Index kv_heads = 1;
   Index window = 0;  ///< of the mask; 0: no limit
   double score_scale = 1;
+  double soft_cap = 0;                  ///< of scaled scores; 0: none
   const PositionTerm* added = nullptr;  ///< a term that is added to the scores; null: none, or one that turns
+  std::vector<Index> others = {};       ///< layers that have the following in place of window and added
+  Index other_window = 0;
+  const PositionTerm* other_added = nullptr;
+
+  /// The same of one layer.
+  /// @param place  in the grid
+  [[nodiscard]] AccountSite layer(Index place) const;
 };
 
 /// What two halves of the documents, taken by turns, were summed up to: queries of one against keys of the other have

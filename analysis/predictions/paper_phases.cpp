@@ -41,10 +41,8 @@ PaperPhases paper_phases(const Stack& stack, const std::vector<HeadName>& heads,
   result.heads = heads;
   result.options = options;
   const Index positions = stack.embedding.positions.rows();
-  if (positions == 0) {
-    result.undefined = "no position table";
-    return result;
-  }
+  result.undefined = positions == 0 ? "no position table" : not_bilinear(stack);
+  if (!result.undefined.empty()) return result;
   result.length = options.length > 0 ? options.length : positions;
   if (result.length > positions)
     throw ShapeError(fmt::format("paper_phases: a length of {} was asked for, the model has {} positions",

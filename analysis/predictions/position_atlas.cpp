@@ -109,6 +109,7 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
     atlas.undefined = positions == 0 ? "no position table" : "no layer's query and key projections";
     return atlas;
   }
+  if (atlas.undefined = not_bilinear(stack); !atlas.undefined.empty()) return atlas;
   atlas.length = options.length > 0 ? options.length : positions;
   if (atlas.length > positions)
     throw ShapeError(fmt::format("position_atlas: a length of {} was asked for, the model has {} positions",

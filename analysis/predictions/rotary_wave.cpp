@@ -7,12 +7,15 @@
 #include <numbers>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/numbers/random.h"
 #include "../../core/numbers/threads.h"
 #include "../statistics/bootstrap.h"
 #include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"
+#include "rotary_search.h"
 
 namespace headwave {
 
@@ -40,64 +43,6 @@ DocumentRotary mean_of(const std::vector<DocumentRotary>& documents, const std::
   for (Matrix* sum : {&mean.query, &mean.key, &mean.query_modulus, &mean.key_modulus}) *sum /= count;
   return mean;
 }
-
-/// What pairs make of the offsets that are searched.
-class RotarySearch {
- public:
-  RotarySearch(const RotaryTerm& term, const RotaryWaveOptions& options)
-      : term_(term.options()), options_(options), frequency_(term.frequency(options.length)) {
-    const Index searched = options.causal ? options.reach + 1 : 2 * options.reach + 1;
-    wave_.resize(frequency_.size(), searched);
-    for (Index m = 0; m < wave_.rows(); ++m)
-      for (Index t = 0; t < searched; ++t)
-        wave_(m, t) = std::polar(1.0, frequency_[m] * static_cast<double>(t - options.reach));
-    turns_ = (frequency_.array() * static_cast<double>(searched - 1) >= std::numbers::pi).cast<double>();
-  }
-
-  [[nodiscard]] const Vector& frequency() const { return frequency_; }
-
-  /// Equation (1), without the constant.
-  [[nodiscard]] MatrixC coefficients(const DocumentRotary& mean) const {
-    MatrixC c(mean.query.rows(), frequency_.size());
-    const double scale = options_.score_scale * term_.attention_factor * term_.attention_factor;
-    for (Index row = 0; row < c.rows(); ++row)
-      for (Index m = 0; m < c.cols(); ++m) {
-        const auto [re, im] = channels_of(term_, m);
-        c(row, m) =
-            scale * Complex(mean.query(row, re), -mean.query(row, im)) * Complex(mean.key(row, re), mean.key(row, im));
-      }
-    return c;
-  }
-
-  /// Of channels that do not turn.
-  [[nodiscard]] Vector constant(const DocumentRotary& mean) const {
-    const Index still = mean.query.cols() - term_.channels;
-    return options_.score_scale * mean.query.rightCols(still).cwiseProduct(mean.key.rightCols(still)).rowwise().sum();
-  }
-
-  /// (rows, 2 reach + 1); NaN where a causal mask forbids the offset.
-  [[nodiscard]] Matrix kernel(const MatrixC& c) const {
-    Matrix kernel = Matrix::Constant(c.rows(), 2 * options_.reach + 1, not_defined);
-    kernel.leftCols(wave_.cols()) = (c * wave_).real();
-    return kernel;
-  }
-
-  /// Equation (3), the constant left out.
-  [[nodiscard]] Vector coherence(const MatrixC& c) const {
-    const Matrix kernel = (c * wave_).real();
-    return kernel.rowwise().maxCoeff().cwiseQuotient(c.cwiseAbs().rowwise().sum());
-  }
-
-  /// The same of the pairs that turn; 0 / 0 is NaN.
-  [[nodiscard]] Vector agreement(const MatrixC& c) const { return coherence(c * turns_.cast<Complex>().asDiagonal()); }
-
- private:
-  RotaryOptions term_;
-  RotaryWaveOptions options_;
-  Vector frequency_;
-  MatrixC wave_;  ///< (pairs, offsets searched)
-  Vector turns_;  ///< (pairs)  1 where a pair turns by half a turn or more within the search, else 0
-};
 
 /// Percentile intervals over documents drawn with replacement.
 void set_intervals(RotaryWave& result, const std::vector<DocumentRotary>& documents, const RotarySearch& search) {
@@ -190,14 +135,27 @@ void RotaryProbe::see(const LayerProjections& projections) {
 
 RotaryWave rotary_wave(const std::vector<DocumentRotary>& documents, const HeadGrid& grid, const RotaryTerm& term,
                        const RotaryWaveOptions& options) {
+  return rotary_wave(documents, grid, std::vector<const RotaryTerm*>(grid.layers.size(), &term), options);
+}
+
+RotaryWave rotary_wave(const std::vector<DocumentRotary>& documents, const HeadGrid& grid,
+                       const std::vector<const RotaryTerm*>& terms, const RotaryWaveOptions& options) {
   if (documents.empty()) throw ShapeError("rotary_wave: there is no document");
-  const RotarySearch search(term, options);
+  if (terms.size() != grid.layers.size() || std::ranges::count(terms, nullptr) == std::ssize(terms))
+    throw ShapeError(
+        fmt::format("rotary_wave: {} rotations for {} layers; expected one for each, or null where a layer "
+                    "turns nothing, and one that turns",
+                    terms.size(), grid.layers.size()));
+  const RotarySearch search(terms, grid.heads, options);
   const DocumentRotary mean = mean_of(documents, std::vector<double>(documents.size(), 1.0));
   RotaryWave result;
   result.grid = grid;
   result.options = options;
   result.documents = static_cast<Index>(documents.size());
   result.frequency = search.frequency();
+  const Matrix layer_frequency = search.layer_frequency();
+  if ((layer_frequency.rowwise() - result.frequency.transpose()).cwiseAbs().maxCoeff() > 0)
+    result.layer_frequency = layer_frequency;
   result.coefficient = search.coefficients(mean);
   result.constant = search.constant(mean);
   result.kernel = search.kernel(result.coefficient).colwise() + result.constant;
@@ -207,11 +165,13 @@ RotaryWave rotary_wave(const std::vector<DocumentRotary>& documents, const HeadG
   result.cycles = result.frequency * static_cast<double>(options.length) / (2 * std::numbers::pi);
   result.layer_use = Matrix(static_cast<Index>(grid.layers.size()), result.use.cols());
   for (Index layer = 0; layer < result.layer_use.rows(); ++layer) {
-    const auto heads = result.use.middleRows(layer * grid.heads, grid.heads);
+    auto heads = result.use.middleRows(layer * grid.heads, grid.heads);
+    if (terms[static_cast<std::size_t>(layer)] == nullptr) heads.setZero();
     result.layer_use.row(layer) = heads.colwise().sum() / heads.sum();
   }
   result.pair_offset = result.coefficient.unaryExpr([](const Complex& c) { return -std::arg(c); }).real();
-  result.pair_offset.array().rowwise() /= result.frequency.transpose().array();
+  for (Index row = 0; row < grid.rows(); ++row)
+    result.pair_offset.row(row).array() /= layer_frequency.row(row / grid.heads).array();
   for (Vector* vector : {&result.estimate, &result.offset, &result.weight, &result.lower, &result.upper,
                          &result.agreement_lower, &result.agreement_upper, &result.null_median, &result.null_quantile})
     *vector = Vector::Constant(grid.rows(), not_defined);

@@ -65,20 +65,21 @@ struct RotaryWave {
   HeadGrid grid;
   RotaryWaveOptions options;
   Index documents = 0;
-  Vector frequency;     ///< (pairs)        theta_m, radians per token
-  Vector cycles;        ///< (pairs)        theta_m T / (2 pi), as a position spectrum has them
-  MatrixC coefficient;  ///< (rows, pairs)  C_m
-  Matrix pair_offset;   ///< (rows, pairs)  tokens, |t_m| <= pi / theta_m
-  Matrix use;           ///< (rows, pairs)  mean |q_m| times mean |k_m|, scaled
-  Matrix layer_use;     ///< (layers, pairs)  the same summed over heads, rows summing to 1; 0 / 0: NaN
-  Vector constant;      ///< (rows)         what channels that do not turn add at every offset
-  Matrix kernel;        ///< (rows, 2 reach + 1)  kappa(t); NaN at t > 0 under a causal mask
-  Vector estimate;      ///< (rows)  where kappa is largest, tokens; NaN: at the end of the search
-  Vector offset;        ///< (rows)  the same where the agreement leaves its null behind
-  Vector weight;        ///< (rows)  softmax of kappa there, over the offsets searched
-  Vector lower, upper;  ///< (rows)  ends of the interval of the estimate; NaN: too few documents
-  Vector coherence;     ///< (rows)  equation (3)
-  Vector agreement;     ///< (rows)  of pairs that turn within the search; NaN: none does
+  Vector frequency;        ///< (pairs)        theta_m, radians per token, of the first layer that turns
+  Matrix layer_frequency;  ///< (layers, pairs)  of each layer where they differ, 0 where nothing turns; else empty
+  Vector cycles;           ///< (pairs)        theta_m T / (2 pi), as a position spectrum has them
+  MatrixC coefficient;     ///< (rows, pairs)  C_m
+  Matrix pair_offset;      ///< (rows, pairs)  tokens, |t_m| <= pi / theta_m
+  Matrix use;              ///< (rows, pairs)  mean |q_m| times mean |k_m|, scaled
+  Matrix layer_use;        ///< (layers, pairs)  the same summed over heads, rows summing to 1; 0 / 0: NaN
+  Vector constant;         ///< (rows)         what channels that do not turn add at every offset
+  Matrix kernel;           ///< (rows, 2 reach + 1)  kappa(t); NaN at t > 0 under a causal mask
+  Vector estimate;         ///< (rows)  where kappa is largest, tokens; NaN: at the end of the search
+  Vector offset;           ///< (rows)  the same where the agreement leaves its null behind
+  Vector weight;           ///< (rows)  softmax of kappa there, over the offsets searched
+  Vector lower, upper;     ///< (rows)  ends of the interval of the estimate; NaN: too few documents
+  Vector coherence;        ///< (rows)  equation (3)
+  Vector agreement;        ///< (rows)  of pairs that turn within the search; NaN: none does
   Vector agreement_lower, agreement_upper;  ///< (rows)  ends of its interval
   Vector null_median, null_quantile;        ///< (rows)  of the agreement; null_quantile at 1 - level
   Vector p_value, q_value;                  ///< (rows)
@@ -110,7 +111,13 @@ struct RotaryWave {
 ///
 /// Source: this project; rotation after Su et al. 2021, use of frequencies after Barbero et al. 2025.
 /// @param documents  at least one
-/// @throws ShapeError if there is no document
+/// @param terms      of each layer of the grid, that turn equally many channels; null: the layer turns nothing, and nothing
+///                   is said of its heads
+/// @throws ShapeError if there is no document, or there are not as many terms as layers, one of them not null
+RotaryWave rotary_wave(const std::vector<DocumentRotary>& documents, const HeadGrid& grid,
+                       const std::vector<const RotaryTerm*>& terms, const RotaryWaveOptions& options = {});
+
+/// The same where all layers turn alike.
 RotaryWave rotary_wave(const std::vector<DocumentRotary>& documents, const HeadGrid& grid, const RotaryTerm& term,
                        const RotaryWaveOptions& options = {});
 

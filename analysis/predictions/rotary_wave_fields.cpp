@@ -14,13 +14,13 @@ class RotaryWaveAnalysis : public DocumentAnalysis<DocumentRotary, std::vector<D
  public:
   using DocumentAnalysis::DocumentAnalysis;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
-    if (site().number_of(i) < 0 || stack().rotary() == nullptr) return nullptr;
+    if (site().number_of(i) < 0 || !turns()) return nullptr;
     return look_of(
         std::make_unique<RotaryProbe>(site().grid, site().length, stack().block.d_head, *stack().rotary(), site().kind),
         &RotaryProbe::taken);
   }
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
-    if (stack().rotary() == nullptr) {
+    if (!turns()) {
       Fields fields("rotary_wave");
       fields.absent("predicted_offset", "token", "offset at which the position kernel is largest",
                     "no rotary positions");
@@ -36,10 +36,16 @@ class RotaryWaveAnalysis : public DocumentAnalysis<DocumentRotary, std::vector<D
     how.resamples = options().resamples;
     how.seed = options().seed;
     how.threads = input().threads;
-    return describe(finished.keep(rotary_wave(sum_, site().grid, *stack().rotary(), how)));
+    std::vector<const RotaryTerm*> terms;
+    for (const Index layer : site().grid.layers) terms.push_back(stack().rotary(layer));
+    return describe(finished.keep(rotary_wave(sum_, site().grid, terms, how)));
   }
 
  private:
+  /// Whether one of the layers does.
+  [[nodiscard]] bool turns() const {
+    return std::ranges::any_of(site().grid.layers, [&](Index layer) { return stack().rotary(layer) != nullptr; });
+  }
   void merge(DocumentRotary&& found) override { sum_.push_back(std::move(found)); }
 };
 
@@ -72,7 +78,7 @@ std::vector<Field> describe(const RotaryWave& wave) {
   const std::vector<Axis> heads{layer, head}, pairs{layer, head, pair};
   const std::string at_end = "the position kernel is largest at the end of the search, |t| = reach";
   const std::string no_interval = "fewer than 5 documents, or no estimate";
-  const std::string no_null = "no null was drawn", silent = "the mean query or the mean key is zero";
+  const std::string no_null = "no null was drawn", silent = "the mean query or the mean key is zero, or nothing turns";
   Fields fields("rotary_wave");
   fields
       .add("predicted_offset", heads, "token",
@@ -90,9 +96,10 @@ std::vector<Field> describe(const RotaryWave& wave) {
   fields
       .add("kernel", {layer, head, offset_axis("rotary_offset", -options.reach, options.reach)}, "1",
            "position kernel kappa(t): scaled score of the mean query and the mean key at an offset", wave.kernel)
-      .undefined("the causal mask forbids the offset");
-  fields.add("constant", heads, "1", "the part of it that channels which do not turn give to every offset",
-             wave.constant);
+      .undefined("the causal mask forbids the offset, or nothing turns");
+  fields
+      .add("constant", heads, "1", "the part of it that channels which do not turn give to every offset", wave.constant)
+      .undefined_if_any("the layer turns nothing");
   fields
       .add("agreement", heads, "1",
            "coherence of the pairs that turn by half a turn or more within the search: 1 where all ask for one offset",
@@ -113,13 +120,19 @@ std::vector<Field> describe(const RotaryWave& wave) {
            "largest position kernel over the sum of the pairs' moduli, pairs that hardly turn counted", wave.coherence)
       .undefined(silent);
   fields.add("frequency", {pair}, "radian/token", "by which a pair turns from one token to the next", wave.frequency);
+  if (wave.layer_frequency.size() > 0)
+    fields.add("layer_frequency", {layer, pair}, "radian/token",
+               "the same in each layer, which differ: `frequency` is that of the first that turns; 0: nothing turns",
+               wave.layer_frequency);
   fields.add("cycles", {pair}, "cycles/T", "the same over a document of T tokens", wave.cycles);
   fields.add("coefficient_real", pairs, "1", "scale conj(mean query) mean key of a pair, real part",
              wave.coefficient.real());
   fields.add("coefficient_imaginary", pairs, "1", "scale conj(mean query) mean key of a pair, imaginary part",
              wave.coefficient.imag());
-  fields.add("pair_offset", pairs, "token", "offset that a pair asks for, nearest to 0 of those a period apart",
-             wave.pair_offset);
+  fields
+      .add("pair_offset", pairs, "token", "offset that a pair asks for, nearest to 0 of those a period apart",
+           wave.pair_offset)
+      .undefined_if_any("the layer turns nothing");
   fields.add("use", pairs, "1", "mean modulus of a pair's queries times that of its keys, scaled", wave.use);
   fields
       .add("layer_use", {layer, pair}, "1", "use of a pair summed over the heads of a layer, as a share of all pairs",

@@ -35,7 +35,7 @@ WordAtlas word_atlas(const HeadAccount& account, const WordAtlasOptions& options
   for (Index row = 0; row < rows; ++row) {
     PredictedStatus status = PredictedStatus::nothing;
     if (const auto peak = offset_peak(atlas.profile.row(row).transpose(), account.site.kind == AttentionKind::causal)) {
-      atlas.chance[row] = flat_weight(account.site, peak->offset);
+      atlas.chance[row] = flat_weight(account.site.layer(row / account.site.grid.heads), peak->offset);
       if (!peak->at_edge) atlas.estimate[row] = static_cast<double>(peak->offset);
       status = peak->at_edge                                                  ? PredictedStatus::edge
                : atlas.weight[row] >= options.least_times * atlas.chance[row] ? PredictedStatus::offset

@@ -123,6 +123,8 @@ std::vector<Field> before_position_term(std::vector<Field> fields, const Stack& 
     for (Field& field : fields)
       field.attributes["position_term"] =
           fmt::format("left out: queries and keys before {}", stack.position_term->name());
+  if (stack.block.soft_cap > 0)
+    for (Field& field : fields) field.attributes["soft_cap"] = std::string("left out: scores before it");
   return fields;
 }
 

@@ -137,6 +137,10 @@ MatrixOf<Scalar> attend(const HeadInputs<Scalar>& given, const Mask<Scalar>& mas
           inputs.query.block(first, head * shape.d_head, rows, shape.d_head) * static_cast<Scalar>(inputs.scale);
       tile_weights.leftCols(reach).noalias() =
           query * inputs.key.block(0, (head / group) * shape.d_head, reach, shape.d_head).transpose();
+      if (inputs.soft_cap > 0) {
+        const auto cap = static_cast<Scalar>(inputs.soft_cap);
+        tile_weights.leftCols(reach) = cap * (tile_weights.leftCols(reach).array() / cap).tanh();
+      }
       positioned.add_bias(head, first, tile_weights.leftCols(reach));
       if (keep_scores) {
         scores.middleRows(head * tile_rows, rows) = tile_weights;

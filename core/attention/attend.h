@@ -18,6 +18,7 @@ struct HeadInputs {
   Index kv_heads = 1;                           ///< query head h reads key head floor(h / (heads / kv_heads))
   double scale = 1.0;                           ///< 1/sqrt(d_head) in most models
   const PositionTerm* position_term = nullptr;  ///< turns queries and keys, or adds to the scores
+  double soft_cap = 0;                          ///< scaled scores s become cap tanh(s / cap); 0: they stay
 };
 
 /// Which keys a query may look at, and what is added to its scores.
@@ -27,7 +28,7 @@ struct Mask {
   Index valid_keys = -1;          ///< keys from here on are padding; -1: all are valid
   Index valid_queries = -1;       ///< queries from here on are padding: their output is zero and no probe sees them
   MatrixViewOf<Scalar> additive;  ///< (n', n) added to the scaled scores, -infinity forbids; or empty
-  Index window = 0;               ///< only keys with i - j < window; 0: no limit
+  Index window = 0;               ///< only keys with |i - j| < window; 0: no limit
 };
 
 /// Where a call stands in a model, for the probes.
@@ -39,15 +40,15 @@ struct AttentionSite {
 
 /// Attention of all heads, row tile by row tile, without ever holding a (heads, n', n) array.
 ///
-///     S_h = scale Q_h K_h^T + position term, + additive mask                                 (1)
+///     S_h = cap(scale Q_h K_h^T) + position term, + additive mask                            (1)
 ///     A_h = softmax over the allowed keys of S_h, row by row, the row's maximum subtracted   (2)
 ///     O_h = A_h V_h                                                                          (3)
 ///
-/// Probes see every tile of A (and of S without the mask where they want it) between (2) and (3). A row with no allowed
+/// where cap(s) is s unless there is a soft cap. Probes see every tile of A (and of S without the mask where they want it) between (2) and (3). A row with no allowed
 /// key is zero, never NaN. Under a causal mask the upper triangle is not computed. One tile holds tile_rows x n weights
 /// per head.
 ///
-/// Source: Vaswani et al. 2017, section 3.2.
+/// Source: Vaswani et al. 2017, section 3.2; the soft cap after Bello et al. 2017.
 /// @param inputs  projected queries, keys and values
 /// @param probes  who looks on; may be empty
 /// @returns (n', heads * d_value)  the concatenated O_h; (n', 0) where no values were given

@@ -10,7 +10,7 @@ enum class Activation { gelu, gelu_tanh, relu, silu };
 enum class NormKind { layer, rms };
 
 /// Where a block's norms stand. post: x = norm(x + f(x)), the original Transformer and BERT. pre: x = x + f(norm(x)),
-/// GPT-2 and Llama.
+/// GPT-2 and Llama; with norms of what is added x = x + added_norm(f(norm(x))), Gemma 2, and OLMo-2 without the first.
 enum class NormPlace { post, pre };
 
 /// y = x W + b. Views into the checkpoint: nothing is copied.
@@ -45,6 +45,8 @@ struct FixedKeys {
 /// Projections of one attention, all heads side by side.
 struct AttentionWeights {
   Linear query, key, value, output;
+  Norm query_norm = {},
+       key_norm = {};  ///< of what is projected, before rotation: (d_head) each head by itself, or the whole width
   std::vector<FixedKeys> fixed_keys = {};  ///< in place of what `key` gives these heads; a trained model has none
 
   [[nodiscard]] bool empty() const { return query.empty(); }
@@ -61,10 +63,12 @@ struct FeedForward {
 struct Block {
   Norm self_norm;
   AttentionWeights self;
+  Norm self_added_norm;  ///< pre-norm only: of what attention adds
   Norm cross_norm;
   AttentionWeights cross;  ///< of a decoder that reads an encoder
   Norm feed_forward_norm;
   FeedForward feed_forward;
+  Norm feed_forward_added_norm;  ///< pre-norm only
 };
 
 /// What all blocks of a stack have in common.
@@ -74,10 +78,12 @@ struct BlockSpec {
   Activation activation = Activation::gelu;
   bool causal = false;  ///< a token attends to itself and to what stands before it
   Index heads = 0;
-  Index kv_heads = 0;      ///< key and value heads, which query heads share evenly; equal to heads in most models
-  Index d_head = 0;        ///< width of one head's queries and keys; read, never assumed to be d_model / heads
-  double score_scale = 1;  ///< what q.k is multiplied by: 1/sqrt(d_head) in most models, 1 in T5
-  Index window = 0;        ///< keys further than this back are not attended to: i - j < window; 0: no limit
+  Index kv_heads = 0;        ///< key and value heads, which query heads share evenly; equal to heads in most models
+  Index d_head = 0;          ///< width of one head's queries and keys; read, never assumed to be d_model / heads
+  double score_scale = 1;    ///< what q.k is multiplied by: 1/sqrt(d_head) in most models, 1 in T5
+  double soft_cap = 0;       ///< scaled scores s become cap tanh(s / cap) before mask and position term; 0: they stay
+  Index window = 0;          ///< keys this far are not attended to: |i - j| < window; 0: no limit
+  float residual_scale = 1;  ///< of what attention and feed-forward add to x: Granite's residual_multiplier
 };
 
 }  // namespace headwave

@@ -18,7 +18,7 @@ namespace headwave {
 /// u = 2^-11 and a = 2^-25 where none has more than float16, else u = 2^-24: what a model computed in half precision
 /// keeps its roundings in whichever type it is stored. Weights that all are 0 in all rows were never written.
 ///
-/// @param window  only keys with i - j < window are allowed; 0: no limit. Of a causal site, only keys j <= i
+/// @param window  only keys with |i - j| < window are allowed; 0: no limit. Of a causal site, only keys j <= i
 /// @throws FormatError naming the head and the row if (1) or another of these fails, with what was probably stored
 ///         instead: scores before the softmax, or keys by queries; ShapeError if a probe wants scores or queries and keys,
 ///         or rows come in another shape; Error as `rows` does

@@ -16,10 +16,10 @@ struct KeySpan {
 
 /// @param query   position of the query
 /// @param keys    n, valid key positions
-/// @param window  keys further back than this are masked, i - j < window; 0: no limit
+/// @param window  keys this far away are masked, |i - j| < window; 0: no limit
 /// @returns an empty span where nothing is left
 inline KeySpan allowed_keys(Index query, Index keys, bool causal, Index window) {
-  const Index end = causal ? std::min(keys, query + 1) : keys;
+  const Index end = causal ? std::min(keys, query + 1) : window > 0 ? std::min(keys, query + window) : keys;
   const Index first = window > 0 ? std::max<Index>(0, query - window + 1) : 0;
   return {std::min(first, end), std::max<Index>(0, end - first)};
 }

@@ -17,7 +17,7 @@ struct TileOf {
   Index first_row = 0;  ///< query position of row 0 of the matrices below
   Index queries = 0;    ///< n', valid query positions of the whole layer
   Index keys = 0;       ///< n, valid key positions; the matrices have this many columns
-  Index window = 0;     ///< keys further back than this are masked, i - j < window; 0: no limit
+  Index window = 0;     ///< keys this far away are masked, |i - j| < window; 0: no limit
   /// One per head, (rows, keys): attention weights after the softmax. A row sums to 1, or is zero where everything is
   /// masked. Under a causal mask entries right of the diagonal are zero.
   std::vector<MatrixViewOf<Scalar>> weights;
@@ -49,7 +49,7 @@ struct LayerInput {
 struct LayerProjections {
   Index layer = 0;
   AttentionKind kind = AttentionKind::self;
-  MatrixView32 query;         ///< (n', heads * d_head)  as projected
+  MatrixView32 query;         ///< (n', heads * d_head)  as projected, and normalised where the model does so
   MatrixView32 key;           ///< (n, kv_heads * d_head)
   MatrixView32 turned_query;  ///< the same after a rotary term has turned them; as above where nothing turns
   MatrixView32 turned_key;

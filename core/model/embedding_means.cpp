@@ -41,6 +41,12 @@ void require_words(const Stack& stack, const WordChances& words, Index length) {
     throw NumericError(fmt::format("EmbeddingMeans: chances sum to {}; expected a number above 0", sum));
 }
 
+/// (d_in, d_out) in double.
+Matrix projected_by(const Linear& projection) {
+  return projection.in_out ? Matrix(projection.weight.cast<double>())
+                           : Matrix(projection.weight.transpose().cast<double>());
+}
+
 /// What a norm does after it has divided; nothing where it is empty.
 void scale_and_shift(Matrix& rows, const Norm& norm) {
   if (norm.empty()) return;
@@ -55,7 +61,7 @@ EmbeddingMeans::EmbeddingMeans(const Stack& stack, WordChances words, Index leng
       words_(std::move(words)),
       length_(length),
       threads_(threads),
-      ones_(Vector32::Ones(stack.d_model())) {
+      ones_(Vector32::Ones(stack.embedding.words.cols())) {
   require_words(stack, words_, length);
   if (words_.ids.empty()) words_ = all_words(stack.embedding.words.rows());
   words_.chance /= words_.chance.sum();
@@ -64,7 +70,7 @@ EmbeddingMeans::EmbeddingMeans(const Stack& stack, WordChances words, Index leng
 /// scale word + token type 0 of consecutive words among those that are drawn.
 Matrix32 EmbeddingMeans::words(Index first, Index count) const {
   const Embedding& embedding = stack_.embedding;
-  Matrix32 rows(count, stack_.d_model());
+  Matrix32 rows(count, embedding.words.cols());
   for (Index w = 0; w < count; ++w)
     rows.row(w) = embedding.word_scale * embedding.words.row(words_.ids[static_cast<std::size_t>(first + w)]);
   if (!embedding.token_types.empty()) rows.rowwise() += embedding.token_types.row(0);
@@ -73,7 +79,7 @@ Matrix32 EmbeddingMeans::words(Index first, Index count) const {
 
 /// Equation (3).
 Matrix EmbeddingMeans::by_one_norm(const Norm& norm) const {
-  const Index d = stack_.d_model(), count = words_.chance.size();
+  const Index d = stack_.embedding.words.cols(), count = words_.chance.size();
   const bool centred = !norm.empty() && norm.kind == NormKind::layer;
   Matrix result(length_, d);
   parallel_for((length_ + slab - 1) / slab, threads_, [&](Index s) {
@@ -109,7 +115,7 @@ Matrix EmbeddingMeans::by_one_norm(const Norm& norm) const {
 
 Matrix EmbeddingMeans::one_by_one(const Norm& own) const {
   const Index count = words_.chance.size();
-  Matrix result = Matrix::Zero(length_, stack_.d_model());
+  Matrix result = Matrix::Zero(length_, stack_.embedding.words.cols());
   parallel_for(length_, threads_, [&](Index n) {
     for (Index first = 0; first < count; first += block) {
       Matrix32 x = words(first, std::min(block, count - first)).rowwise() + stack_.embedding.positions.row(n);
@@ -123,7 +129,7 @@ Matrix EmbeddingMeans::one_by_one(const Norm& own) const {
 
 /// Equation (2): the mean first, then what is left of every word.
 Matrix EmbeddingMeans::covariance(const Norm& own) const {
-  const Index d = stack_.d_model(), count = words_.chance.size();
+  const Index d = stack_.embedding.words.cols(), count = words_.chance.size();
   const Eigen::RowVectorXf middle = stack_.embedding.positions.cast<double>().colwise().mean().cast<float>();
   const auto seen = [&](Index first) {
     Matrix32 x = words(first, std::min(block, count - first)).rowwise() + middle;
@@ -163,19 +169,28 @@ Norm EmbeddingMeans::own_norm(Index layer) const {
   if (layer < 0 || layer >= stack_.layers())
     throw ShapeError(fmt::format("EmbeddingMeans: there is no layer {} among {}", layer, stack_.layers()));
   if (stack_.block.norm_place == NormPlace::post) return {};
-  return stack_.blocks[static_cast<std::size_t>(layer)].self_norm;
+  const Norm& own = stack_.blocks[static_cast<std::size_t>(layer)].self_norm;
+  if (!own.empty() && !stack_.embedding.projection.empty())
+    throw ShapeError("EmbeddingMeans: embeddings are projected before a norm; expected either of them");
+  return own;
 }
 
 Matrix EmbeddingMeans::positions(Index layer) {
   const Norm own = own_norm(layer);
   Matrix result = means(own).positions;
   scale_and_shift(result, own);
+  const Linear& projection = stack_.embedding.projection;
+  if (projection.empty()) return result;
+  result = result * projected_by(projection);
+  if (!projection.bias.empty()) result.rowwise() += projection.bias.cast<double>().transpose();
   return result;
 }
 
 Matrix EmbeddingMeans::word_covariance(Index layer) {
   const Norm own = own_norm(layer);
   const Matrix& covariance = means(own).covariance;
+  const Linear& projection = stack_.embedding.projection;
+  if (!projection.empty()) return projected_by(projection).transpose() * covariance * projected_by(projection);
   if (own.empty()) return covariance;
   const Vector scale = own.scale.cast<double>();
   return scale.asDiagonal() * covariance * scale.asDiagonal();

@@ -20,6 +20,8 @@ namespace headwave {
 ///
 ///     sum_w c_w (u_w + p_n) / sigma_wn :  two products of (T, V) and (V, d), no norm word by word  (3)
 ///
+/// Where embeddings are projected to the model's width both are projected after that.
+///
 /// Where an embedding norm and a layer's own follow each other, words are normalised one by one.
 ///
 /// For layer 0 this is the model with its words in any order; above it a proxy, since blocks between have changed both.
@@ -34,7 +36,7 @@ class EmbeddingMeans {
   EmbeddingMeans(const Stack& stack, WordChances words, Index length, int threads = 1);
 
   /// (1). @returns (T, d_model)
-  /// @throws ShapeError if there is no such layer
+  /// @throws ShapeError if there is no such layer, or embeddings are projected and then normalised by it
   [[nodiscard]] Matrix positions(Index layer);
   /// (2). @returns (d_model, d_model)
   /// @throws ShapeError if there is no such layer

@@ -25,4 +25,9 @@ HeadWeights head_weights(const AttentionWeights& attention, const BlockSpec& blo
   return weights;
 }
 
+std::string not_bilinear(const Stack& stack) {
+  if (stack.normalises_heads()) return "queries and keys are normalised after projection";
+  return stack.block.soft_cap > 0 ? "scores are capped" : "";
+}
+
 }  // namespace headwave

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <string>
+
 #include "../attention/block.h"
 #include "../numbers/matrix.h"
+#include "model.h"
 
 namespace headwave {
 
@@ -15,7 +18,12 @@ struct HeadWeights {
 /// Cuts a head out of a layer's projections.
 /// @param head  query head; where key heads are shared (grouped-query attention: GQA, MQA) it reads key head
 ///              floor(head / (heads / kv_heads))
+/// @returns what projects; norms of queries and keys are left out: not_bilinear() says where there are any
 /// @throws ShapeError if there is no such head
 HeadWeights head_weights(const AttentionWeights& attention, const BlockSpec& block, Index head);
+
+/// Why scores are no scale x_i W_Q W_K^T x_j^T with what positions add: queries or keys are normalised, or scores capped,
+/// so that projections alone do not say them. Empty: they do.
+std::string not_bilinear(const Stack& stack);
 
 }  // namespace headwave

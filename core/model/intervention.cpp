@@ -117,6 +117,7 @@ Model words_only(const Model& model) {
   ChangedModel changed(model);
   changed.change_stacks([&](Stack& stack) {
     stack.position_term = nullptr;
+    stack.others.position_term = nullptr;
     MatrixView32& positions = stack.embedding.positions;
     if (!positions.empty())
       positions = zero_rows(changed.kept(Vector32(Vector32::Zero(positions.cols()))), positions.rows());
@@ -127,7 +128,7 @@ Model words_only(const Model& model) {
 Model positions_only(const Model& model) {
   ChangedModel changed(model);
   changed.change_stacks([&](Stack& stack) {
-    if (stack.embedding.positions.empty() && stack.position_term == nullptr)
+    if (stack.embedding.positions.empty() && stack.position_term == nullptr && stack.others.position_term == nullptr)
       throw ShapeError(
           fmt::format("positions_only: this {} knows nothing of positions; nothing would be left", model.family));
     MatrixView32& words = stack.embedding.words;

@@ -42,6 +42,16 @@ void normalise(Matrix32& x, const Norm& norm) {
   }
 }
 
+void normalise_heads(Matrix32& x, const Norm& norm) {
+  if (norm.empty()) return;
+  const Index rows = x.rows(), width = x.cols(), own = norm.scale.size();
+  if (width % own != 0)
+    throw ShapeError(fmt::format("normalise_heads: a norm of {} channels does not divide rows of {}", own, width));
+  x.resize(rows * (width / own), own);  // row-major, of the same size: a head in every row
+  normalise(x, norm);
+  x.resize(rows, width);
+}
+
 double share_from_norm(MatrixView32 x, const Norm& norm) {
   constexpr double tolerance = 0.1;
   if (norm.empty() || x.rows() == 0) return 1;

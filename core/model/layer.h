@@ -16,6 +16,11 @@ Matrix32 linear(MatrixView32 x, const Linear& weights);
 /// @throws ShapeError if the widths differ
 void normalise(Matrix32& x, const Norm& norm);
 
+/// The same of queries or keys, (T, heads * d_head): each run of as many channels as the norm has by itself, which is a
+/// head or the whole row; nothing where there is no norm.
+/// @throws ShapeError if the norm does not divide the width
+void normalise_heads(Matrix32& x, const Norm& norm);
+
 /// The share of rows that a norm may have made: of the row before scale and shift, z = (x - shift) / scale,
 ///
 ///     layer: |mean z| <= 0.1 and |variance z - 1| <= 0.1;  rms: |mean square z - 1| <= 0.1          (1)

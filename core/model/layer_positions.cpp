@@ -20,6 +20,7 @@ void as_layer_sees(Matrix32& x, const Stack& stack, Index layer) {
   const Embedding& embedding = stack.embedding;
   if (!embedding.token_types.empty()) x.rowwise() += embedding.token_types.row(0);
   normalise(x, embedding.norm);
+  if (!embedding.projection.empty()) x = linear(x, embedding.projection);
   if (stack.block.norm_place == NormPlace::pre) normalise(x, stack.blocks[static_cast<std::size_t>(layer)].self_norm);
 }
 

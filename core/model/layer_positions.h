@@ -7,7 +7,7 @@ namespace headwave {
 
 /// The positions as a layer's projections would see them if there were no words:
 ///
-///     post-norm:  embedding norm of (PE + token type 0 + mean word)                            (1)
+///     post-norm:  embedding norm of (PE + token type 0 + mean word), projected where embeddings are    (1)
 ///     pre-norm:   the layer's own norm of PE (+ token type 0 + mean word, through the embedding norm where there is
 ///                 one)                                                                         (2)
 ///

@@ -1,11 +1,39 @@
 #include "model.h"
 
+#include <algorithm>
+
 #include "../attention/rotary_term.h"
 
 namespace headwave {
 
+namespace {
+
+bool is_other(const Stack& stack, Index layer) {
+  return std::ranges::binary_search(stack.others.layers, layer);
+}
+
+}  // namespace
+
+Index Stack::window(Index layer) const {
+  return is_other(*this, layer) ? others.window : block.window;
+}
+
+const PositionTerm* Stack::term(Index layer) const {
+  return is_other(*this, layer) ? others.position_term.get() : position_term.get();
+}
+
+const RotaryTerm* Stack::rotary(Index layer) const {
+  return dynamic_cast<const RotaryTerm*>(term(layer));
+}
+
 const RotaryTerm* Stack::rotary() const {
-  return dynamic_cast<const RotaryTerm*>(position_term.get());
+  const auto* own = dynamic_cast<const RotaryTerm*>(position_term.get());
+  return own != nullptr ? own : dynamic_cast<const RotaryTerm*>(others.position_term.get());
+}
+
+bool Stack::normalises_heads() const {
+  return std::ranges::any_of(blocks,
+                             [](const Block& b) { return !b.self.query_norm.empty() || !b.self.key_norm.empty(); });
 }
 
 std::vector<AttentionKind> Model::kinds() const {

@@ -17,13 +17,22 @@ class RotaryTerm;
 /// More layers than any model has: where searches for further ones end.
 constexpr Index most_layers = 1024;
 
-/// What tokens become before the first block: norm(scale * word + position + token type 0), each where it exists.
+/// What tokens become before the first block: projection of norm(scale * word + position + token type 0), each where it
+/// exists.
 struct Embedding {
-  MatrixView32 words;        ///< (vocabulary, d_model)
+  MatrixView32 words;        ///< (vocabulary, d_embedding)  d_model wide where there is no projection
   float word_scale = 1;      ///< sqrt(d_model) in the original Transformer
-  MatrixView32 positions;    ///< (longest document, d_model) row n is added to token n; empty: no position table
-  MatrixView32 token_types;  ///< (types, d_model); or empty
+  MatrixView32 positions;    ///< (longest document, d_embedding) row n is added to token n; empty: no position table
+  MatrixView32 token_types;  ///< (types, d_embedding); or empty
   Norm norm;                 ///< or empty
+  Linear projection = {};    ///< to d_model: of factorised embeddings (ALBERT, ELECTRA); or empty
+};
+
+/// The layers of a stack that look elsewhere than the rest: local ones among global ones, or those that nothing turns.
+struct OtherLayers {
+  std::vector<Index> layers;                          ///< ascending; empty: all layers are alike
+  Index window = 0;                                   ///< in place of the block's
+  std::shared_ptr<const PositionTerm> position_term;  ///< in place of the stack's; null: nothing
 };
 
 /// A tower of blocks: an encoder or a decoder.
@@ -33,24 +42,34 @@ struct Stack {
   std::vector<Block> blocks;                          ///< one per layer
   Norm final_norm;                                    ///< after the last block; empty in post-norm models
   std::shared_ptr<const PositionTerm> position_term;  ///< what attention itself knows of positions; null: nothing
+  OtherLayers others;
 
   [[nodiscard]] Index layers() const { return static_cast<Index>(blocks.size()); }
-  /// The position term where it turns queries and keys; else null.
+  /// Of one layer: how far it looks, and what it knows of positions.
+  [[nodiscard]] Index window(Index layer) const;
+  [[nodiscard]] const PositionTerm* term(Index layer) const;
+  /// The position term of a layer where it turns queries and keys; else null.
+  [[nodiscard]] const RotaryTerm* rotary(Index layer) const;
+  /// The same of the stack, or of its other layers where only those turn.
   [[nodiscard]] const RotaryTerm* rotary() const;
+  /// Whether queries or keys of some layer are normalised: then no W_Q W_K^T says what they match.
+  [[nodiscard]] bool normalises_heads() const;
   /// Width of the residual stream.
   [[nodiscard]] Index d_model() const {
+    if (!embedding.projection.empty()) return embedding.projection.d_out();
     if (!embedding.words.empty() || blocks.empty()) return embedding.words.cols();
     return blocks.back().self.query.d_in();
   }
 };
 
-/// What predicts a token from a final state: words . norm(activation(transform x)) + bias, each where it exists.
+/// What predicts a token from a final state: cap(words . norm(activation(transform x)) + bias), each where it exists.
 struct PredictionHead {
   Linear transform;  ///< of masked-language models; or empty
   Activation activation = Activation::gelu;
   Norm transform_norm;
   float state_scale = 1;  ///< T5 with tied words: 1/sqrt(d_model)
   Linear words;  ///< (vocabulary, d_model): often the word embeddings again; empty: the checkpoint predicts nothing
+  float soft_cap = 0;  ///< logits s become cap tanh(s / cap); 0: they stay
 };
 
 /// A model as data: descriptions, and views of its weights.

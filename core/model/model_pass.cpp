@@ -6,6 +6,7 @@
 
 #include "../attention/attend.h"
 #include "../attention/finished_attention.h"
+#include "embedded_tokens.h"
 #include "layer.h"
 
 namespace headwave {
@@ -16,33 +17,16 @@ const char* label(const Document& document) {
   return document.name.empty() ? "document" : document.name.c_str();
 }
 
-Matrix32 word_rows(const Embedding& embedding, const TokenSequence& tokens, const Document& document) {
-  const MatrixView32& words = embedding.words;
-  Matrix32 x(static_cast<Index>(tokens.ids.size()), words.cols());
-  for (Index i = 0; i < x.rows(); ++i) {
-    const Index id = tokens.ids[static_cast<std::size_t>(i)];
-    if (id < 0 || id >= words.rows())
-      throw ShapeError(
-          fmt::format("{}: token {} has id {}, outside the vocabulary of {}; was it tokenized for another model?",
-                      label(document), i, id, words.rows()));
-    x.row(i) = words.row(id);
-  }
-  return x;
-}
-
-/// norm(scale * word + position + token type 0).
-Matrix32 embedded(const Embedding& embedding, const TokenSequence& tokens, const Document& document) {
-  Matrix32 x = word_rows(embedding, tokens, document);
-  if (embedding.word_scale != 1.0F) x *= embedding.word_scale;
-  if (!embedding.positions.empty()) x += embedding.positions.topRows(x.rows());
-  if (!embedding.token_types.empty()) x.rowwise() += embedding.token_types.row(0);
-  normalise(x, embedding.norm);
-  return x;
+Matrix32 queries_of(MatrixView32 states, const AttentionWeights& weights) {
+  Matrix32 queries = linear(states, weights.query);
+  normalise_heads(queries, weights.query_norm);
+  return queries;
 }
 
 /// Keys as the weights project them, but where they are fixed.
 Matrix32 keys_of(MatrixView32 states, const AttentionWeights& weights, Index layer, const Document& document) {
   Matrix32 keys = linear(states, weights.key);
+  normalise_heads(keys, weights.key_norm);
   for (const FixedKeys& fixed : weights.fixed_keys) {
     if (keys.rows() > fixed.keys.rows())
       throw ShapeError(
@@ -74,8 +58,9 @@ class StackPass {
   /// Attention within the sequence, over queries and keys that are ready.
   Matrix32 attend_self(Index layer, MatrixView32 query, MatrixView32 key, MatrixView32 value) const {
     const HeadInputs<float> inputs{
-        query, key, value, spec_.heads, spec_.kv_heads, spec_.score_scale, stack_.position_term.get()};
-    return attend<float>(inputs, {spec_.causal, -1, -1, {}, spec_.window}, {layer, self_kind(), &document_}, probes_);
+        query, key, value, spec_.heads, spec_.kv_heads, spec_.score_scale, stack_.term(layer), spec_.soft_cap};
+    const Mask<float> mask{spec_.causal, -1, -1, {}, stack_.window(layer)};
+    return attend<float>(inputs, mask, {layer, self_kind(), &document_}, probes_);
   }
 
   /// The same from the states that enter it. @returns what W_O makes of it, if needed
@@ -83,7 +68,7 @@ class StackPass {
                                         bool needed) const {
     const AttentionKind kind = self_kind();
     show_input(layer, kind, input);
-    const Matrix32 query = linear(input, weights.query);
+    const Matrix32 query = queries_of(input, weights);
     const Matrix32 key = keys_of(input, weights, layer, document_);
     const Matrix32 value = needed || shows(weights) ? linear(input, weights.value) : Matrix32();
     show_values(layer, kind, weights, value);
@@ -96,7 +81,7 @@ class StackPass {
   void show_finished(Index layer, const FinishedAttention& attention) const {
     if (attention.heads != spec_.heads)
       throw ShapeError(fmt::format("{}: has {} heads, expected {}", attention.called, attention.heads, spec_.heads));
-    show_attention(attention, spec_.window, {layer, self_kind(), &document_}, probes_);
+    show_attention(attention, stack_.window(layer), {layer, self_kind(), &document_}, probes_);
   }
 
   [[nodiscard]] AttentionKind self_kind() const { return spec_.causal ? AttentionKind::causal : AttentionKind::self; }
@@ -118,40 +103,45 @@ class StackPass {
     if (spec_.parallel) {
       Matrix32 beside = x;
       normalise(beside, block.feed_forward_norm.empty() ? block.self_norm : block.feed_forward_norm);
-      add_sublayer(block.self_norm, x, self);
-      if (needed) x += feed(beside);
+      add_sublayer(block.self_norm, block.self_added_norm, x, self);
+      if (needed) add(feed(beside), block.feed_forward_added_norm, x);
       return;
     }
-    add_sublayer(block.self_norm, x, self);
-    if (crosses) add_sublayer(block.cross_norm, x, cross);
-    if (needed) add_sublayer(block.feed_forward_norm, x, feed);
+    add_sublayer(block.self_norm, block.self_added_norm, x, self);
+    if (crosses) add_sublayer(block.cross_norm, {}, x, cross);
+    if (needed) add_sublayer(block.feed_forward_norm, block.feed_forward_added_norm, x, feed);
   }
 
-  /// post: x = norm(x + f(x)); pre: x = x + f(norm(x)). Where f gives nothing, nobody needs what follows.
+  /// post: x = norm(x + f(x)); pre: x = x + added_norm(f(norm(x))). Where f gives nothing, nobody needs what follows.
   template <class Sublayer>
-  void add_sublayer(const Norm& norm, Matrix32& x, const Sublayer& f) const {
+  void add_sublayer(const Norm& norm, const Norm& added_norm, Matrix32& x, const Sublayer& f) const {
     if (spec_.norm_place == NormPlace::post) {
-      const Matrix32 change = f(x);
-      if (change.size() == 0) return;
-      x += change;
+      add(f(x), {}, x);
       normalise(x, norm);
     } else {
       Matrix32 input = x;
       normalise(input, norm);
-      const Matrix32 change = f(input);
-      if (change.size() > 0) x += change;
+      add(f(input), added_norm, x);
     }
+  }
+
+  void add(Matrix32 change, const Norm& added_norm, Matrix32& x) const {
+    if (change.size() == 0) return;
+    normalise(change, added_norm);
+    if (spec_.residual_scale != 1.0F) change *= spec_.residual_scale;
+    x += change;
   }
 
   /// Queries from the decoder, keys and values from what the encoder made; no position term, no mask.
   [[nodiscard]] Matrix32 cross_attention(Index layer, const AttentionWeights& weights, const Matrix32& input,
                                          bool needed) const {
     show_input(layer, AttentionKind::cross, input);
-    const Matrix32 query = linear(input, weights.query);
+    const Matrix32 query = queries_of(input, weights);
     const Matrix32 key = keys_of(memory_, weights, layer, document_);
     const Matrix32 value = needed || shows(weights) ? linear(memory_, weights.value) : Matrix32();
     show_values(layer, AttentionKind::cross, weights, value);
-    const HeadInputs<float> inputs{query, key, value, spec_.heads, spec_.kv_heads, spec_.score_scale, nullptr};
+    const HeadInputs<float> inputs{query,   key,           value, spec_.heads, spec_.kv_heads, spec_.score_scale,
+                                   nullptr, spec_.soft_cap};
     const Matrix32 heads = attend<float>(inputs, {}, {layer, AttentionKind::cross, &document_}, probes_);
     show_heads(layer, AttentionKind::cross, weights, heads);
     return needed ? linear(heads, weights.output) : Matrix32();
@@ -221,7 +211,7 @@ void require_length(const Model& model, const TokenSequence& tokens, const Docum
 }  // namespace
 
 Matrix32 word_sequence(const Model& model, const Document& document, AttentionKind kind) {
-  return word_rows(model.stack_of(kind).embedding, document.query_tokens(kind), document);
+  return word_rows(model.stack_of(kind).embedding, document.query_tokens(kind), document.name);
 }
 
 Matrix32 model_pass(const Model& model, const Document& document, std::span<Probe* const> probes,
@@ -236,12 +226,12 @@ Matrix32 model_pass(const Model& model, const Document& document, std::span<Prob
                                  model.decoder ? "an encoder-decoder needs a target beside the source; give pairs"
                                                : "there is a target, but the model has no decoder to read it"));
   require_length(model, document, document);
-  Matrix32 x = embedded(model.stack.embedding, document, document);
+  Matrix32 x = embedded_tokens(model.stack.embedding, document, document.name);
   pass.apply(x, options.final_states || model.decoder);
   if (!model.decoder) return options.final_states ? x : Matrix32();
 
   require_length(model, document.target, document);
-  Matrix32 y = embedded(model.decoder->embedding, document.target, document);
+  Matrix32 y = embedded_tokens(model.decoder->embedding, document.target, document.name);
   StackPass(*model.decoder, document, probes, x).apply(y, options.final_states);
   return options.final_states ? y : Matrix32();
 }

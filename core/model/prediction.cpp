@@ -42,7 +42,9 @@ Matrix32 logits(const Model& model, MatrixView32 states) {
   if (!head.transform.empty()) activate(x, head.activation);
   normalise(x, head.transform_norm);
   if (head.state_scale != 1.0F) x *= head.state_scale;
-  return linear(x, head.words);
+  Matrix32 scores = linear(x, head.words);
+  if (head.soft_cap > 0) scores = head.soft_cap * (scores.array() / head.soft_cap).tanh();
+  return scores;
 }
 
 Vector probabilities(VectorView32 row) {

@@ -10,9 +10,9 @@ namespace headwave {
 
 /// Scores of every word of the vocabulary at every position.
 ///
-///     logits = words norm(activation(transform x)) + bias                                    (1)
+///     logits = cap(words norm(activation(transform x)) + bias)                               (1)
 ///
-/// where a model has no transform, norm or bias it is left out.
+/// where a model has no transform, norm, bias or soft cap it is left out.
 /// @param states  (T, d_model) final states, as model_pass() returns them
 /// @returns (T, vocabulary)
 /// @throws ShapeError if the model predicts nothing, or the width is not its

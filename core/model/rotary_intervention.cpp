@@ -30,9 +30,9 @@ void set_channel_rows(Linear& linear, const Matrix& rows, ChangedModel& changed)
   if (!linear.bias.empty()) linear.bias = changed.kept(Vector32(rows.rightCols(1).cast<float>()));
 }
 
-/// @returns null where nothing turns
-const RotaryTerm* rotation_of(const Stack& stack) {
-  const RotaryTerm* term = stack.rotary();
+/// @returns null where the layer turns nothing
+const RotaryTerm* rotation_of(const Stack& stack, Index layer) {
+  const RotaryTerm* term = stack.rotary(layer);
   if (term != nullptr && term->options().channels > stack.block.d_head)
     throw ShapeError(fmt::format("rotary positions turn {} channels, but a head has {}", term->options().channels,
                                  stack.block.d_head));
@@ -65,17 +65,20 @@ void turn_head(Matrix& rows, Index first, const RotaryTerm& rotation, Index u) {
 Model turned(const Model& model, const std::vector<HeadName>& heads, Index u, AttentionKind kind) {
   ChangedModel changed(model);
   const Stack& stack = changed.stack_of(kind);
-  const RotaryTerm* rotation = rotation_of(stack);
-  if (rotation == nullptr) refuse_unturned("turned", model);
+  if (stack.rotary() == nullptr) refuse_unturned("turned", model);
   if (model.decoder && kind == AttentionKind::cross)
     throw ShapeError("turned: cross-attention has no positions to turn; name heads of self or causal");
-  if (rotation->options().scaling == RotaryScaling::dynamic)
+  if (stack.normalises_heads())
+    throw ShapeError("turned: queries are normalised channel by channel after W_Q: no change of it turns them");
+  if (stack.rotary()->options().scaling == RotaryScaling::dynamic)
     throw ShapeError(
         "turned: dynamic scaling makes the frequencies depend on the length of a text; no turn moves a "
         "head by the same tokens in all");
   if (u == 0) throw ShapeError("turned: by 0 tokens; expected a shift, such as +2 or -1");
   for (auto head = heads.begin(); head != heads.end(); ++head) {
     require_head(stack, *head, "turned");
+    if (rotation_of(stack, head->layer) == nullptr)
+      throw ShapeError(fmt::format("turned: layer {} has no rotary positions; others have", head->layer));
     if (std::find(heads.begin(), head, *head) != head)
       throw ShapeError(fmt::format("turned: {} is named twice", head_name(head->layer, head->head)));
   }
@@ -84,7 +87,7 @@ Model turned(const Model& model, const std::vector<HeadName>& heads, Index u, At
     Linear& query = changed.attention_of(kind, layer).query;
     Matrix rows = channel_rows(query);
     for (const HeadName& head : heads)
-      if (head.layer == layer) turn_head(rows, head.head * stack.block.d_head, *rotation, u);
+      if (head.layer == layer) turn_head(rows, head.head * stack.block.d_head, *stack.rotary(layer), u);
     set_channel_rows(query, rows, changed);
   }
   return changed.taken();
@@ -94,23 +97,28 @@ Model without_pairs(const Model& model, Index first, Index last) {
   ChangedModel changed(model);
   bool turns = false;
   changed.change_stacks([&](Stack& stack) {
-    const RotaryTerm* rotation = rotation_of(stack);
-    if (rotation == nullptr) return;
+    if (stack.rotary() == nullptr) return;
     turns = true;
-    const Index pairs = rotation->options().channels / 2;
+    const Index pairs = stack.rotary()->options().channels / 2;
     if (first < 0 || last < first || last >= pairs)
       throw ShapeError(fmt::format("without_pairs: {} to {} of {} pairs of channels; expected pairs within 0 to {}",
                                    first, last, pairs, pairs - 1));
-    for (Block& block : stack.blocks) {
-      if (block.self.query.empty()) continue;
-      Matrix rows = channel_rows(block.self.query);
-      for (Index head = 0; head < stack.block.heads; ++head)
+    for (Index layer = 0; layer < stack.layers(); ++layer) {
+      AttentionWeights& self = stack.blocks[static_cast<std::size_t>(layer)].self;
+      const RotaryTerm* rotation = rotation_of(stack, layer);
+      if (self.query.empty() || rotation == nullptr) continue;
+      // What is normalised is silenced by the norm's scale: without these channels it would be another norm.
+      Matrix rows = self.query_norm.empty() ? channel_rows(self.query) : Matrix(self.query_norm.scale.cast<double>());
+      for (Index at = 0; at < rows.rows(); at += stack.block.d_head)
         for (Index m = first; m <= last; ++m) {
           const auto [a, b] = channels_of(rotation->options(), m);
-          rows.row(head * stack.block.d_head + a).setZero();
-          rows.row(head * stack.block.d_head + b).setZero();
+          rows.row(at + a).setZero();
+          rows.row(at + b).setZero();
         }
-      set_channel_rows(block.self.query, rows, changed);
+      if (self.query_norm.empty())
+        set_channel_rows(self.query, rows, changed);
+      else
+        self.query_norm.scale = changed.kept(Vector32(rows.col(0).cast<float>()));
     }
   });
   if (!turns) refuse_unturned("without_pairs", model);

@@ -24,8 +24,8 @@ namespace headwave {
 /// Source: this project; rotation after Su et al. 2021, equation 34.
 /// @param u     tokens, either sign
 /// @param kind  which attention of an encoder-decoder; of any other model its only one
-/// @throws ShapeError if that attention has no rotary positions or turns more channels than a head has, u is 0, a head
-///         is not there or named twice, or the rotation is scaled by the length of the text (dynamic): then no one turn
+/// @throws ShapeError if that attention has no rotary positions, in the heads' layers or at all, or turns more channels
+///         than a head has, queries are normalised, u is 0, a head is not there or named twice, or the rotation is scaled by the length of the text (dynamic): then no one turn
 ///         is a shift by u in all of them
 Model turned(const Model& model, const std::vector<HeadName>& heads, Index u, AttentionKind kind = AttentionKind::self);
 

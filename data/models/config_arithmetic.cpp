@@ -82,7 +82,9 @@ bool is_of_a_head(std::string_view tensor) {
 
 std::string silent_arithmetic(const std::string& model_type) {
   const std::string offset_norms =
-      "its norms multiply by 1 + weight and its words are scaled by sqrt(d_model), which no map says";
+      "its norms multiply by 1 + weight and its words are scaled by sqrt(d_model): give norm_offset and word_scale in "
+      "a "
+      "map";
   const std::string pairs_of_neighbours =
       "its rotary positions turn neighbouring channels: give pairing = \"neighbours\" in a map";
   const std::string norms_first = "its norms come first in a block and once more at the end of each side";
@@ -92,12 +94,14 @@ std::string silent_arithmetic(const std::string& model_type) {
       {"data2vec-text", "its positions begin at row pad_token_id + 1: give first_row in a map"},
       {"ernie4_5", pairs_of_neighbours},
       {"eurobert", "it looks in both directions: leave causal out of a map"},
-      {"gemma", offset_norms},
-      {"gemma2", offset_norms},
+      {"cohere", pairs_of_neighbours},
+      {"glm", pairs_of_neighbours},
+      {"glm4", pairs_of_neighbours},
       {"helium", pairs_of_neighbours},
       {"m2m_100", norms_first},
       {"mbart", norms_first},
       {"pegasus", norms_first},
+      {"vaultgemma", offset_norms},
   };
   const auto found = known.find(model_type);
   return found == known.end() ? "" : found->second;

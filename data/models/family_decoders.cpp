@@ -1,4 +1,4 @@
-// Decoders: GPT-2, Bloom, and Llama with Mistral and Qwen2, which differ in biases and in how far back they look.
+// Decoders: GPT-2 and Bloom.
 
 #include <fmt/format.h>
 
@@ -7,14 +7,6 @@
 namespace headwave {
 
 namespace {
-
-/// The matrix that turns states into words: of its own where the checkpoint holds one and is not tied, else the word
-/// embeddings again where it is tied.
-TensorNames causal_head(const ModelConfig& config, const HasTensor& has, const std::string& words, bool tied_default) {
-  const bool tied = config.flag_or("tie_word_embeddings", tied_default);
-  if (tied) return {words, ""};
-  return has("lm_head.weight") ? TensorNames{"lm_head.weight", ""} : TensorNames{};
-}
 
 const char* first_of(const ModelConfig& config, const char* key, const char* other) {
   return config.has(other) && !config.has(key) ? other : key;
@@ -91,58 +83,6 @@ ModelMap bloom_map(const ModelConfig& config, const HasTensor& has) {
   stack.final_norm = weight_and_bias(prefix + "ln_f");
 
   map.prediction.words = causal_head(config, has, stack.words, true);
-  return map;
-}
-
-ModelMap llama_map(const ModelConfig& config, const HasTensor& has) {
-  config.require("is_causal", true);
-  const std::string family = config.family();
-  const std::string prefix = prefix_before({"model.", ""}, {"embed_tokens.weight"}, has);
-  const std::string at = prefix + "layers.{layer}.";
-  const auto linear = [&](const std::string& name, bool bias) {
-    return bias ? weight_and_bias(at + name) : weight_alone(at + name);
-  };
-
-  ModelMap map;
-  StackMap& stack = map.stack;
-  stack.layers = config.size("num_hidden_layers");
-  stack.vocabulary = config.size("vocab_size");
-  stack.d_model = config.size("hidden_size");
-  stack.d_feed_forward = config.size("intermediate_size");
-  stack.norm = NormKind::rms;
-  stack.norm_eps = static_cast<float>(config.positive_or("rms_norm_eps", 1e-6));
-  stack.block.norm_place = NormPlace::pre;
-  stack.block.activation = config.activation("hidden_act", "silu");
-  stack.block.causal = true;
-  set_heads(stack, config, "num_attention_heads", "head_dim",
-            config.size_or("num_key_value_heads", family == "mistral" ? 8
-                                                  : family == "qwen2" ? 32
-                                                                      : 0));
-  // Null says that there is none; where nothing is said the published code takes 4096.
-  if (family == "mistral" && !config.is_null("sliding_window"))
-    stack.block.window = config.size_or("sliding_window", 4096);
-  if (family == "qwen2") config.require("use_sliding_window", false);  // per layer there: not known
-
-  stack.words = prefix + "embed_tokens.weight";
-  stack.positions.kind = PositionKind::rotary;
-  stack.positions.rotary = rotary_options(config, stack.block.d_head);
-  const bool biases = config.flag_or("attention_bias", false);
-  const bool qkv_biases = biases || family == "qwen2";
-  stack.self = {linear("self_attn.q_proj", qkv_biases), linear("self_attn.k_proj", qkv_biases),
-                linear("self_attn.v_proj", qkv_biases), linear("self_attn.o_proj", biases)};
-  stack.self_norm = weight_alone(at + "input_layernorm");
-  const bool mlp_biases = config.flag_or("mlp_bias", false);
-  stack.gate = linear("mlp.gate_proj", mlp_biases);
-  stack.widen = linear("mlp.up_proj", mlp_biases);
-  stack.narrow = linear("mlp.down_proj", mlp_biases);
-  stack.feed_forward_norm = weight_alone(at + "post_attention_layernorm");
-  stack.final_norm = weight_alone(prefix + "norm");
-
-  // Rotary positions know no end, but the model was not made for more.
-  const Index longest = config.size_or("max_position_embeddings", 0, 1);
-  map.longest = stack.positions.rotary.scaling == RotaryScaling::dynamic ? 0 : longest;
-  map.prediction.words = causal_head(config, has, stack.words, false);
-  map.ignored = {"*rotary_emb.inv_freq"};
   return map;
 }
 

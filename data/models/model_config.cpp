@@ -91,6 +91,35 @@ ModelConfig ModelConfig::object(const char* key) const {
   return inner;
 }
 
+std::vector<std::string> ModelConfig::by_layer(const char* key, Index count) const {
+  const auto refuse = [&] {
+    fail(fmt::format("'{}' is missing, or no list with a word for each of {} layers", key, count));
+  };
+  if (!has(key) || !value_.at(key).is_array()) refuse();
+  const auto wanted = static_cast<std::size_t>(count);
+  std::vector<std::string> words;
+  const auto add = [&](const json& word) {
+    if (word.is_string())
+      words.push_back(word.get<std::string>());
+    else if (word.is_number_integer())
+      words.push_back(word.dump());
+    else
+      refuse();
+  };
+  for (const json& entry : value_.at(key)) {
+    if (!entry.is_array()) {
+      add(entry);
+      continue;
+    }
+    if (entry.size() != 2 || !entry[0].is_array() || entry[0].empty() || !entry[1].is_number_unsigned()) refuse();
+    for (std::uint64_t time = 0; time < entry[1].get<std::uint64_t>() && words.size() < wanted; ++time)
+      for (const json& word : entry[0]) add(word);
+  }
+  if (words.size() < wanted) refuse();
+  words.resize(wanted);
+  return words;
+}
+
 void ModelConfig::require(const char* key, bool value) const {
   if (flag_or(key, value) != value)
     fail(fmt::format("'{}' is {}, which changes the numbers in a way that is not known here; expected {}", key, !value,
@@ -134,7 +163,23 @@ std::string ModelConfig::family() const {
       value_.at("architectures").front().is_string()) {
     auto name = value_.at("architectures").front().get<std::string>();
     // Class names begin with the family's; the longer ones first, since "Roberta" ends XLMRoberta's.
-    constexpr std::array<std::pair<const char*, const char*>, 14> families{{{"XLMRoberta", "xlm-roberta"},
+    constexpr std::array<std::pair<const char*, const char*>, 30> families{{{"XLMRoberta", "xlm-roberta"},
+                                                                            {"ModernBert", "modernbert"},
+                                                                            {"Electra", "electra"},
+                                                                            {"Albert", "albert"},
+                                                                            {"OpenAIGPT", "openai-gpt"},
+                                                                            {"GPTNeoX", "gpt_neox"},
+                                                                            {"GPTNeo", "gpt_neo"},
+                                                                            {"GPTJ", "gptj"},
+                                                                            {"OPT", "opt"},
+                                                                            {"Qwen3", "qwen3"},
+                                                                            {"Gemma3", "gemma3_text"},
+                                                                            {"Gemma2", "gemma2"},
+                                                                            {"Gemma", "gemma"},
+                                                                            {"Phi3", "phi3"},
+                                                                            {"Granite", "granite"},
+                                                                            {"SmolLM3", "smollm3"},
+                                                                            {"Olmo2", "olmo2"},
                                                                             {"Camembert", "camembert"},
                                                                             {"Roberta", "roberta"},
                                                                             {"DistilBert", "distilbert"},

@@ -47,6 +47,9 @@ class ModelConfig {
   [[nodiscard]] std::string text_or(const char* key, const std::string& otherwise) const;
   [[nodiscard]] bool flag_or(const char* key, bool otherwise) const;
   [[nodiscard]] ModelConfig object(const char* key) const;  ///< @throws FormatError also if it is absent
+  /// A word for each of `count` layers, or 0 and 1 as words; GPT-Neo's [[["global", "local"], 12], ...] spelled out.
+  /// @throws FormatError also if it is absent, or has fewer
+  [[nodiscard]] std::vector<std::string> by_layer(const char* key, Index count) const;
 
   /// @throws FormatError if the key is there with another value: an option that would change the numbers and is not
   /// known

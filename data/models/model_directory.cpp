@@ -77,7 +77,9 @@ std::optional<ModelCheck> best_fit(const ModelPlace& place, const Checkpoint& ch
   const fs::path file = config_beside(place.weights);
   const nlohmann::json json = json_of_file(file, {.max_bytes = largest_config});
   const ModelConfig config(json, file.string());
-  const std::vector<std::string> known = known_families();
+  std::vector<std::string> known = known_families();
+  // Of those that tensors do not tell apart the plainest is proposed: what the others add stands in config.json.
+  std::ranges::stable_partition(known, [](const std::string& name) { return name != "gemma" && name != "granite"; });
   const std::string family = config.family();
   if (std::find(known.begin(), known.end(), family) != known.end()) return {};
   std::optional<ModelCheck> best;
@@ -175,7 +177,8 @@ Matrix32 position_table(const ModelPlace& place) {
   if (positions.kind != PositionKind::table)
     throw FormatError(fmt::format("{}: a {} has no position table; expected a model with absolute positions",
                                   place.weights.string(), map.family));
-  const MatrixView32 table = checkpoint->matrix(positions.table, positions.rows, map.stack.d_model);
+  const MatrixView32 table = checkpoint->matrix(positions.table, positions.rows,
+                                                map.stack.d_embedding > 0 ? map.stack.d_embedding : map.stack.d_model);
   if (!table.allFinite())
     throw FormatError(fmt::format("{}: tensor '{}' holds {} values that are NaN or infinite; expected finite weights",
                                   place.weights.string(), positions.table, checkpoint->non_finite(positions.table)));

@@ -27,6 +27,22 @@ const std::map<std::string, Describe>& families() {
                                                    {"llama", llama_map},
                                                    {"mistral", llama_map},
                                                    {"qwen2", llama_map},
+                                                   {"qwen3", llama_map},
+                                                   {"gemma", llama_map},
+                                                   {"gemma2", llama_map},
+                                                   {"gemma3_text", llama_map},
+                                                   {"phi3", llama_map},
+                                                   {"olmo2", llama_map},
+                                                   {"granite", llama_map},
+                                                   {"smollm3", llama_map},
+                                                   {"openai-gpt", openai_gpt_map},
+                                                   {"gpt_neo", gpt_neo_map},
+                                                   {"gptj", gptj_map},
+                                                   {"gpt_neox", gpt_neox_map},
+                                                   {"opt", opt_map},
+                                                   {"electra", bert_map},
+                                                   {"albert", albert_map},
+                                                   {"modernbert", modernbert_map},
                                                    {"distilbert", distilbert_map}};
   return all;
 }
@@ -49,6 +65,10 @@ ModelMap family_map(const ModelConfig& config, const HasTensor& has) {
         fmt::format("model type '{}' is not known; headwave reads {}, and any other through a map (--map FILE.toml)",
                     printable(family, 60), known));
   }
+  if (config.has("quantization_config"))
+    config.fail(
+        "'quantization_config' says that weights are quantised, which is not read here; give a checkpoint of "
+        "floating-point weights");
   ModelMap map = found->second(config, has);
   map.family = family;
   map.reason =
@@ -72,7 +92,37 @@ std::string prefix_before(std::initializer_list<const char*> prefixes, std::init
   return *prefixes.begin();
 }
 
-void set_heads(StackMap& stack, const ModelConfig& config, const char* heads, const char* d_head, Index kv_heads) {
+TensorNames causal_head(const ModelConfig& config, const HasTensor& has, const std::string& words, bool tied_default) {
+  if (config.flag_or("tie_word_embeddings", tied_default)) return {words, ""};
+  for (const char* name : {"lm_head.weight", "language_model.lm_head.weight"})
+    if (has(name)) return {name, ""};
+  return {};
+}
+
+std::vector<Index> local_layers(const ModelConfig& config, Index layers) {
+  const std::vector<std::string> types = config.by_layer("layer_types", layers);
+  std::vector<Index> local;
+  for (Index layer = 0; layer < layers; ++layer) {
+    const std::string& type = types[static_cast<std::size_t>(layer)];
+    if (type == "sliding_attention")
+      local.push_back(layer);
+    else if (type != "full_attention")
+      config.fail(
+          fmt::format("'layer_types' has '{}', expected sliding_attention or full_attention", printable(type, 60)));
+  }
+  return local;
+}
+
+void require_few_layers(const ModelConfig& config, Index layers) {
+  if (layers > most_layers) config.fail(fmt::format("it has {} layers; expected at most {}", layers, most_layers));
+}
+
+void require_off(const ModelConfig& config, const char* key) {
+  config.require(key, false);
+}
+
+void set_heads(StackMap& stack, const ModelConfig& config, const char* heads, const char* d_head, Index kv_heads,
+               Index usual) {
   BlockSpec& block = stack.block;
   block.heads = config.size(heads);
   block.kv_heads = kv_heads > 0 ? kv_heads : block.heads;
@@ -80,9 +130,9 @@ void set_heads(StackMap& stack, const ModelConfig& config, const char* heads, co
     config.fail(fmt::format("{} query heads ('{}') cannot share {} key-value heads evenly", block.heads, heads,
                             block.kv_heads));
   const bool own_width = d_head != nullptr && config.has(d_head);
-  if (!own_width && stack.d_model % block.heads != 0)
+  if (!own_width && usual == 0 && stack.d_model % block.heads != 0)
     config.fail(fmt::format("'{}' is {}, which does not divide the width {}", heads, block.heads, stack.d_model));
-  block.d_head = own_width ? config.size(d_head) : stack.d_model / block.heads;
+  block.d_head = own_width ? config.size(d_head) : usual > 0 ? usual : stack.d_model / block.heads;
   block.score_scale = 1.0 / std::sqrt(static_cast<double>(block.d_head));
 }
 

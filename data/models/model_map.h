@@ -44,6 +44,13 @@ struct PositionMap {
   Index farthest = 128;  ///< buckets: distances from here on share the last one
 };
 
+/// Layers that look elsewhere than the rest (core/model/model.h: OtherLayers).
+struct OthersMap {
+  std::vector<Index> layers;  ///< ascending; empty: all are alike
+  Index window = 0;
+  PositionMap positions;  ///< none or rotary, turning as many channels as the stack's
+};
+
 /// One stack: its sizes, its options, and where its parts are.
 struct StackMap {
   BlockSpec block;
@@ -53,21 +60,30 @@ struct StackMap {
   Index d_feed_forward = 0;
   NormKind norm = NormKind::layer;
   float norm_eps = 1e-5F;
-  bool in_out = false;  ///< linear weights are (in, out), as in GPT-2; otherwise (out, in)
+  float norm_offset = 0;  ///< what is added to every norm's stored scale: 1 in Gemma
+  bool in_out = false;    ///< linear weights are (in, out), as in GPT-2; otherwise (out, in)
 
   std::string words;
   float word_scale = 1;
+  Index d_embedding = 0;  ///< width of words, positions and token types where they are projected to d_model; else 0
+  TensorNames embedding_projection;
   PositionMap positions;
+  OthersMap others;
   std::string token_types;  ///< or empty
   Index token_type_count = 0;
   TensorNames embedding_norm;
 
   TensorNames self_norm;
+  Index self_norm_from = 0;  ///< layers before this one have no self_norm
   AttentionNames self;
+  TensorNames query_norm, key_norm;
+  bool norm_by_head = true;  ///< these have d_head channels, one for all heads; else the whole width
+  TensorNames self_added_norm;
   TensorNames cross_norm;
   AttentionNames cross;
   TensorNames feed_forward_norm;
-  TensorNames widen, gate, narrow;
+  TensorNames widen, gate, narrow;  ///< gate and widen of one name: one tensor, the gate first
+  TensorNames feed_forward_added_norm;
   TensorNames final_norm;
 };
 
@@ -77,6 +93,7 @@ struct PredictionMap {
   Activation activation = Activation::gelu;
   TensorNames transform_norm;
   float state_scale = 1;
+  float soft_cap = 0;
   TensorNames words;
 };
 

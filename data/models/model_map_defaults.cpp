@@ -20,8 +20,10 @@ StackMap completed(StackMap stack, const std::string& place) {
   require(block.d_head > 0 || stack.d_model % block.heads == 0, "'heads' does not divide 'd_model'; give 'd_head'");
   if (block.d_head == 0) block.d_head = stack.d_model / block.heads;
   if (block.score_scale == 0) block.score_scale = 1.0 / std::sqrt(static_cast<double>(block.d_head));
-  RotaryOptions& rotary = stack.positions.rotary;
-  if (stack.positions.kind == PositionKind::rotary) {
+  OthersMap& others = stack.others;
+  for (PositionMap* positions : {&stack.positions, &others.positions}) {
+    if (positions->kind != PositionKind::rotary) continue;
+    RotaryOptions& rotary = positions->rotary;
     if (rotary.channels == 0) rotary.channels = block.d_head;
     require(rotary.channels % 2 == 0 && rotary.channels <= block.d_head,
             "'channels' of rotary positions must be even and at most 'd_head'");
@@ -29,6 +31,20 @@ StackMap completed(StackMap stack, const std::string& place) {
     require(rotary.scaling == RotaryScaling::none || rotary.scaling == RotaryScaling::linear || rotary.trained > 0,
             "'trained' is needed for this scaling of rotary positions");
   }
+  const bool both_turn = stack.positions.kind == PositionKind::rotary && others.positions.kind == PositionKind::rotary;
+  require(others.positions.kind == PositionKind::none || others.positions.kind == PositionKind::rotary,
+          "positions of 'others' are rotary or none");
+  require(!both_turn || (others.positions.rotary.channels == stack.positions.rotary.channels &&
+                         others.positions.rotary.pairing == stack.positions.rotary.pairing),
+          "rotary positions of 'others' must have the stack's 'channels' and 'pairing'");
+  for (std::size_t i = 0; i < others.layers.size(); ++i)
+    require(
+        others.layers[i] >= 0 && others.layers[i] < stack.layers && (i == 0 || others.layers[i] > others.layers[i - 1]),
+        "'layers' of 'others' must be layers of the stack in ascending order");
+  require(block.window >= 0 && others.window >= 0 && block.soft_cap >= 0 && stack.d_embedding >= 0,
+          "'window', 'soft_cap' and 'd_embedding' cannot be below 0");
+  require((stack.d_embedding > 0) == !stack.embedding_projection.empty(),
+          "'d_embedding' and 'embedding_projection' belong together");
   require(stack.positions.kind != PositionKind::table || stack.positions.rows > stack.positions.first_row,
           "a position table needs more 'rows' than 'first_row'");
   require(!stack.words.empty() && !stack.self.query.empty() && !stack.self.key.empty() && !stack.self.value.empty() &&

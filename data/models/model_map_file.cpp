@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "../../core/numbers/error.h"
 #include "../files/toml_reader.h"
@@ -37,6 +38,21 @@ class MapReader : public TomlReader {
       if (name == nullptr) fail(key, "a list of names of tensors");
       value.push_back(name->get());
     }
+  }
+  void operator()(std::string_view key, std::vector<Index>& value) {
+    const toml::node* node = look(key);
+    if (node == nullptr) return;
+    const toml::array* list = node->as_array();
+    if (list == nullptr || list->size() > static_cast<std::size_t>(most_layers)) fail(key, "a list of layers");
+    for (const toml::node& entry : *list) {
+      const auto* layer = entry.as_integer();
+      if (layer == nullptr) fail(key, "a list of layers");
+      value.push_back(static_cast<Index>(layer->get()));
+    }
+  }
+  template <class Value>
+  void usual(std::string_view key, Value& value, Value /*usual*/) {
+    (*this)(key, value);
   }
   template <class Enum, std::size_t count>
   void operator()(std::string_view key, Enum& value, const Words<Enum, count>& words) {
@@ -91,6 +107,19 @@ class MapWriter {
     for (const std::string& name : value) list += (list.empty() ? "" : ", ") + quoted(name);
     if (!list.empty()) line(key, "[" + list + "]");
   }
+  void operator()(std::string_view key, const std::vector<Index>& value) {
+    if (!value.empty()) line(key, fmt::format("[{}]", fmt::join(value, ", ")));
+  }
+  /// Left out where it is what it usually is.
+  void usual(std::string_view key, const double& value, double usual) {
+    if (value != usual) (*this)(key, value);
+  }
+  void usual(std::string_view key, const float& value, float usual) {
+    if (value != usual) (*this)(key, value);
+  }
+  void usual(std::string_view key, const bool& value, bool usual) {
+    if (value != usual) line(key, value ? "true" : "false");
+  }
   template <class Enum, std::size_t count>
   void operator()(std::string_view key, const Enum& value, const Words<Enum, count>& words) {
     for (const auto& [word, meaning] : words)
@@ -100,7 +129,7 @@ class MapWriter {
   void table(std::string_view key, const Visit& visit) {
     MapWriter inner(path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key));
     visit(inner);
-    inner_ += inner.text();
+    if (!inner.lines_.empty() || !inner.inner_.empty()) inner_ += inner.text();
   }
 
   [[nodiscard]] std::string text() const {

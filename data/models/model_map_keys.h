@@ -94,11 +94,15 @@ void visit_tensors(Keys& keys, StackMap& stack) {
   keys("token_types", stack.token_types);
   keys("embedding_norm", stack.embedding_norm);
   keys("self_norm", stack.self_norm);
+  keys("embedding_projection", stack.embedding_projection);
   keys("query", stack.self.query);
   keys("key", stack.self.key);
   keys("value", stack.self.value);
   keys("output", stack.self.output);
   keys("fusion", stack.self.fusion, fusion_words);
+  keys("query_norm", stack.query_norm);
+  keys("key_norm", stack.key_norm);
+  keys("self_added_norm", stack.self_added_norm);
   keys("cross_norm", stack.cross_norm);
   keys("cross_query", stack.cross.query);
   keys("cross_key", stack.cross.key);
@@ -109,7 +113,15 @@ void visit_tensors(Keys& keys, StackMap& stack) {
   keys("widen", stack.widen);
   keys("gate", stack.gate);
   keys("narrow", stack.narrow);
+  keys("feed_forward_added_norm", stack.feed_forward_added_norm);
   keys("final_norm", stack.final_norm);
+}
+
+template <class Keys>
+void visit_others(Keys& keys, OthersMap& others) {
+  keys("layers", others.layers);
+  keys("window", others.window);
+  keys.table("positions", [&](Keys& inner) { visit_positions(inner, others.positions); });
 }
 
 template <class Keys>
@@ -122,17 +134,24 @@ void visit_stack(Keys& keys, StackMap& stack) {
   keys("kv_heads", stack.block.kv_heads);
   keys("d_head", stack.block.d_head);
   keys("score_scale", stack.block.score_scale);
+  keys.usual("soft_cap", stack.block.soft_cap, 0.0);
   keys("causal", stack.block.causal);
   keys("window", stack.block.window);
   keys("norm", stack.norm, norm_words);
   keys("norm_eps", stack.norm_eps);
+  keys.usual("norm_offset", stack.norm_offset, 0.0F);
   keys("norm_place", stack.block.norm_place, norm_place_words);
+  keys("self_norm_from", stack.self_norm_from);
+  keys.usual("norm_by_head", stack.norm_by_head, true);
+  keys.usual("residual_scale", stack.block.residual_scale, 1.0F);
   keys("parallel", stack.block.parallel);
   keys("activation", stack.block.activation, activation_words);
   keys("in_out", stack.in_out);
   keys("word_scale", stack.word_scale);
+  keys("d_embedding", stack.d_embedding);
   keys("token_type_count", stack.token_type_count);
   keys.table("positions", [&](Keys& inner) { visit_positions(inner, stack.positions); });
+  keys.table("others", [&](Keys& inner) { visit_others(inner, stack.others); });
   keys.table("tensors", [&](Keys& inner) { visit_tensors(inner, stack); });
 }
 
@@ -143,6 +162,7 @@ void visit_prediction(Keys& keys, PredictionMap& prediction) {
   keys("transform_norm", prediction.transform_norm);
   keys("activation", prediction.activation, activation_words);
   keys("state_scale", prediction.state_scale);
+  keys.usual("soft_cap", prediction.soft_cap, 0.0F);
 }
 
 }  // namespace headwave

@@ -7,19 +7,12 @@
 #include <fmt/format.h>
 
 #include "../../core/attention/bias_terms.h"
+#include "layer_weights.h"
 #include "tensor_reader.h"
 
 namespace headwave {
 
 namespace {
-
-/// "h.{layer}.ln_1.weight" with its number.
-std::string at_layer(std::string name, Index layer) {
-  constexpr std::string_view mark = "{layer}";
-  for (auto at = name.find(mark); at != std::string::npos; at = name.find(mark))
-    name.replace(at, mark.size(), fmt::format("{}", layer));
-  return name;
-}
 
 /// Whether a name is one of a pattern's, where "*" stands for any text.
 bool matches(std::string_view name, std::string_view pattern) {
@@ -31,94 +24,9 @@ bool matches(std::string_view name, std::string_view pattern) {
   return false;
 }
 
-/// `count` outputs of a linear map, from `first` on.
-Linear outputs(const Linear& fused, Index first, Index count) {
-  if (fused.empty()) return {};
-  Linear part = fused;
-  const MatrixView32& w = fused.weight;
-  part.weight = fused.in_out ? MatrixView32(w.middleCols(first, count)) : MatrixView32(w.middleRows(first, count));
-  if (!fused.bias.empty()) part.bias = VectorView32(fused.bias.data() + first, count);
-  return part;
-}
-
-/// Query (0), key (1) or value (2) of every head, where heads come one after another with all three: a copy.
-Linear heads_of(const Linear& fused, Index which, const BlockSpec& block, ModelStorage& storage) {
-  if (fused.empty()) return {};
-  const Index width = block.d_head;
-  Matrix32 weight(block.heads * width, fused.weight.cols());
-  Vector32 bias(fused.bias.empty() ? 0 : weight.rows());
-  for (Index head = 0; head < block.heads; ++head) {
-    const Index from = (3 * head + which) * width;
-    weight.middleRows(head * width, width) = fused.weight.middleRows(from, width);
-    if (bias.size() > 0) bias.segment(head * width, width) = fused.bias.segment(from, width);
-  }
-  storage.matrices.push_back(std::move(weight));
-  storage.vectors.push_back(std::move(bias));
-  return {storage.matrices.back(), storage.vectors.back()};
-}
-
-AttentionWeights attention(TensorReader& reader, const AttentionNames& names, const StackMap& stack) {
-  if (names.empty()) return {};
-  const BlockSpec& block = stack.block;
-  const Index in = stack.d_model;
-  const Index q = block.heads * block.d_head;
-  const Index kv = block.kv_heads * block.d_head;
-  AttentionWeights weights;
-  switch (names.fusion) {
-    case Fusion::none:
-      weights.query = reader.linear(names.query, q, in, stack.in_out);
-      weights.key = reader.linear(names.key, kv, in, stack.in_out);
-      weights.value = reader.linear(names.value, kv, in, stack.in_out);
-      break;
-    case Fusion::qkv: {
-      const Linear fused = reader.linear(names.query, q + 2 * kv, in, stack.in_out);
-      weights.query = outputs(fused, 0, q);
-      weights.key = outputs(fused, q, kv);
-      weights.value = outputs(fused, q + kv, kv);
-      break;
-    }
-    case Fusion::kv: {
-      weights.query = reader.linear(names.query, q, in, stack.in_out);
-      const Linear fused = reader.linear(names.key, 2 * kv, in, stack.in_out);
-      weights.key = outputs(fused, 0, kv);
-      weights.value = outputs(fused, kv, kv);
-      break;
-    }
-    case Fusion::qkv_by_head: {
-      const Linear fused = reader.linear(names.query, 3 * q, in, false);
-      weights.query = heads_of(fused, 0, block, *reader.storage());
-      weights.key = heads_of(fused, 1, block, *reader.storage());
-      weights.value = heads_of(fused, 2, block, *reader.storage());
-      break;
-    }
-  }
-  weights.output = reader.linear(names.output, stack.d_model, q, stack.in_out);
-  return weights;
-}
-
-TensorNames numbered(const TensorNames& names, Index layer) {
-  return {at_layer(names.weight, layer), at_layer(names.bias, layer)};
-}
-
-AttentionNames numbered(const AttentionNames& names, Index layer) {
-  return {numbered(names.query, layer), numbered(names.key, layer), numbered(names.value, layer),
-          numbered(names.output, layer), names.fusion};
-}
-
-Block block(TensorReader& reader, const StackMap& stack, Index layer) {
-  const auto linear = [&](const TensorNames& names, Index out, Index in) {
-    return reader.linear(numbered(names, layer), out, in, stack.in_out);
-  };
-  Block block;
-  block.self = attention(reader, numbered(stack.self, layer), stack);
-  block.self_norm = reader.norm(numbered(stack.self_norm, layer), stack);
-  block.cross = attention(reader, numbered(stack.cross, layer), stack);
-  block.cross_norm = reader.norm(numbered(stack.cross_norm, layer), stack);
-  block.feed_forward_norm = reader.norm(numbered(stack.feed_forward_norm, layer), stack);
-  block.feed_forward = {linear(stack.widen, stack.d_feed_forward, stack.d_model),
-                        linear(stack.gate, stack.d_feed_forward, stack.d_model),
-                        linear(stack.narrow, stack.d_model, stack.d_feed_forward)};
-  return block;
+/// Of words and positions.
+Index embedded_width(const StackMap& map) {
+  return map.d_embedding > 0 ? map.d_embedding : map.d_model;
 }
 
 /// The position table, made where it is not stored, or the position term of a stack.
@@ -128,7 +36,7 @@ void set_positions(TensorReader& reader, const StackMap& map, Index longest, Sta
     case PositionKind::none:
       return;
     case PositionKind::table: {
-      const MatrixView32 table = reader.matrix(positions.table, positions.rows, map.d_model);
+      const MatrixView32 table = reader.matrix(positions.table, positions.rows, embedded_width(map));
       if (!table.empty()) stack.embedding.positions = table.bottomRows(positions.rows - positions.first_row);
       return;
     }
@@ -167,31 +75,39 @@ Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   }
   // Nor is a slope made for each of a million heads, or an angle for each of a million channels.
   constexpr Index most_heads = Index{1} << 16U;
-  if (const Index most = std::max({map.block.heads, map.block.d_head, map.positions.rotary.channels});
+  if (const Index most = std::max(
+          {map.block.heads, map.block.d_head, map.positions.rotary.channels, map.others.positions.rotary.channels});
       most > most_heads) {
     reader.add_problem(fmt::format("{} heads of width {} are expected, at most {} of either are read", map.block.heads,
                                    map.block.d_head, most_heads));
     return stack;
   }
-  stack.embedding.words = reader.matrix(map.words, map.vocabulary, map.d_model);
+  const Index embedded = embedded_width(map);
+  stack.embedding.words = reader.matrix(map.words, map.vocabulary, embedded);
   stack.embedding.word_scale = map.word_scale;
   if (!map.token_types.empty())
-    stack.embedding.token_types = reader.matrix(map.token_types, map.token_type_count, map.d_model);
-  stack.embedding.norm = reader.norm(map.embedding_norm, map);
+    stack.embedding.token_types = reader.matrix(map.token_types, map.token_type_count, embedded);
+  stack.embedding.norm = reader.norm(map.embedding_norm, map, embedded);
+  stack.embedding.projection = reader.linear(map.embedding_projection, map.d_model, embedded, map.in_out);
   set_positions(reader, map, longest, stack);
-  for (Index layer = 0; layer < map.layers; ++layer) stack.blocks.push_back(block(reader, map, layer));
-  stack.final_norm = reader.norm(map.final_norm, map);
+  stack.others = {map.others.layers, map.others.window, nullptr};
+  if (map.others.positions.kind == PositionKind::rotary)
+    stack.others.position_term = std::make_shared<RotaryTerm>(map.others.positions.rotary);
+  for (Index layer = 0; layer < map.layers; ++layer) stack.blocks.push_back(layer_weights(reader, map, layer));
+  stack.final_norm = reader.norm(map.final_norm, map, map.d_model);
   return stack;
 }
 
 PredictionHead prediction_of(TensorReader& reader, const PredictionMap& map, const StackMap& last) {
   PredictionHead head;
   if (map.words.empty()) return head;
-  head.transform = reader.linear(map.transform, last.d_model, last.d_model, last.in_out);
+  const Index width = map.transform.empty() ? last.d_model : embedded_width(last);
+  head.transform = reader.linear(map.transform, width, last.d_model, last.in_out);
   head.activation = map.activation;
-  head.transform_norm = reader.norm(map.transform_norm, last);
+  head.transform_norm = reader.norm(map.transform_norm, last, width);
   head.state_scale = map.state_scale;
-  head.words = reader.linear(map.words, last.vocabulary, last.d_model, false);
+  head.soft_cap = map.soft_cap;
+  head.words = reader.linear(map.words, last.vocabulary, width, false);
   return head;
 }
 

@@ -22,7 +22,7 @@ double yarn_attention_factor(const ModelConfig& scaling, double factor) {
 
 void set_scaling(RotaryOptions& rotary, const ModelConfig& scaling, const ModelConfig& config) {
   const std::string type = scaling.text_or("rope_type", scaling.text_or("type", ""));
-  if (type == "default") return;
+  if (type == "default" || (type.empty() && !scaling.has("factor"))) return;
   if (type == "linear")
     rotary.scaling = RotaryScaling::linear;
   else if (type == "dynamic")
@@ -58,25 +58,44 @@ void set_scaling(RotaryOptions& rotary, const ModelConfig& scaling, const ModelC
   rotary.attention_factor = yarn_attention_factor(scaling, rotary.factor);
 }
 
+/// How many channels turn.
+Index turning_channels(const ModelConfig& config, const ModelConfig* parameters, Index d_head,
+                       const RotaryDefaults& usual) {
+  constexpr const char* key = "partial_rotary_factor";
+  double share = config.positive_or(usual.partial_key, usual.share);
+  if (config.has(key)) share = config.positive(key);
+  if (parameters != nullptr && parameters->has(key)) share = parameters->positive(key);
+  if (share > 1 || (share != 1 && !usual.partial))
+    config.fail(fmt::format("'{}' is {}, which is not known here; give a map (--map FILE.toml)", key, share));
+  const auto channels = static_cast<Index>(static_cast<double>(d_head) * share);
+  if (channels < 2 || channels % 2 != 0)
+    config.fail(
+        fmt::format("{} channels of heads of width {} cannot turn in pairs; rotary positions need an even number",
+                    channels, d_head));
+  return channels;
+}
+
 }  // namespace
 
-RotaryOptions rotary_options(const ModelConfig& config, Index d_head) {
+RotaryOptions rotary_options(const ModelConfig& config, Index d_head, const RotaryDefaults& usual) {
   RotaryOptions rotary;
-  rotary.channels = d_head;
-  if (d_head % 2 != 0)
-    config.fail(fmt::format("heads of width {} cannot turn in pairs; rotary positions need an even head_dim", d_head));
-  if (config.has("partial_rotary_factor") && config.positive("partial_rotary_factor") != 1.0)
-    config.fail("'partial_rotary_factor' is not 1, which is not known here; give a map (--map FILE.toml)");
   if (config.has("rope_parameters") && config.has("rope_scaling"))
     config.fail("both 'rope_parameters' and 'rope_scaling' are there; expected one of them, since they may differ");
-  if (config.has("rope_parameters")) {
-    const ModelConfig parameters = config.object("rope_parameters");
-    rotary.base = parameters.positive_or("rope_theta", config.positive_or("rope_theta", 10000));
-    set_scaling(rotary, parameters, config);
+  rotary.base = config.positive_or(usual.base_key, usual.base);
+  if (!config.has("rope_parameters")) {
+    rotary.channels = turning_channels(config, nullptr, d_head, usual);
+    if (config.has("rope_scaling") && usual.scaled) set_scaling(rotary, config.object("rope_scaling"), config);
     return rotary;
   }
-  rotary.base = config.positive_or("rope_theta", 10000);
-  if (config.has("rope_scaling")) set_scaling(rotary, config.object("rope_scaling"), config);
+  const ModelConfig all = config.object("rope_parameters");
+  if (usual.group != nullptr && !all.has(usual.group)) {
+    rotary.channels = turning_channels(config, nullptr, d_head, usual);
+    return rotary;
+  }
+  const ModelConfig parameters = usual.group != nullptr ? all.object(usual.group) : all;
+  rotary.channels = turning_channels(config, &parameters, d_head, usual);
+  rotary.base = parameters.positive_or("rope_theta", rotary.base);
+  set_scaling(rotary, parameters, config);
   return rotary;
 }
 

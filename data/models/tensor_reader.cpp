@@ -53,10 +53,14 @@ Linear TensorReader::linear(const TensorNames& names, Index out, Index in, bool 
   return linear;
 }
 
-Norm TensorReader::norm(const TensorNames& names, const StackMap& stack) {
+Norm TensorReader::norm(const TensorNames& names, const StackMap& stack, Index width) {
   if (names.empty()) return {};
-  return {vector(names.weight, stack.d_model), names.bias.empty() ? VectorView32() : vector(names.bias, stack.d_model),
-          stack.norm_eps, stack.norm};
+  VectorView32 scale = vector(names.weight, width);
+  if (stack.norm_offset != 0 && !scale.empty()) {
+    storage_->vectors.emplace_back(scale.array() + stack.norm_offset);
+    scale = storage_->vectors.back();
+  }
+  return {scale, names.bias.empty() ? VectorView32() : vector(names.bias, width), stack.norm_eps, stack.norm};
 }
 
 }  // namespace headwave

@@ -31,8 +31,8 @@ class TensorReader {
   VectorView32 vector(const std::string& name, Index size);
   /// @param in_out  the weight is stored as (in, out); else as (out, in)
   Linear linear(const TensorNames& names, Index out, Index in, bool in_out);
-  /// (d_model of the stack)
-  Norm norm(const TensorNames& names, const StackMap& stack);
+  /// @param width  channels of the norm
+  Norm norm(const TensorNames& names, const StackMap& stack, Index width);
 
   void add_problem(std::string problem) { problems_.push_back(std::move(problem)); }
 

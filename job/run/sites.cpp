@@ -18,6 +18,7 @@ std::string no_chain(const Stack& stack, const Document& document, const Site& s
   for (const Index layer : site.grid.layers)
     if (layer >= stack.layers() || stack.blocks[static_cast<std::size_t>(layer)].self.query.empty())
       return "no query and key weights";
+  if (stack.normalises_heads()) return "queries and keys are normalised after projection: no W_Q W_K^T says what meets";
   return site.length < 2 ? "documents of one token have no waves" : "";
 }
 

@@ -122,6 +122,10 @@ void capture_states(const Model& model, const Source& source, const std::filesys
     throw ShapeError(
         fmt::format("a {} adds positions ({}) to its scores, which queries and keys do not hold; store its states",
                     model.family, term->name()));
+  if (options.projections && (model.stack.block.soft_cap > 0 || !model.stack.others.layers.empty()))
+    throw ShapeError(fmt::format(
+        "a {} caps scores, or its layers look differently far, which queries and keys do not hold; store its states",
+        model.family));
   require_one_length(source);
   const StoredLayout layout{captured_layers(model, options), !options.projections, options.projections, options.half,
                             options.packing};

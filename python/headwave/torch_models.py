@@ -112,6 +112,12 @@ class Watch:
     def _refuse(self, module: torch.nn.Module) -> None:
         if self.about.pairs:
             raise ShapeError(f"{type(module).__name__}: an encoder-decoder; expected a model that reads one sequence")
+        if "{layer}" not in self.about.query:
+            raise ShapeError(f"{type(module).__name__}: its layers are one module, which does not say which layer runs; "
+                             "give its folder in place of it")
+        if self.projections and self.about.only_states:
+            raise ShapeError(f"{type(module).__name__}: its queries and keys are normalised, its scores capped or its layers "
+                             "differ, which queries and keys do not hold; capture its states")
         if self.projections and self.about.adds_to_scores:
             raise ShapeError(f"{type(module).__name__}: its positions are added to the scores, which queries and keys do not "
                              "tell; capture states (what='states')")

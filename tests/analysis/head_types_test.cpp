@@ -122,7 +122,7 @@ Vector direct_scores(const Matrix& a, const Document& document, AttentionKind ki
   const Index queries = a.rows(), keys = a.cols();
   const std::vector<std::int32_t>& ids = document.ids;
   const auto allowed = [&](Index i, Index j) {
-    return (kind != AttentionKind::causal || j <= i) && (window == 0 || i - j < window);
+    return (kind != AttentionKind::causal || j <= i) && (window == 0 || std::abs(i - j) < window);
   };
   std::array<Mean, head_scores> mean;
   const auto add = [&](HeadScore score, double value) { mean[static_cast<std::size_t>(score)].add(value); };

@@ -137,13 +137,13 @@ TEST_CASE("a config that changes the arithmetic in ways no map says is refused b
   for (const std::string key : {"embedding_multiplier", "residual_multiplier", "attention_multiplier", "logits_scaling",
                                 "attn_logit_softcapping", "query_pre_attn_scalar", "some_key_of_the_future"}) {
     CAPTURE(key);
-    CHECK_THROWS_WITH(model_check(edited("llama", "granite", ", \"" + key + "\": 12.0")),
+    CHECK_THROWS_WITH(model_check(edited("llama", "x", ", \"" + key + "\": 12.0")),
                       ContainsSubstring("'" + key + "'") && ContainsSubstring("no map is proposed"));
   }
   CHECK_THROWS_WITH(model_check(edited("llama", "x", ", \"a_scale\": 2, \"b_cap\": 3")),
                     ContainsSubstring("'a_scale', 'b_cap'"));
-  // Nothing in the config of Gemma 1 tells it from a Llama.
-  CHECK_THROWS_WITH(model_check(edited("llama", "gemma", "")), ContainsSubstring("1 + weight"));
+  // Nothing in the config of VaultGemma tells it from a Llama.
+  CHECK_THROWS_WITH(model_check(edited("llama", "vaultgemma", "")), ContainsSubstring("1 + weight"));
   CHECK_THROWS_WITH(model_check(edited("llama", "helium", "")), ContainsSubstring("neighbours"));
   CHECK_THROWS_WITH(model_check(edited("llama", "x", ", \"token_dropout\": 0.1")),
                     ContainsSubstring("'token_dropout'"));

@@ -1,6 +1,6 @@
 """Tiny random checkpoints of many transformer families and what transformers computes with them.
 
-    python make_families.py OUT_DIR
+    python make_families.py OUT_DIR [FAMILY ...]
 
 Writes OUT_DIR/<family>/{config.json, model.safetensors, expected.safetensors}; families with rotary positions also get
 config_legacy.json, the same settings as spelled before transformers 5 (rope_theta, rope_scaling). Nothing is
@@ -14,7 +14,7 @@ right in a batch with full; only its 7 valid rows are kept); T tokens, d = d_mod
   {case}.logits (T, vocab)
   {case}.attention_input (layers, T, d)   what the q, k, v projections of self-attention read, after a norm before them
   {case}.position_bias (heads, T, T)      Bloom: what is added to the scaled scores, before masking
-  {case}.inv_freq (head_dim / 2)          rotary families: inverse frequencies, radians per token
+  {case}.inv_freq (channels that turn / 2)  rotary families with one base: inverse frequencies, radians per token
   {case}.rope_factor (1)                  rotary families: multiplier of cosines and sines
 Encoder-decoders, decoder of S = 5 (short) or 11 (full) tokens:
   {case}.ids (T)  {case}.decoder_ids (S)  {case}.logits (S, vocab)
@@ -45,6 +45,19 @@ LLAMA = ROPE + "head_dim attention_bias mlp_bias"
 T5 = ("model_type architectures vocab_size d_model d_kv d_ff num_layers num_decoder_layers num_heads "
       "is_encoder_decoder relative_attention_num_buckets relative_attention_max_distance feed_forward_proj "
       "layer_norm_epsilon pad_token_id decoder_start_token_id tie_word_embeddings")
+GPT = "model_type architectures vocab_size tie_word_embeddings "
+NEOX = (GPT + "hidden_size num_hidden_layers num_attention_heads intermediate_size hidden_act max_position_embeddings "
+        "layer_norm_eps use_parallel_residual rope_parameters attention_bias")
+OPT = (GPT + "hidden_size num_hidden_layers num_attention_heads ffn_dim activation_function max_position_embeddings "
+       "do_layer_norm_before enable_bias word_embed_proj_dim _remove_final_layer_norm layer_norm_elementwise_affine")
+QWEN3 = ROPE + "head_dim attention_bias use_sliding_window sliding_window max_window_layers layer_types"
+GEMMA2 = (ROPE.replace("hidden_act", "hidden_activation") + "head_dim attention_bias query_pre_attn_scalar "
+          "sliding_window layer_types final_logit_softcapping attn_logit_softcapping use_bidirectional_attention")
+SMOLLM3 = ROPE + ("attention_bias mlp_bias use_sliding_window sliding_window no_rope_layers no_rope_layer_interval "
+                  "layer_types pad_token_id")
+MODERNBERT = (GPT + "hidden_size intermediate_size num_hidden_layers num_attention_heads hidden_activation "
+              "max_position_embeddings norm_eps norm_bias attention_bias layer_types rope_parameters local_attention "
+              "mlp_bias decoder_bias classifier_bias classifier_activation pad_token_id")
 BART = ("model_type architectures vocab_size d_model encoder_layers decoder_layers encoder_attention_heads "
         "decoder_attention_heads encoder_ffn_dim decoder_ffn_dim activation_function max_position_embeddings "
         "scale_embedding is_encoder_decoder pad_token_id decoder_start_token_id tie_word_embeddings")
@@ -68,6 +81,30 @@ def scaled_llama(scaling, positions):
     """A still smaller Llama: two heads, wider together than the model, one key-value head, one kind of scaling."""
     return llama_sizes(hidden_size=16, num_attention_heads=2, num_key_value_heads=1, head_dim=16, intermediate_size=24,
                        max_position_embeddings=positions, rope_parameters=dict(rope_theta=100.0, **scaling))
+
+
+def small_llama(**more):
+    """Heads of six channels unless said, on a text of whatever length."""
+    return dict(dict(hidden_size=24, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+                     intermediate_size=28, max_position_embeddings=32, rms_norm_eps=1e-3, pad_token_id=0,
+                     bos_token_id=1, eos_token_id=2, rope_parameters=dict(rope_type="default", rope_theta=500.0)), **more)
+
+
+def gpt_sizes(**more):
+    return dict(dict(n_embd=24, n_layer=2, n_head=4, n_positions=FULL, layer_norm_epsilon=1e-3), **more)
+
+
+def neox_sizes(**more):
+    return dict(dict(hidden_size=24, num_hidden_layers=2, num_attention_heads=4, intermediate_size=28,
+                     max_position_embeddings=FULL, layer_norm_eps=1e-3), **more)
+
+
+def modernbert_sizes(**more):
+    return dict(dict(hidden_size=24, intermediate_size=28, num_hidden_layers=3, num_attention_heads=4,
+                     max_position_embeddings=32, norm_eps=1e-3, local_attention=6, pad_token_id=0, bos_token_id=1,
+                     eos_token_id=2, cls_token_id=1, sep_token_id=2,
+                     rope_parameters={"full_attention": dict(rope_type="default", rope_theta=800.0),
+                                      "sliding_attention": dict(rope_type="default", rope_theta=50.0)}), **more)
 
 
 def t5_sizes(**more):
@@ -122,6 +159,58 @@ FAMILIES = {
     "marian": ("MarianMTModel", bart_sizes(d_model=20, scale_embedding=True, activation_function="swish",
                                            pad_token_id=WORDS - 1, decoder_start_token_id=WORDS - 1),
                BART + " share_encoder_decoder_embeddings"),
+    "gpt-neox": ("GPTNeoXForCausalLM", neox_sizes(rope_parameters=dict(
+        rope_type="default", rope_theta=300.0, partial_rotary_factor=0.7)), NEOX),
+    "gpt-neox-sequential": ("GPTNeoXForCausalLM", neox_sizes(
+        use_parallel_residual=False, attention_bias=False, num_attention_heads=3, hidden_act="gelu_new",
+        rope_parameters=dict(rope_type="default", rope_theta=300.0, partial_rotary_factor=1.0)), NEOX),
+    "gptj": ("GPTJForCausalLM", gpt_sizes(n_head=3, rotary_dim=4, n_inner=28),
+             GPT + "n_embd n_layer n_head n_inner n_positions rotary_dim activation_function layer_norm_epsilon"),
+    "gpt-neo": ("GPTNeoForCausalLM", dict(
+        hidden_size=24, num_layers=2, num_heads=4, intermediate_size=28, max_position_embeddings=FULL, window_size=5,
+        attention_types=[[["global", "local"], 1]], layer_norm_epsilon=1e-3),
+        GPT + "hidden_size num_layers num_heads intermediate_size max_position_embeddings window_size attention_types "
+        "activation_function layer_norm_epsilon"),
+    "openai-gpt": ("OpenAIGPTLMHeadModel", gpt_sizes(),
+                   GPT + "n_embd n_layer n_head n_positions afn layer_norm_epsilon"),
+    "opt": ("OPTForCausalLM", dict(hidden_size=24, num_hidden_layers=2, num_attention_heads=4, ffn_dim=28,
+                                   max_position_embeddings=FULL), OPT),
+    "opt-post": ("OPTForCausalLM", dict(hidden_size=24, num_hidden_layers=2, num_attention_heads=3, ffn_dim=28,
+                                        max_position_embeddings=FULL, do_layer_norm_before=False, enable_bias=False,
+                                        activation_function="gelu"), OPT),
+    "qwen3": ("Qwen3ForCausalLM", small_llama(head_dim=10), QWEN3),
+    "qwen3-window": ("Qwen3ForCausalLM", small_llama(
+        head_dim=10, attention_bias=True, use_sliding_window=True, sliding_window=5, max_window_layers=1), QWEN3),
+    "gemma": ("GemmaForCausalLM", small_llama(head_dim=10, num_key_value_heads=1), ROPE + "head_dim attention_bias"),
+    "gemma2": ("Gemma2ForCausalLM", small_llama(
+        head_dim=10, query_pre_attn_scalar=7, sliding_window=5, attn_logit_softcapping=2.5, final_logit_softcapping=3.0),
+        GEMMA2),
+    "gemma3": ("Gemma3ForCausalLM", small_llama(
+        head_dim=10, num_hidden_layers=3, query_pre_attn_scalar=7, sliding_window=5,
+        layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+        rope_parameters={"full_attention": dict(rope_type="linear", factor=2.0, rope_theta=700.0),
+                         "sliding_attention": dict(rope_type="default", rope_theta=60.0)}), GEMMA2),
+    "phi3": ("Phi3ForCausalLM", small_llama(
+        sliding_window=5, rope_parameters=dict(rope_type="default", rope_theta=500.0, partial_rotary_factor=0.7)),
+        ROPE + "sliding_window pad_token_id"),
+    "olmo2": ("Olmo2ForCausalLM", small_llama(), ROPE + "attention_bias"),
+    "granite": ("GraniteForCausalLM", small_llama(
+        attention_bias=True, mlp_bias=True, embedding_multiplier=3.0, logits_scaling=2.5, residual_multiplier=0.6,
+        attention_multiplier=0.3), ROPE + "attention_bias mlp_bias embedding_multiplier logits_scaling "
+        "residual_multiplier attention_multiplier"),
+    "smollm3": ("SmolLM3ForCausalLM", small_llama(num_hidden_layers=3, no_rope_layers=[1, 0, 1]), SMOLLM3),
+    "smollm3-window": ("SmolLM3ForCausalLM", small_llama(
+        no_rope_layer_interval=2, use_sliding_window=True, sliding_window=5), SMOLLM3),
+    "modernbert": ("ModernBertForMaskedLM", modernbert_sizes(), MODERNBERT),
+    "modernbert-biased": ("ModernBertForMaskedLM", modernbert_sizes(
+        num_hidden_layers=2, layer_types=["sliding_attention", "full_attention"], local_attention=8, norm_bias=True,
+        attention_bias=True, mlp_bias=True, classifier_bias=True, decoder_bias=False, classifier_activation="silu",
+        hidden_activation="gelu_new"), MODERNBERT),
+    "electra": ("ElectraForMaskedLM", dict(bert_sizes(24), embedding_size=14, max_position_embeddings=FULL,
+                                           hidden_act="relu", layer_norm_eps=1e-3), BERT + " embedding_size"),
+    "albert": ("AlbertForMaskedLM", dict(bert_sizes(24), num_hidden_layers=3, embedding_size=14, intermediate_size=28,
+                                         max_position_embeddings=FULL, layer_norm_eps=1e-3),
+               BERT + " embedding_size num_hidden_groups inner_group_num"),
 }
 
 # Published configurations say these; transformers 5 drops them on reading or writes them back differently.
@@ -130,11 +219,12 @@ WRITTEN_OTHERWISE = {
     "t5-gated": {"tie_word_embeddings": False},  # says that lm_head is separate and that decoder states are not scaled
 }
 
-PADDED = ("distilbert", "llama")
+PADDED = ("distilbert", "llama", "modernbert")
 
 # Modules that read the input of self-attention and the query side of cross-attention (group: layer).
 SELF_READER = (r"\.(\d+)\.(?:attention\.q_lin|attention\.self\.query|attn\.c_attn|self_attn\.q_proj"
-               r"|self_attention\.query_key_value|layer\.0\.SelfAttention\.q)$")
+               r"|self_attention\.query_key_value|layer\.0\.SelfAttention\.q|attn\.attention\.q_proj|attn\.q_proj"
+               r"|attention\.query_key_value|self_attn\.qkv_proj|attn\.Wqkv)$")
 CROSS_READER = r"\.(\d+)\.(?:layer\.1\.EncDecAttention\.q|encoder_attn\.q_proj)$"
 
 
@@ -155,7 +245,8 @@ def model_of(family, seed):
             if family == "marian" and "embed_positions" in path:
                 continue  # sines and cosines, not stored
             # Weights large enough that attention is far from uniform; norms near one.
-            tensor.copy_(1 + 0.2 * noise if path in norms else 0.3 * noise)
+            centre = 0 if family.startswith("gemma") else 1
+            tensor.copy_(centre + 0.2 * noise if path in norms else 0.3 * noise)
             if "relative_attention_bias" in path:
                 tensor.copy_(noise)
     return model
@@ -177,6 +268,16 @@ def legacy_spelling(settings):
     """Before transformers 5: rope_theta on its own, rope_scaling null or without theta; the oldest say "type"."""
     scaling = dict(settings["rope_parameters"])
     legacy = {key: value for key, value in settings.items() if key != "rope_parameters"}
+    if "full_attention" in scaling:
+        everywhere, local = dict(scaling["full_attention"]), scaling["sliding_attention"]["rope_theta"]
+        theta = everywhere.pop("rope_theta")
+        if settings["model_type"] == "modernbert":
+            return dict(legacy, global_rope_theta=theta, local_rope_theta=local)
+        return dict(legacy, rope_theta=theta, rope_local_base_freq=local, rope_scaling=everywhere)
+    if settings["model_type"] == "gpt_neox":
+        return dict(legacy, rotary_emb_base=scaling["rope_theta"], rotary_pct=scaling["partial_rotary_factor"])
+    if "partial_rotary_factor" in scaling:
+        legacy["partial_rotary_factor"] = scaling.pop("partial_rotary_factor")
     legacy["rope_theta"] = scaling.pop("rope_theta")
     if scaling["rope_type"] == "default":
         return dict(legacy, rope_scaling=None)
@@ -209,6 +310,9 @@ class Witness:
                 self.watch(module, f"{stack}attention_input", int(found.group(1)))
             elif found := re.search(CROSS_READER, path):
                 self.watch(module, "cross_attention_input", int(found.group(1)))
+            elif path.endswith("albert_layers.0.attention.query"):  # one module for all layers
+                module.register_forward_pre_hook(
+                    lambda _, inputs: self.seen.update({("attention_input", len(self.seen)): inputs[0]}))
             elif path.endswith("block.0.layer.0.SelfAttention"):
                 module.register_forward_hook(
                     lambda _, inputs, output, stack=stack: self.seen.update({(f"{stack}position_bias", 0): output[1]}))
@@ -235,9 +339,10 @@ def single_stack(model, ids, mask):
     found = {name: value[0] for name, value in found.items()}
     if ("alibi", 0) in witness.seen:
         found["position_bias"] = witness.seen["alibi", 0][:model.config.n_head].expand(-1, count, -1)
-    if hasattr(model, "model") and hasattr(model.model, "rotary_emb"):
-        found["inv_freq"] = model.model.rotary_emb.inv_freq
-        found["rope_factor"] = torch.tensor([float(model.model.rotary_emb.attention_scaling)])
+    rotary = getattr(getattr(model, "gpt_neox", getattr(model, "model", None)), "rotary_emb", None)
+    if hasattr(rotary, "inv_freq"):
+        found["inv_freq"] = rotary.inv_freq
+        found["rope_factor"] = torch.tensor([float(rotary.attention_scaling)])
     return found
 
 
@@ -293,10 +398,12 @@ def expected_of(family, out, seed, config_file="config.json"):
     return expected
 
 
-def main(folder):
+def main(folder, *only):
     torch.set_num_threads(1)
     transformers.logging.set_verbosity_error()
     for seed, family in enumerate(FAMILIES, 1):
+        if only and family not in only:
+            continue
         out = pathlib.Path(folder) / family
         out.mkdir(parents=True, exist_ok=True)
         write_model(family, model_of(family, seed), out)
@@ -308,4 +415,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "../attention/document.h"
+#include "../numbers/matrix.h"
+#include "model.h"
+
+namespace headwave {
+
+/// The word embeddings of tokens, in order.
+/// @param document  what messages call it; empty: "document"
+/// @returns (T, d_embedding)
+/// @throws ShapeError if an id lies outside the vocabulary
+Matrix32 word_rows(const Embedding& embedding, const TokenSequence& tokens, const std::string& document);
+
+/// What enters the first block: the projection of norm(scale * word + position + token type 0), each where it exists.
+/// @returns (T, d_model)
+/// @throws ShapeError as word_rows()
+Matrix32 embedded_tokens(const Embedding& embedding, const TokenSequence& tokens, const std::string& document);
+
+}  // namespace headwave

@@ -1,0 +1,133 @@
+#include "layer_weights.h"
+
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace headwave {
+
+namespace {
+
+/// "h.{layer}.ln_1.weight" with its number.
+std::string at_layer(std::string name, Index layer) {
+  constexpr std::string_view mark = "{layer}";
+  for (auto at = name.find(mark); at != std::string::npos; at = name.find(mark))
+    name.replace(at, mark.size(), fmt::format("{}", layer));
+  return name;
+}
+
+/// `count` outputs of a linear map, from `first` on.
+Linear outputs(const Linear& fused, Index first, Index count) {
+  if (fused.empty()) return {};
+  Linear part = fused;
+  const MatrixView32& w = fused.weight;
+  part.weight = fused.in_out ? MatrixView32(w.middleCols(first, count)) : MatrixView32(w.middleRows(first, count));
+  if (!fused.bias.empty()) part.bias = VectorView32(fused.bias.data() + first, count);
+  return part;
+}
+
+/// Query (0), key (1) or value (2) of every head, where heads come one after another with all three: a copy.
+Linear heads_of(const Linear& fused, Index which, const BlockSpec& block, ModelStorage& storage) {
+  if (fused.empty()) return {};
+  const Index width = block.d_head;
+  Matrix32 weight(block.heads * width, fused.weight.cols());
+  Vector32 bias(fused.bias.empty() ? 0 : weight.rows());
+  for (Index head = 0; head < block.heads; ++head) {
+    const Index from = (3 * head + which) * width;
+    weight.middleRows(head * width, width) = fused.weight.middleRows(from, width);
+    if (bias.size() > 0) bias.segment(head * width, width) = fused.bias.segment(from, width);
+  }
+  storage.matrices.push_back(std::move(weight));
+  storage.vectors.push_back(std::move(bias));
+  return {storage.matrices.back(), storage.vectors.back()};
+}
+
+AttentionWeights attention(TensorReader& reader, const AttentionNames& names, const StackMap& stack) {
+  if (names.empty()) return {};
+  const BlockSpec& block = stack.block;
+  const Index in = stack.d_model;
+  const Index q = block.heads * block.d_head;
+  const Index kv = block.kv_heads * block.d_head;
+  AttentionWeights weights;
+  switch (names.fusion) {
+    case Fusion::none:
+      weights.query = reader.linear(names.query, q, in, stack.in_out);
+      weights.key = reader.linear(names.key, kv, in, stack.in_out);
+      weights.value = reader.linear(names.value, kv, in, stack.in_out);
+      break;
+    case Fusion::qkv: {
+      const Linear fused = reader.linear(names.query, q + 2 * kv, in, stack.in_out);
+      weights.query = outputs(fused, 0, q);
+      weights.key = outputs(fused, q, kv);
+      weights.value = outputs(fused, q + kv, kv);
+      break;
+    }
+    case Fusion::kv: {
+      weights.query = reader.linear(names.query, q, in, stack.in_out);
+      const Linear fused = reader.linear(names.key, 2 * kv, in, stack.in_out);
+      weights.key = outputs(fused, 0, kv);
+      weights.value = outputs(fused, kv, kv);
+      break;
+    }
+    case Fusion::qkv_by_head: {
+      const Linear fused = reader.linear(names.query, 3 * q, in, false);
+      weights.query = heads_of(fused, 0, block, *reader.storage());
+      weights.key = heads_of(fused, 1, block, *reader.storage());
+      weights.value = heads_of(fused, 2, block, *reader.storage());
+      break;
+    }
+  }
+  weights.output = reader.linear(names.output, stack.d_model, q, stack.in_out);
+  return weights;
+}
+
+/// Gate and widen, of one tensor or two.
+FeedForward feed_forward(TensorReader& reader, const StackMap& stack, const TensorNames& widen, const TensorNames& gate,
+                         const TensorNames& narrow) {
+  const Index wide = stack.d_feed_forward;
+  FeedForward weights;
+  if (!gate.empty() && gate.weight == widen.weight) {
+    const Linear fused = reader.linear(gate, 2 * wide, stack.d_model, stack.in_out);
+    weights.gate = outputs(fused, 0, wide);
+    weights.widen = outputs(fused, wide, wide);
+  } else {
+    weights.widen = reader.linear(widen, wide, stack.d_model, stack.in_out);
+    weights.gate = reader.linear(gate, wide, stack.d_model, stack.in_out);
+  }
+  weights.narrow = reader.linear(narrow, stack.d_model, wide, stack.in_out);
+  return weights;
+}
+
+TensorNames numbered(const TensorNames& names, Index layer) {
+  return {at_layer(names.weight, layer), at_layer(names.bias, layer)};
+}
+
+AttentionNames numbered(const AttentionNames& names, Index layer) {
+  return {numbered(names.query, layer), numbered(names.key, layer), numbered(names.value, layer),
+          numbered(names.output, layer), names.fusion};
+}
+
+}  // namespace
+
+Block layer_weights(TensorReader& reader, const StackMap& stack, Index layer) {
+  const auto norm = [&](const TensorNames& names, Index width) {
+    return reader.norm(numbered(names, layer), stack, width);
+  };
+  const Index d = stack.d_model, heads = stack.norm_by_head ? 1 : stack.block.heads;
+  Block block;
+  block.self = attention(reader, numbered(stack.self, layer), stack);
+  block.self.query_norm = norm(stack.query_norm, heads * stack.block.d_head);
+  block.self.key_norm = norm(stack.key_norm, (stack.norm_by_head ? 1 : stack.block.kv_heads) * stack.block.d_head);
+  if (layer >= stack.self_norm_from) block.self_norm = norm(stack.self_norm, d);
+  block.self_added_norm = norm(stack.self_added_norm, d);
+  block.cross = attention(reader, numbered(stack.cross, layer), stack);
+  block.cross_norm = norm(stack.cross_norm, d);
+  block.feed_forward_norm = norm(stack.feed_forward_norm, d);
+  block.feed_forward = feed_forward(reader, stack, numbered(stack.widen, layer), numbered(stack.gate, layer),
+                                    numbered(stack.narrow, layer));
+  block.feed_forward_added_norm = norm(stack.feed_forward_added_norm, d);
+  return block;
+}
+
+}  // namespace headwave

@@ -1,0 +1,110 @@
+"""Which keys of transformers' configurations headwave neither applies, nor refuses, nor is known to be harmless.
+
+    python check_config_keys.py HEADWAVE [FAMILY ...]
+
+For every golden of ./families the keys of its configuration class are walked. Each is given another value in config.json,
+and `HEADWAVE inspect --map DIR` asked again: a key is applied if the map changes, and refused if the message names it or a
+tensor that would then be expected. What is left must be named in HARMLESS below, with the reason; the rest is printed, and
+the exit status is 1. Run with transformers 5.23.0.
+"""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import transformers
+
+HARMLESS = set(
+    # bookkeeping, and what a checkpoint holds anyway
+    "architectures model_type transformers_version _name_or_path name_or_path dtype torch_dtype id2label label2id "
+    "problem_type num_labels output_attentions output_hidden_states return_dict chunk_size_feed_forward is_encoder_decoder "
+    "use_cache torchscript "
+    # how it is trained
+    "initializer_range initializer_factor initializer_cutoff_factor init_std layerdrop encoder_layerdrop decoder_layerdrop "
+    "dropout attention_dropout activation_dropout hidden_dropout hidden_dropout_prob attention_probs_dropout_prob "
+    "classifier_dropout classifier_dropout_prob attn_pdrop embd_pdrop resid_pdrop resid_dropout embed_dropout "
+    "embedding_dropout mlp_dropout dropout_rate qa_dropout seq_classif_dropout attn_dropout deterministic_flash_attn "
+    "sparse_prediction sparse_pred_ignore_index slow_but_exact pretraining_tp gradient_checkpointing "
+    # heads that are not run
+    "summary_type summary_use_proj summary_activation summary_first_dropout summary_last_dropout "
+    "summary_proj_to_labels classifier_pooling "
+    # tokens: ids come from the tokenizer; a masked pad never stands within a document
+    "bos_token_id eos_token_id cls_token_id sep_token_id decoder_start_token_id forced_eos_token_id forced_bos_token_id "
+    "pad_token_id "
+    # order of operations alone, the same numbers but for rounding
+    "reorder_and_upcast_attn "
+    # read by nothing in the model: DistilBERT's table is stored either way; Marian's and BART's own names of sizes
+    "sinusoidal_pos_embds num_hidden_layers share_encoder_decoder_embeddings decoder_vocab_size static_position_embeddings "
+    # windows that only count where their switch is on
+    "max_window_layers "
+    # follows from tie_word_embeddings, which is read
+    "scale_decoder_outputs "
+    # of T5: how feed_forward_proj, which is read, was taken apart
+    "dense_act_fn is_gated_act".split())
+
+
+def other(key, value):
+    """A value unlike what stands there, of its kind."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return value + 2
+    if isinstance(value, float):
+        return value * 1.5 + 0.25
+    if key == "layer_types":
+        swap = {"full_attention": "sliding_attention", "sliding_attention": "full_attention"}
+        return [swap[one] for one in value]
+    if key == "no_rope_layers":
+        return [1 - one for one in value]
+    if key == "attention_layers":
+        return value[::-1]
+    if key == "attention_types":
+        return [[["local", "global"], value[0][1]]]
+    if isinstance(value, str):
+        return "relu" if value != "relu" else "gelu"
+    if isinstance(value, dict):
+        return {one: other(one, inner) for one, inner in value.items()}
+    return True if value is None and key.startswith(("use_", "is_")) else 3
+
+
+def answer(headwave, folder):
+    run = subprocess.run([headwave, "inspect", "--map", str(folder)], capture_output=True, text=True)
+    return run.returncode, run.stdout, run.stderr
+
+
+def left_over(headwave, golden):
+    config = json.loads((golden / "config.json").read_text())
+    everything = transformers.CONFIG_MAPPING[config["model_type"]](**config).to_dict()
+    left = []
+    with tempfile.TemporaryDirectory() as work:
+        folder = pathlib.Path(work) / "model"
+        shutil.copytree(golden, folder)
+        before = answer(headwave, folder)
+        assert before[0] == 0, before
+        for key in sorted(set(everything) | set(config)):
+            if key in HARMLESS:
+                continue
+            (folder / "config.json").write_text(json.dumps(dict(config, **{key: other(key, everything.get(key))})))
+            code, text, message = answer(headwave, folder)
+            if code == 0 and text == before[1] and message == before[2]:
+                left.append(key)
+    return left
+
+
+def main(headwave, *only):
+    goldens = pathlib.Path(__file__).parent / "families"
+    failed = False
+    for golden in sorted(path.parent for path in goldens.glob("*/config.json")):
+        if only and golden.name not in only:
+            continue
+        left = left_over(headwave, golden)
+        failed |= bool(left)
+        print(golden.name, "neither applied, refused nor harmless: " + ", ".join(left) if left else "nothing left")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
