@@ -149,8 +149,8 @@ class Unigram final : public TokenModel {
       const double before = best[begin].score;
       const auto reach = [&](std::size_t length, std::int32_t id, double score) {
         Reached& there = best[begin + length];
-        if (there.id < 0 || score + before > there.score)
-          there = {static_cast<Sum>(score + before), id, static_cast<std::uint32_t>(begin)};
+        const auto sum = static_cast<Sum>(score + before);
+        if (there.id < 0 || sum > there.score) there = {sum, id, static_cast<std::uint32_t>(begin)};
       };
       bool has_character = false;
       pieces_.beginning(word.substr(begin), [&](std::size_t length, std::int32_t id) {

@@ -223,7 +223,8 @@ void set_direct(const Matrix& sources, const std::vector<Matrix>& weights, const
       double sum = 0, count = 0;
       for (Index i = 0; i < a.rows(); ++i) {
         const Index j = i + t;
-        if (j < 0 || j >= a.cols() || (kind == AttentionKind::causal && j > i) || (window > 0 && i - j >= window))
+        if (j < 0 || j >= a.cols() || (kind == AttentionKind::causal && j > i) ||
+            (window > 0 && std::abs(i - j) >= window))
           continue;
         sum += shares(i, j);
         count += 1;

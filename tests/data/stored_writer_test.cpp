@@ -120,7 +120,7 @@ TEST_CASE("float16: ties go to even, small numbers stay, and floats and doubles 
   const Hdf5File file(folder / "half.h5");
   std::string query;
   for (const Hdf5Node& node : file.tree())
-    if (query.empty() && node.path.find("query") != node.path.npos && node.dtype == "float16") query = node.path;
+    if (query.empty() && node.path.find("queries") != node.path.npos && node.dtype == "float16") query = node.path;
   REQUIRE(!query.empty());
   const std::vector<float> floats = file.floats(query);
   const std::vector<double> doubles = file.doubles(query);
