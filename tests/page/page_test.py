@@ -91,9 +91,9 @@ def shows_both_profiles(browser, address, first, second):
     """Of a comparison: what stands in both results, under the pointer."""
     browser.open(address + "#/L0H1/comparison")
     left, top, width, height = browser.run(place, "#view-comparison .drawing svg")
-    offsets = sorted(map(int, first))
-    for offset in (offsets[0], -3, 0, offsets[-1]):
-        browser.point(left + 52 + (width - 52 - 14) * (offset - offsets[0]) / (offsets[-1] - offsets[0]), top + height / 2)
+    reach = 64  # of the page; the figure's numbers end before
+    for offset in (-16, -3, 0, 16):
+        browser.point(left + 52 + (width - 52 - 14) * (offset + reach) / (2 * reach), top + height / 2)
         said = browser.run(tip).split("\n")
         shown = [line for line in said if line.startswith(("first", "second"))]
         near = len(shown) == 2 and all(abs(number(line) - profile[str(offset)]) <= 5e-4 * profile[str(offset)] for line, profile in zip(shown, (first, second)))
