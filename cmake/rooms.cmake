@@ -38,9 +38,12 @@ function(headwave_precompile owner target)
   endif()
 endfunction()
 
-# Some sources at once: what of Eigen, JSON and CLI11 several of them use is compiled for all. Names without linkage must differ.
+# Some sources at once (0: all): what of Eigen, JSON and CLI11 several of them use is compiled for all. Names without linkage must differ.
 function(headwave_together target sources)
   if(HEADWAVE_TOGETHER)
+    if(HEADWAVE_BATCH)
+      set(sources ${HEADWAVE_BATCH})
+    endif()
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${sources})
   endif()
 endfunction()
@@ -67,7 +70,7 @@ function(headwave_room name)
   else()
     headwave_precompile(headwave_core headwave_${name})
   endif()
-  headwave_together(headwave_${name} 6)
+  headwave_together(headwave_${name} 12)
 endfunction()
 
 function(headwave_program program folder)

@@ -16,8 +16,8 @@ namespace headwave {
 
 namespace {
 
-constexpr Index block = 2048;  ///< words at a time
-constexpr Index slab = 64;     ///< positions at a time
+constexpr Index words_at_a_time = 2048;
+constexpr Index slab = 64;  ///< positions at a time
 
 WordChances all_words(Index count) {
   std::vector<std::int32_t> ids(static_cast<std::size_t>(count));
@@ -89,8 +89,8 @@ Matrix EmbeddingMeans::by_one_norm(const Norm& norm) const {
     const Vector p_square = p.cast<double>().rowwise().squaredNorm();
     Vector alone = Vector::Zero(rows);
     Matrix with_words = Matrix::Zero(rows, d);
-    for (Index first = 0; first < count; first += block) {
-      const Index here = std::min(block, count - first);
+    for (Index first = 0; first < count; first += words_at_a_time) {
+      const Index here = std::min(words_at_a_time, count - first);
       Matrix32 u = words(first, here);
       if (centred) u.colwise() -= u.rowwise().mean().eval();
       const Vector u_square = u.cast<double>().rowwise().squaredNorm();
@@ -117,8 +117,8 @@ Matrix EmbeddingMeans::one_by_one(const Norm& own) const {
   const Index count = words_.chance.size();
   Matrix result = Matrix::Zero(length_, stack_.embedding.words.cols());
   parallel_for(length_, threads_, [&](Index n) {
-    for (Index first = 0; first < count; first += block) {
-      Matrix32 x = words(first, std::min(block, count - first)).rowwise() + stack_.embedding.positions.row(n);
+    for (Index first = 0; first < count; first += words_at_a_time) {
+      Matrix32 x = words(first, std::min(words_at_a_time, count - first)).rowwise() + stack_.embedding.positions.row(n);
       normalise(x, stack_.embedding.norm);
       normalise(x, own);
       result.row(n) += words_.chance.segment(first, x.rows()).transpose() * x.cast<double>();
@@ -132,21 +132,22 @@ Matrix EmbeddingMeans::covariance(const Norm& own) const {
   const Index d = stack_.embedding.words.cols(), count = words_.chance.size();
   const Eigen::RowVectorXf middle = stack_.embedding.positions.cast<double>().colwise().mean().cast<float>();
   const auto seen = [&](Index first) {
-    Matrix32 x = words(first, std::min(block, count - first)).rowwise() + middle;
+    Matrix32 x = words(first, std::min(words_at_a_time, count - first)).rowwise() + middle;
     normalise(x, stack_.embedding.norm);
     normalise(x, own);
     return x;
   };
   Eigen::RowVectorXd mean = Eigen::RowVectorXd::Zero(d);
-  for (Index first = 0; first < count; first += block) {
+  for (Index first = 0; first < count; first += words_at_a_time) {
     const Matrix32 x = seen(first);
     mean += words_.chance.segment(first, x.rows()).transpose() * x.cast<double>();
   }
   Matrix covariance = Matrix::Zero(d, d);
-  parallel_in_order((count + block - 1) / block, threads_, [&](Index b) -> std::function<void()> {
-    Matrix32 x = seen(b * block);
+  parallel_in_order((count + words_at_a_time - 1) / words_at_a_time, threads_, [&](Index b) -> std::function<void()> {
+    Matrix32 x = seen(b * words_at_a_time);
     x.rowwise() -= mean.cast<float>();
-    const Vector32 chance = (words_.chance.segment(b * block, x.rows()) * static_cast<double>(count)).cast<float>();
+    const Vector32 chance =
+        (words_.chance.segment(b * words_at_a_time, x.rows()) * static_cast<double>(count)).cast<float>();
     const Matrix32 part = x.transpose() * (chance.asDiagonal() * x);
     return [&covariance, part] { covariance += part.cast<double>(); };
   });

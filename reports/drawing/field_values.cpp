@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
+#include <variant>
 
 #include <fmt/format.h>
 
+#include "../../core/numbers/error.h"
 #include "visible_text.h"
 
 namespace headwave {
@@ -59,6 +62,17 @@ std::vector<Value> slice_of_pairs(const Result& result, std::string_view name, s
 }
 
 }  // namespace
+
+std::vector<double> as_doubles(const Field& field) {
+  return std::visit(
+      [&](const auto& values) -> std::vector<double> {
+        if constexpr (std::is_same_v<std::decay_t<decltype(values)>, std::vector<std::string>>)
+          throw ShapeError(fmt::format("{}: expected numbers, found texts", field.name));
+        else
+          return {values.begin(), values.end()};
+      },
+      field.values);
+}
 
 std::size_t place_of(const Field& field, std::string_view axis, std::string_view label) {
   const auto& labels = labels_of(field, axis);

@@ -23,6 +23,10 @@ const std::vector<std::uint8_t>& flags_of(const Result& result, std::string_view
 const std::vector<std::int64_t>& counts_of(const Result& result, std::string_view name,
                                            std::initializer_list<std::string_view> axes);
 
+/// The numbers of a Field, whatever they are kept as.
+/// @throws ShapeError if they are texts
+std::vector<double> as_doubles(const Field& field);
+
 /// Where along an axis of texts one of them stands.
 /// @throws ShapeError naming the text and those there are
 std::size_t place_of(const Field& field, std::string_view axis, std::string_view label);

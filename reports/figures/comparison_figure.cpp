@@ -19,14 +19,14 @@ constexpr const char *first_name = "comparison/first", *second_name = "compariso
                      *change_verdict_name = "comparison/verdict";
 constexpr std::size_t most_heads = 24;
 constexpr double names_room = 1.5;                     // inches left of the cells
-constexpr double usual_cell = 0.2, least_cell = 0.13;  // inches
+constexpr double usual_square = 0.2, least_square = 0.13;  // inches
 
 enum Verdict : std::uint8_t { within, beyond, no_interval, undefined };
 
 /// How many heads are shown: on a narrow page fewer.
 std::size_t room_for_heads(const FigureStyle& style) {
   const double page = layout_width(style);
-  return page > 0 ? std::clamp<std::size_t>(static_cast<std::size_t>((page - names_room) / least_cell), 1, most_heads)
+  return page > 0 ? std::clamp<std::size_t>(static_cast<std::size_t>((page - names_room) / least_square), 1, most_heads)
                   : most_heads;
 }
 
@@ -135,8 +135,8 @@ GnuplotFigure draw_comparison(const Result& result, const FigureOptions& options
   grid.right = 1.55;
   grid.top = 0.12;
   grid.bottom = 0.5;
-  grid = with_cells(grid, changes.rows.size(), changes.measures.size(), usual_cell, usual_cell, 3, options.style);
-  const double cell = grid.panel_width / across, height = std::max(least_cell, grid.panel_height / down);
+  grid = with_cells(grid, changes.rows.size(), changes.measures.size(), usual_square, usual_square, 3, options.style);
+  const double cell = grid.panel_width / across, height = std::max(least_square, grid.panel_height / down);
   grid.panel_height = down * height;
   Page page(grid, options.style);
   Panel& panel = page.panel(0, 0);

@@ -82,20 +82,9 @@ Part kept_part(const Result& result, const Field& field, const KeptArray& kept) 
   return part;
 }
 
-std::vector<double> numbers_of(const Field& field) {
-  return std::visit(
-      [&](const auto& values) -> std::vector<double> {
-        if constexpr (std::is_same_v<std::decay_t<decltype(values)>, std::vector<std::string>>)
-          throw ShapeError(fmt::format("{}: holds texts, expected numbers", field.name));
-        else
-          return {values.begin(), values.end()};
-      },
-      field.values);
-}
-
 /// The entries that are kept, row-major.
 std::vector<double> values_of(const Part& part) {
-  const std::vector<double> all = numbers_of(*part.field);
+  const std::vector<double> all = as_doubles(*part.field);
   std::vector<double> values;
   values.reserve(part.entries());
   std::vector<std::size_t> place(part.kept.size(), 0);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <type_traits>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -17,19 +17,6 @@ namespace {
 
 constexpr Index widest = 100, most_rows = 200, most_maps = 8;
 constexpr Index profile_reach = 8;  // tokens
-
-/// Numbers, whatever they are kept as.
-std::vector<double> numbers_of(const Field& field) {
-  return std::visit(
-      [&](const auto& values) -> std::vector<double> {
-        using Value = std::decay_t<decltype(values[0])>;
-        if constexpr (std::is_same_v<Value, std::string>)
-          throw ShapeError(fmt::format("{}: expected numbers to show as signs, found texts", field.name));
-        else
-          return {values.begin(), values.end()};
-      },
-      field.values);
-}
 
 std::string label(const Axis& axis, Index i) {
   return std::visit(
@@ -113,7 +100,7 @@ std::vector<Index> parts_of(const Field& field, const std::string& part) {
 
 std::string field_heat(const Field& field, const std::string& part, Signs signs) {
   field.check_shape();
-  const std::vector<double> all = numbers_of(field);
+  const std::vector<double> all = as_doubles(field);
   const std::size_t axes = field.axes.size();
   if (axes == 0 || axes > 3 || all.empty())
     throw ShapeError(fmt::format("{}: expected one to three axes to show as signs, found {} with {} values", field.name,

@@ -4,12 +4,13 @@
 
 #include "../../core/numbers/random.h"
 #include "../catch.h"
+#include "found_field.h"
 
 using namespace headwave;
 
 namespace {
 
-Document document_of(Index length) {
+Document numbered_document(Index length) {
   Document document;
   document.name = "one";
   for (Index i = 0; i < length; ++i) document.ids.push_back(static_cast<std::int32_t>(10 + i));
@@ -30,7 +31,7 @@ Matrix32 drawn_weights(Index length, std::uint64_t seed) {
 
 /// Shows layer 0 of one head in tiles of so many rows.
 AttentionMaps maps_of(const Matrix32& weights, const MapOptions& options, Index rows) {
-  AttentionMapProbe probe({{0, 0}, {1, 0}}, options, document_of(weights.rows()));
+  AttentionMapProbe probe({{0, 0}, {1, 0}}, options, numbered_document(weights.rows()));
   for (Index first = 0; first < weights.rows(); first += rows) {
     Tile tile;
     tile.first_row = first;
@@ -40,12 +41,6 @@ AttentionMaps maps_of(const Matrix32& weights, const MapOptions& options, Index 
     probe.see(tile);
   }
   return probe.maps();
-}
-
-const Field& field_of(const std::vector<Field>& fields, const std::string& name) {
-  for (const Field& field : fields)
-    if (field.name == "attention_map/" + name) return field;
-  throw ShapeError("there is no " + name);
 }
 
 }  // namespace
@@ -138,7 +133,7 @@ TEST_CASE("attention maps: through bytes they stay as they are") {
 }
 
 TEST_CASE("attention maps: a window behind the document's end is refused by its numbers") {
-  CHECK_THROWS_AS(AttentionMapProbe({{0, 0}}, {.first = 9}, document_of(9)), ShapeError);
-  CHECK_THROWS_WITH(AttentionMapProbe({{0, 0}}, {.first = 9}, document_of(9)),
+  CHECK_THROWS_AS(AttentionMapProbe({{0, 0}}, {.first = 9}, numbered_document(9)), ShapeError);
+  CHECK_THROWS_WITH(AttentionMapProbe({{0, 0}}, {.first = 9}, numbered_document(9)),
                     ContainsSubstring("begins at token 9; expected one of the document's 9, 0 to 8"));
 }

@@ -6,12 +6,11 @@
 #include "../../core/attention/attend.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
+#include "test_pass.h"
 
 using namespace headwave;
 
 namespace {
-
-const HeadGrid one_head{{0}, 1};
 
 /// Keeps the weights of a head.
 class Kept : public Probe {
@@ -35,14 +34,6 @@ void attend_random(Index length, AttentionKind kind, Index window, Random random
   const Matrix32 query = normal_rows(length, 6, 1.0, random), key = normal_rows(length, 6, 1.0, random);
   const Mask<float> mask{kind == AttentionKind::causal, -1, -1, {}, window};
   attend<float>({query, key, {}, 1, 1, 1.0, nullptr}, mask, {0, kind, nullptr}, probes);
-}
-
-void show(Probe& probe, const Matrix32& weights, AttentionKind kind = AttentionKind::self) {
-  Tile tile;
-  tile.kind = kind;
-  tile.queries = tile.keys = weights.rows();
-  tile.weights = {weights};
-  probe.see(tile);
 }
 
 BandTraces traces_of(const Matrix32& weights, const QueryBands& bands, Index reach) {

@@ -9,12 +9,11 @@
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 #include "../reference/direct_clusters.h"
+#include "../test_numbers.h"
 
 using namespace headwave;
 
 namespace {
-
-constexpr double eps = std::numeric_limits<double>::epsilon();
 
 std::vector<Index> random_labels(Index count, Index groups, std::uint64_t seed) {
   Random random(seed);

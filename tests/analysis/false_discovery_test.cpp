@@ -10,8 +10,6 @@ using namespace headwave;
 
 namespace {
 
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
-
 /// A tenth of uniform p-values is at most 0.1, within three standard errors.
 void check_uniform(const Vector& p) {
   const auto count = static_cast<double>(p.size());
@@ -22,7 +20,7 @@ void check_uniform(const Vector& p) {
 
 TEST_CASE("adjusted p-values are those of Benjamini and Hochberg, worked by hand") {
   Vector p(6);
-  p << 0.01, 0.04, none, 0.03, 0.005, 0.5;  // five that count
+  p << 0.01, 0.04, not_defined, 0.03, 0.005, 0.5;  // five that count
   const Vector q = q_values(p);
   CHECK(q[4] == Approx(0.025));  // 0.005 * 5 / 1
   CHECK(q[0] == Approx(0.025));  // 0.01 * 5 / 2
@@ -104,9 +102,9 @@ TEST_CASE("numbers at the ends of their scale are numbers: neither NaN nor beyon
 
 TEST_CASE("heads without draws, without an observation or with draws that are all equal are told apart") {
   Vector observed(4);
-  observed << 0.5, none, 0.9, 0.4;
+  observed << 0.5, not_defined, 0.9, 0.4;
   Matrix null(4, 3);
-  null << 0.1, 0.2, none, 0.1, 0.2, 0.3, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4;
+  null << 0.1, 0.2, not_defined, 0.1, 0.2, 0.3, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4;
   const Vector p = pooled_p_values(observed, null, NullScale::share);
   CHECK(std::isnan(p[0]));
   CHECK(std::isnan(p[1]));

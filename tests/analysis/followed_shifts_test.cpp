@@ -10,7 +10,6 @@ using namespace headwave;
 
 namespace {
 
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
 const std::vector<Index> shifts{-2, -1, 0, 1, 2};
 
 }  // namespace
@@ -26,13 +25,13 @@ TEST_CASE("a head that reads positions alone follows every shift, one that reads
 
 TEST_CASE("a shift without an offset is not followed, and is not in the slope") {
   // Moved by +2, -, -1, -1 for u = -2, -1, 1, 2: the slope is (-4 - 1 - 2) / (4 + 1 + 4).
-  const FollowedShifts some = followed_shifts(shifts, Vector{{1, none, -1, -2, -2}});
+  const FollowedShifts some = followed_shifts(shifts, Vector{{1, not_defined, -1, -2, -2}});
   CHECK(some.share == 0.5);
   CHECK(some.slope == -7.0 / 9);
 }
 
 TEST_CASE("without an offset to be moved nothing is followed") {
-  const FollowedShifts lost = followed_shifts(shifts, Vector{{1, 0, none, -2, -3}});
+  const FollowedShifts lost = followed_shifts(shifts, Vector{{1, 0, not_defined, -2, -3}});
   CHECK(std::isnan(lost.share));
   CHECK(std::isnan(lost.slope));
   const FollowedShifts alone = followed_shifts({0}, Vector{{-1}});

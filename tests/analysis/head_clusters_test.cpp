@@ -9,12 +9,12 @@
 #include "../../analysis/statistics/cluster_quality.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
+#include "../test_numbers.h"
+#include "found_field.h"
 
 using namespace headwave;
 
 namespace {
-
-constexpr double eps = std::numeric_limits<double>::epsilon();
 
 // Offset trace over -10 .. 10 of a planted head: scores sum_m a cos(w_m (j - i - offset)) and some noise, T = 96
 // tokens.
@@ -42,7 +42,7 @@ struct Kind {
 // In canonical order: by offset. The flat kind has no maximum of its own; noise puts it anywhere.
 const std::vector<Kind> kinds{{-4, 1.0}, {-1, 1.6}, {0, 1.3}, {1, 1.6}, {3, 0.9}};
 
-struct Bank {
+struct PlantedVectors {
   Matrix values;
   std::vector<Index> planted;
   std::vector<Index> layers{0, 1, 2};
@@ -52,9 +52,9 @@ struct Bank {
 };
 
 // Head h of layer l is of kind (h + l) mod 5 in every document.
-Bank planted_bank(Index documents, std::uint64_t seed = 3) {
+PlantedVectors planted_vectors(Index documents, std::uint64_t seed = 3) {
   Random random(seed);
-  Bank bank;
+  PlantedVectors bank;
   bank.documents = documents;
   bank.values.resize(documents * 15, 21);
   for (Index row = 0; row < bank.values.rows(); ++row) {
@@ -77,16 +77,10 @@ HeadClusterOptions quick(Index clusters) {
   return options;
 }
 
-const Field& field(const std::vector<Field>& fields, const char* quantity) {
-  for (const Field& one : fields)
-    if (one.quantity() == quantity) return one;
-  throw ShapeError(std::string("no field ") + quantity);
-}
-
 }  // namespace
 
 TEST_CASE("head clusters are the planted kinds, in canonical order") {
-  const Bank bank = planted_bank(6);
+  const PlantedVectors bank = planted_vectors(6);
   const HeadClusters found = head_clusters(bank.vectors(), quick(5));
   CHECK(found.labels == bank.planted);  // the canonical order is the order of the kinds
   CHECK(found.converged);
@@ -105,7 +99,7 @@ TEST_CASE("head clusters are the planted kinds, in canonical order") {
 }
 
 TEST_CASE("the sweep of head clusters prefers the planted number of kinds") {
-  const Bank bank = planted_bank(6);
+  const PlantedVectors bank = planted_vectors(6);
   const HeadClusters found = head_clusters(bank.vectors(), quick(3));
   REQUIRE(found.sweep.size() == 7);
   double best_silhouette = -1.0;
@@ -152,7 +146,7 @@ TEST_CASE("clusters with maxima at one offset are ordered by mass") {
 }
 
 TEST_CASE("head clusters have the same digits on any number of threads") {
-  const Bank bank = planted_bank(3, 8);
+  const PlantedVectors bank = planted_vectors(3, 8);
   HeadClusterOptions options = quick(4);
   const HeadClusters one = head_clusters(bank.vectors(), options);
   options.threads = 3;
@@ -182,17 +176,17 @@ TEST_CASE("the stability of clusters that documents do not share is low") {
 }
 
 TEST_CASE("one document has clusters and no stability") {
-  const Bank bank = planted_bank(1);
+  const PlantedVectors bank = planted_vectors(1);
   const HeadClusters found = head_clusters(bank.vectors(), quick(5));
   CHECK(found.labels == bank.planted);
   CHECK(std::isnan(found.chosen.stability));
   const std::vector<Field> fields = describe(found);
   for (const char* quantity : {"stability", "stability_lower_quartile", "sweep_stability"}) {
-    CHECK(std::isnan(field(fields, quantity).doubles().front()));
-    CHECK(std::get<std::string>(field(fields, quantity).attributes.at("undefined")) ==
+    CHECK(std::isnan(field_of(fields, quantity).doubles().front()));
+    CHECK(std::get<std::string>(field_of(fields, quantity).attributes.at("undefined")) ==
           "one document cannot be resampled");
   }
-  CHECK(field(fields, "inertia").attributes.count("undefined") == 0);
+  CHECK(field_of(fields, "inertia").attributes.count("undefined") == 0);
 }
 
 TEST_CASE("fewer different vectors than clusters give fewer clusters, and say so") {
@@ -205,7 +199,7 @@ TEST_CASE("fewer different vectors than clusters give fewer clusters, and say so
   REQUIRE(found.sweep.size() == 2);
   CHECK(found.sweep[0].clusters == 2);
   const std::vector<Field> fields = describe(found);
-  CHECK(std::get<std::string>(field(fields, "share").attributes.at("reduced")) ==
+  CHECK(std::get<std::string>(field_of(fields, "share").attributes.at("reduced")) ==
         "6 clusters were asked for, there are only 3 different vectors");
 
   const HeadClusters same = head_clusters({Matrix(Matrix::Ones(4, 3)), {0}, 2}, quick(6));
@@ -213,11 +207,11 @@ TEST_CASE("fewer different vectors than clusters give fewer clusters, and say so
   CHECK(same.shares == Matrix::Ones(2, 1));
   CHECK(std::isnan(same.chosen.silhouette));
   CHECK(same.chosen.stability == 1.0);
-  CHECK(field(describe(same), "silhouette").attributes.count("undefined") == 1);
+  CHECK(field_of(describe(same), "silhouette").attributes.count("undefined") == 1);
 }
 
 TEST_CASE("head clusters describe themselves") {
-  Bank bank = planted_bank(4);
+  PlantedVectors bank = planted_vectors(4);
   bank.layers = {2, 5, 11};
   const HeadClusters found = head_clusters(bank.vectors(), quick(5));
   const std::vector<Field> fields = describe(found);
@@ -235,24 +229,24 @@ TEST_CASE("head clusters describe themselves") {
   CHECK(names == std::set<std::string>{"share", "label", "centroid", "mass", "inertia", "silhouette", "stability",
                                        "stability_lower_quartile", "stability_upper_quartile", "sweep_inertia",
                                        "sweep_silhouette", "sweep_stability"});
-  const Field& share = field(fields, "share");
+  const Field& share = field_of(fields, "share");
   CHECK(std::get<std::vector<std::int64_t>>(share.axis("layer").values) == std::vector<std::int64_t>{2, 5, 11});
   CHECK(share.axis("head").size() == 5);
   CHECK(share.axis("cluster").size() == 5);
   CHECK(share.doubles()[0 * 25 + 2 * 5 + 2] == 1.0);  // layer 2, head 2 is of kind 2
-  const Field& label = field(fields, "label");
+  const Field& label = field_of(fields, "label");
   CHECK(label.axes.front().name == "document");
   CHECK(std::get<std::vector<std::int64_t>>(label.values)[7] == bank.planted[7]);
-  const auto offsets = std::get<std::vector<std::int64_t>>(field(fields, "centroid").axis("window_offset").values);
+  const auto offsets = std::get<std::vector<std::int64_t>>(field_of(fields, "centroid").axis("window_offset").values);
   CHECK(offsets.front() == -10);
   CHECK(offsets.back() == 10);
-  CHECK(std::get<std::vector<std::int64_t>>(field(fields, "sweep_inertia").axis("clusters").values).back() == 8);
-  CHECK(field(fields, "mass").doubles().size() == 5);
-  CHECK(field(fields, "inertia").axes.empty());
+  CHECK(std::get<std::vector<std::int64_t>>(field_of(fields, "sweep_inertia").axis("clusters").values).back() == 8);
+  CHECK(field_of(fields, "mass").doubles().size() == 5);
+  CHECK(field_of(fields, "inertia").axes.empty());
 }
 
 TEST_CASE("head clusters refuse what is not documents of heads") {
-  const Bank bank = planted_bank(2);
+  const PlantedVectors bank = planted_vectors(2);
   CHECK_THROWS_AS(head_clusters({bank.values.topRows(29), bank.layers, 5}, quick(2)), ShapeError);
   CHECK_THROWS_AS(head_clusters({bank.values.topRows(0), bank.layers, 5}, quick(2)), ShapeError);
   CHECK_THROWS_AS(head_clusters({bank.values, {}, 5}, quick(2)), ShapeError);

@@ -12,17 +12,15 @@
 #include "../../core/numbers/random.h"
 #include "../../core/planted/planted_bank.h"
 #include "../catch.h"
+#include "../test_numbers.h"
+#include "found_field.h"
+#include "test_pass.h"
 
 using namespace headwave;
 
 namespace {
 
-constexpr double eps = std::numeric_limits<double>::epsilon();
-constexpr double float_eps = std::numeric_limits<float>::epsilon();
-constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
-const HeadGrid one_head{{0}, 1};
-
-Document document_of(std::vector<std::int32_t> ids, const std::vector<std::size_t>& special = {}) {
+Document document_of_ids(std::vector<std::int32_t> ids, const std::vector<std::size_t>& special = {}) {
   Document document;
   document.special.assign(ids.size(), 0);
   for (const std::size_t i : special) document.special[i] = 1;
@@ -35,16 +33,16 @@ Document random_document(Index length, Index kinds, std::uint64_t seed) {
   Random random(seed);
   std::vector<std::int32_t> ids;
   for (Index i = 0; i < length; ++i) ids.push_back(static_cast<std::int32_t>(random.below(kinds)));
-  return document_of(ids, {0, static_cast<std::size_t>(length - 1)});
+  return document_of_ids(ids, {0, static_cast<std::size_t>(length - 1)});
 }
 
-Matrix32 random_matrix(Index rows, Index cols, Random& random) {
+Matrix32 random_weights(Index rows, Index cols, Random& random) {
   Matrix32 m(rows, cols);
   for (Index i = 0; i < m.size(); ++i) m.data()[i] = static_cast<float>(random.normal());
   return m;
 }
 
-void show(Probe& probe, const std::vector<Matrix32>& weights, AttentionKind kind, Index tile_rows = 1000) {
+void show_heads(Probe& probe, const std::vector<Matrix32>& weights, AttentionKind kind, Index tile_rows = 1000) {
   for (Index first = 0; first < weights.front().rows(); first += tile_rows) {
     Tile tile;
     tile.kind = kind;
@@ -60,7 +58,7 @@ void show(Probe& probe, const std::vector<Matrix32>& weights, AttentionKind kind
 DocumentHeadTypes types_of(const std::vector<Matrix32>& weights, const Document& document,
                            AttentionKind kind = AttentionKind::self, const HeadTypeOptions& options = {}) {
   HeadTypeProbe probe({{0}, static_cast<Index>(weights.size())}, document, kind, options);
-  show(probe, weights, kind);
+  show_heads(probe, weights, kind);
   return probe.types();
 }
 
@@ -87,19 +85,8 @@ Matrix32 looking_at(Index length, bool causal, float weight, Target target) {
   return a;
 }
 
-void check_same(const Matrix& found, const Matrix& expected, double tolerance) {
-  REQUIRE(found.rows() == expected.rows());
-  REQUIRE(found.cols() == expected.cols());
-  for (Index i = 0; i < found.rows(); ++i)
-    for (Index j = 0; j < found.cols(); ++j) {
-      CAPTURE(i, j, found(i, j), expected(i, j));
-      CHECK(std::isnan(found(i, j)) == std::isnan(expected(i, j)));
-      if (!std::isnan(expected(i, j))) CHECK(std::abs(found(i, j) - expected(i, j)) <= tolerance);
-    }
-}
-
 /// Keeps what passes by.
-class Recorder : public Probe {
+class WeightRecorder : public Probe {
  public:
   using Probe::see;
   void see(const Tile& tile) override {
@@ -114,7 +101,7 @@ class Recorder : public Probe {
 struct Mean {
   double sum = 0, count = 0;
   void add(double value) { sum += value, count += 1; }
-  [[nodiscard]] double value() const { return count > 0 ? sum / count : nan_value; }
+  [[nodiscard]] double value() const { return count > 0 ? sum / count : not_defined; }
 };
 
 /// The definitions written out, pair by pair.
@@ -175,18 +162,12 @@ double direct_disagreement(const std::vector<Matrix>& heads) {
   return -sum / static_cast<double>(heads.size() * heads.size());
 }
 
-const Field& field_of(const std::vector<Field>& fields, const std::string& name) {
-  const auto found = std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.name == name; });
-  REQUIRE(found != fields.end());
-  return *found;
-}
-
 }  // namespace
 
 TEST_CASE("head scores of three tokens by hand") {
   Matrix32 a(3, 3);
   a << 0.5F, 0.25F, 0.25F, 0.125F, 0.75F, 0.125F, 1, 0, 0;
-  const DocumentHeadTypes types = types_of({a}, document_of({5, 5, 5}, {0, 2}), AttentionKind::self, {.reach = 2});
+  const DocumentHeadTypes types = types_of({a}, document_of_ids({5, 5, 5}, {0, 2}), AttentionKind::self, {.reach = 2});
   CHECK(score_of(types, HeadScore::previous) == 0.0625);  // (0.125 + 0) / 2
   CHECK(score_of(types, HeadScore::next) == 0.1875);      // (0.25 + 0.125) / 2
   // Query 1 has key 0 before it, query 2 has keys 0 and 1; after a token of its own kind stands key 1 for query 2.
@@ -211,13 +192,13 @@ TEST_CASE("head scores of three tokens by hand") {
 TEST_CASE("the sink under a causal mask by hand: each key is averaged over the queries that see it") {
   Matrix32 a = Matrix32::Zero(4, 4);
   a << 1, 0, 0, 0, 0.25F, 0.75F, 0, 0, 0.25F, 0.75F, 0, 0, 0, 0.5F, 0, 0.5F;
-  const DocumentHeadTypes types = types_of({a}, document_of({1, 2, 3, 4}), AttentionKind::causal);
+  const DocumentHeadTypes types = types_of({a}, document_of_ids({1, 2, 3, 4}), AttentionKind::causal);
   CHECK(score_of(types, HeadScore::sink_first) == 0.375);
   CHECK(score_of(types, HeadScore::sink_weight) == Approx(2.0 / 3).epsilon(4 * eps));
   CHECK(types.sink_position == std::vector<Index>{1});
   // At 5 tokens the last key is seen by less than a quarter of the queries.
   const Matrix32 own = Matrix32::Identity(5, 5);
-  CHECK(types_of({own}, document_of({1, 2, 3, 4, 5}), AttentionKind::causal).sink_position[0] == 3);
+  CHECK(types_of({own}, document_of_ids({1, 2, 3, 4, 5}), AttentionKind::causal).sink_position[0] == 3);
 }
 
 TEST_CASE("head scores are the definitions written out, for every mask, length and kind of text") {
@@ -240,12 +221,12 @@ TEST_CASE("head scores are the definitions written out, for every mask, length a
       std::vector<std::vector<Matrix>> layers;
       Random random(9);
       for (const Index layer : {2, 7}) {
-        const Matrix32 query = random_matrix(queries, heads * 4, random),
-                       key = random_matrix(length, heads * 4, random);
+        const Matrix32 query = random_weights(queries, heads * 4, random),
+                       key = random_weights(length, heads * 4, random);
         Mask<float> mask;
         mask.causal = setting.kind == AttentionKind::causal;
         mask.window = setting.window;
-        Recorder recorder;
+        WeightRecorder recorder;
         Probe* const probes[] = {&recorder, &probe};
         attend(HeadInputs<float>{query, key, {}, heads, heads, setting.scale, nullptr}, mask,
                {layer, setting.kind, &document}, probes);
@@ -272,7 +253,7 @@ TEST_CASE("head scores are the definitions written out, for every mask, length a
 }
 
 TEST_CASE("the largest weight is found at its offset, of equal ones the nearest, then the left") {
-  const Document document = document_of({1, 2, 3, 4, 5});
+  const Document document = document_of_ids({1, 2, 3, 4, 5});
   const Matrix32 even = Matrix32::Constant(5, 5, 0.2F);
   const HeadTypes same = job_of({even}, document);
   CHECK(same.argmax_share(0, 8) == 1);
@@ -355,7 +336,7 @@ TEST_CASE("heads of the planted bank are called what they were planted as") {
 }
 
 TEST_CASE("on a text of one token duplicates are no news: the baseline is as high as the score") {
-  const Document document = document_of(std::vector<std::int32_t>(50, 3));
+  const Document document = document_of_ids(std::vector<std::int32_t>(50, 3));
   const Matrix32 early = looking_at(50, false, 0.5F, [](Index i) { return i / 9 * 4; });
   const HeadTypes types = job_of({early}, document);
   CHECK(types.of(HeadScore::duplicate)[0] > 0.4);
@@ -367,9 +348,9 @@ TEST_CASE("on repeated random tokens the induction score is the mean along one d
   std::vector<std::int32_t> ids;
   for (std::int32_t copy = 0; copy < 2; ++copy)
     for (std::int32_t id = 0; id < 20; ++id) ids.push_back(id);
-  Matrix32 a = random_matrix(40, 40, random).cwiseAbs();
+  Matrix32 a = random_weights(40, 40, random).cwiseAbs();
   for (Index i = 0; i < 40; ++i) a.row(i) /= a.row(i).sum();
-  const DocumentHeadTypes types = types_of({a}, document_of(ids));
+  const DocumentHeadTypes types = types_of({a}, document_of_ids(ids));
   // Keys 1 .. 20 of queries 20 .. 39: the diagonal t = -19 but for its first entry.
   const double diagonal = a.cast<double>().diagonal(-19).tail(20).mean();
   CHECK(score_of(types, HeadScore::induction) == Approx(diagonal).epsilon(20 * eps));
@@ -392,7 +373,7 @@ TEST_CASE("heads that look at one key each have no entropy, heads that do not ca
 
 TEST_CASE("weights too small for their squares in float still count, and do no harm") {
   Matrix32 a = Matrix32::Constant(3, 3, 1e-30F);
-  const DocumentHeadTypes types = types_of({a, a}, document_of({1, 2, 3}));
+  const DocumentHeadTypes types = types_of({a, a}, document_of_ids({1, 2, 3}));
   const auto tiny = static_cast<double>(1e-30F);
   CHECK(types.position_disagreement[0] == Approx(-3 * tiny * tiny).epsilon(8 * eps));
   CHECK(score_of(types, HeadScore::entropy) == Approx(-3 * tiny * std::log(tiny)).epsilon(8 * float_eps));
@@ -400,7 +381,7 @@ TEST_CASE("weights too small for their squares in float still count, and do no h
 
 TEST_CASE("one token alone has few properties, and the rest is undefined") {
   for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal}) {
-    const DocumentHeadTypes types = types_of({Matrix32::Ones(1, 1)}, document_of({4}), kind);
+    const DocumentHeadTypes types = types_of({Matrix32::Ones(1, 1)}, document_of_ids({4}), kind);
     for (const HeadScore score : {HeadScore::previous, HeadScore::next, HeadScore::duplicate,
                                   HeadScore::duplicate_baseline, HeadScore::induction, HeadScore::entropy_share})
       CHECK(std::isnan(score_of(types, score)));
@@ -446,12 +427,12 @@ TEST_CASE("queries for which everything is masked are left out") {
   Matrix32 a = Matrix32::Zero(4, 4);
   a.row(1) << 0.5F, 0.5F, 0, 0;
   a.row(2) << 0.25F, 0.75F, 0, 0;
-  const DocumentHeadTypes types = types_of({a}, document_of({1, 1, 1, 1}));
+  const DocumentHeadTypes types = types_of({a}, document_of_ids({1, 1, 1, 1}));
   CHECK(score_of(types, HeadScore::previous) == 0.625);
   CHECK(score_of(types, HeadScore::next) == 0);
   CHECK(types.argmax_share(0, 8) == 0.5);
   CHECK(score_of(types, HeadScore::duplicate) == 0.75);
-  const DocumentHeadTypes none = types_of({Matrix32::Zero(4, 4)}, document_of({1, 1, 1, 1}));
+  const DocumentHeadTypes none = types_of({Matrix32::Zero(4, 4)}, document_of_ids({1, 1, 1, 1}));
   CHECK(none.scores.array().isNaN().all());
   CHECK(none.sink_position[0] == -1);
 }
@@ -461,14 +442,14 @@ TEST_CASE("tiles of any height give the same digits") {
   const Document document = random_document(37, 6, 5);
   std::vector<Matrix32> weights(3, Matrix32(37, 37));
   for (Matrix32& a : weights) {
-    a = random_matrix(37, 37, random).array().exp();
+    a = random_weights(37, 37, random).array().exp();
     for (Index i = 0; i < 37; ++i) a.row(i) /= a.row(i).sum();
   }
   const DocumentHeadTypes whole = types_of(weights, document);
   for (const Index rows : {1, 5, 36}) {
     HeadTypeProbe probe({{0}, 3}, document);
-    show(probe, weights, AttentionKind::causal, rows);  // another kind: passes unseen
-    show(probe, weights, AttentionKind::self, rows);
+    show_heads(probe, weights, AttentionKind::causal, rows);  // another kind: passes unseen
+    show_heads(probe, weights, AttentionKind::self, rows);
     check_same(probe.types().scores, whole.scores, 0);
     check_same(probe.types().argmax_share, whole.argmax_share, 0);
     check_same(probe.types().position_disagreement, whole.position_disagreement, 0);
@@ -476,7 +457,7 @@ TEST_CASE("tiles of any height give the same digits") {
 }
 
 TEST_CASE("documents are averaged where they say something, the sink's place is the first one's") {
-  const Document first = document_of({1, 2, 3}), second = document_of({1, 1, 1, 1});
+  const Document first = document_of_ids({1, 2, 3}), second = document_of_ids({1, 1, 1, 1});
   const Matrix32 small = Matrix32::Identity(3, 3);
   const Matrix32 large = looking_at(4, false, 1.0F, [](Index i) { return i == 0 ? 3 : i - 1; });
   HeadTypeSum sum(one_head);
@@ -524,17 +505,17 @@ TEST_CASE("head types are described with axes, thresholds, sources and reasons")
 }
 
 TEST_CASE("head types refuse what was not announced, and numbers that are none") {
-  const Document four = document_of({1, 2, 3, 4});
+  const Document four = document_of_ids({1, 2, 3, 4});
   HeadTypeProbe probe(one_head, four);
-  CHECK_THROWS_AS(show(probe, {Matrix32::Zero(5, 5)}, AttentionKind::self), ShapeError);
-  CHECK_THROWS_AS(show(probe, {Matrix32::Zero(4, 4), Matrix32::Zero(4, 4)}, AttentionKind::self), ShapeError);
+  CHECK_THROWS_AS(show_heads(probe, {Matrix32::Zero(5, 5)}, AttentionKind::self), ShapeError);
+  CHECK_THROWS_AS(show_heads(probe, {Matrix32::Zero(4, 4), Matrix32::Zero(4, 4)}, AttentionKind::self), ShapeError);
   HeadTypeProbe other_layer({{3}, 1}, four);
-  CHECK_THROWS_AS(show(other_layer, {Matrix32::Zero(4, 4)}, AttentionKind::self), ShapeError);
+  CHECK_THROWS_AS(show_heads(other_layer, {Matrix32::Zero(4, 4)}, AttentionKind::self), ShapeError);
   for (const float bad : {std::nanf(""), std::numeric_limits<float>::infinity()})
     for (const Index place : {0, 6, 15}) {
       Matrix32 a = Matrix32::Zero(4, 4);
       a.data()[place] = bad;
-      CHECK_THROWS_AS(show(probe, {a}, AttentionKind::self), NumericError);
+      CHECK_THROWS_AS(show_heads(probe, {a}, AttentionKind::self), NumericError);
     }
   CHECK_THROWS_AS(HeadTypeProbe(one_head, four, AttentionKind::self, {.reach = -1}), ShapeError);
   CHECK_THROWS_AS(HeadTypeSum(one_head, AttentionKind::self, {.reach = -1}), ShapeError);

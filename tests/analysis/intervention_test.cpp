@@ -17,7 +17,7 @@ using namespace headwave;
 
 namespace {
 
-struct Bank {
+struct MovedBank {
   PlantedModel planted = planted_model(planted_bank());
   std::unique_ptr<Source> documents = planted_documents(planted, 2, 512, 1);
 
@@ -46,7 +46,7 @@ struct Bank {
 }  // namespace
 
 TEST_CASE("positional heads keep their offsets on positions only and on shuffled words, and lose them on words only") {
-  const Bank bank;
+  const MovedBank bank;
   const MeasuredOffsets positions = bank.measured(positions_only(bank.planted.model), *bank.documents);
   const auto shuffled = shuffled_words(planted_documents(bank.planted, 2, 512, 1), 3);
   const MeasuredOffsets words_shuffled = bank.measured(bank.planted.model, *shuffled);
@@ -61,7 +61,7 @@ TEST_CASE("positional heads keep their offsets on positions only and on shuffled
 }
 
 TEST_CASE("re-aiming the keys by u moves a positional head's offset by -u") {
-  const Bank bank;
+  const MovedBank bank;
   std::vector<HeadName> heads;
   for (Index row = 0; row < bank.rows(); ++row)
     if (bank.head(row).positional())
@@ -82,7 +82,7 @@ TEST_CASE("re-aiming the keys by u moves a positional head's offset by -u") {
 }
 
 TEST_CASE("without the band of its waves a positional head has no offset, without another band nothing changes") {
-  const Bank bank;
+  const MovedBank bank;
   Index lowest = 256, highest = 0;
   for (const double f : bank.planted.spec.frequencies) {
     lowest = std::min(lowest, static_cast<Index>(std::floor(f)));
@@ -107,7 +107,7 @@ TEST_CASE("without the band of its waves a positional head has no offset, withou
 }
 
 TEST_CASE("with mean keys positional heads stay as they are, and heads that look for words see none") {
-  const Bank bank;
+  const MovedBank bank;
   const auto many = planted_documents(bank.planted, 64, 64, 3);
   const Index heads = bank.planted.model.stack.block.heads;
   std::vector<HeadName> all;

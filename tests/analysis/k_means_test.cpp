@@ -11,14 +11,13 @@
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 #include "../reference/direct_clusters.h"
+#include "../test_numbers.h"
 
 using namespace headwave;
 
 namespace {
 
-constexpr double eps = std::numeric_limits<double>::epsilon();
-
-nlohmann::json golden() {
+nlohmann::json clusters_golden() {
   std::ifstream file(repository_file("tests/golden/clusters.json"));
   return nlohmann::json::parse(file);
 }
@@ -75,7 +74,7 @@ TEST_CASE("k-means finds the least inertia of all labelings of a few points") {
 }
 
 TEST_CASE("k-means reaches scikit-learn's inertia, labels and quality") {
-  const nlohmann::json dump = golden();
+  const nlohmann::json dump = clusters_golden();
   const Matrix points = golden_points(dump);
   std::vector<std::vector<Index>> labelings;
   for (const auto& run : dump.at("runs")) {

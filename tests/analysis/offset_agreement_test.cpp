@@ -9,7 +9,6 @@ using namespace headwave;
 
 namespace {
 
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
 constexpr auto all = static_cast<std::size_t>(Pairs::all);
 
 Vector list(std::initializer_list<double> numbers) {
@@ -22,7 +21,7 @@ Vector list(std::initializer_list<double> numbers) {
 MeasuredOffsets measured() {
   MeasuredOffsets result;
   result.grid = {{0}, 6};
-  result.offset[all] = list({-2, -2, -2, none, none, none});
+  result.offset[all] = list({-2, -2, -2, not_defined, not_defined, not_defined});
   result.weight[all] = list({0.5, 0.04, 0.2, 0.3, 0.9, 0.9});
   result.status[all] = {OffsetStatus::offset, OffsetStatus::offset, OffsetStatus::offset,
                         OffsetStatus::self,   OffsetStatus::flat,   OffsetStatus::flat};
@@ -44,14 +43,14 @@ HeadAccount account_of(std::initializer_list<double> offsets, std::initializer_l
 TEST_CASE("predictions agree within their interval and half a token, and every other case has its name") {
   PositionAtlas atlas;
   atlas.grid = {{0}, 6};
-  atlas.offset = list({-2, -1, none, 0, none, 3});
+  atlas.offset = list({-2, -1, not_defined, 0, not_defined, 3});
   atlas.weight = Vector::Constant(6, 0.3);
   DelaySpectrum scores;
   scores.grid = atlas.grid;
-  scores.offset = list({-2.4, -2.6, -1, 0.2, none, none});
-  scores.lower = list({none, -2.7, -1.6, none, none, none});
-  scores.upper = list({none, -2.4, -0.4, none, none, none});
-  scores.q_value = list({0.01, 0.01, 0.01, 0.01, 0.5, none});
+  scores.offset = list({-2.4, -2.6, -1, 0.2, not_defined, not_defined});
+  scores.lower = list({not_defined, -2.7, -1.6, not_defined, not_defined, not_defined});
+  scores.upper = list({not_defined, -2.4, -0.4, not_defined, not_defined, not_defined});
+  scores.q_value = list({0.01, 0.01, 0.01, 0.01, 0.5, not_defined});
   const HeadAccount account = account_of({-2, 0, -2, 0, 4, -2}, {0, 0, 3, 0, 4, 1});
   const OffsetAgreement found = offset_agreement(measured(), {&account, &atlas, nullptr, &scores});
   using enum OffsetVerdict;
@@ -85,7 +84,7 @@ TEST_CASE("predictions agree within their interval and half a token, and every o
 TEST_CASE("without a null no delay is called, and none counts as missed") {
   DelaySpectrum scores;
   scores.grid = {{0}, 6};
-  scores.offset = scores.lower = scores.upper = scores.q_value = Vector::Constant(6, none);
+  scores.offset = scores.lower = scores.upper = scores.q_value = Vector::Constant(6, not_defined);
   const OffsetAgreement found = offset_agreement(measured(), {nullptr, nullptr, nullptr, &scores});
   CHECK(std::isnan(found.met[0][3]));
   CHECK(found.met[0][4] == 1);
@@ -96,7 +95,7 @@ TEST_CASE("attention that is largest where the search ends neither meets nor mis
   cut.status[all][4] = OffsetStatus::edge;
   PositionAtlas atlas;
   atlas.grid = {{0}, 6};
-  atlas.offset = list({-2, -1, none, 0, 5, 3});
+  atlas.offset = list({-2, -1, not_defined, 0, 5, 3});
   atlas.weight = Vector::Constant(6, 0.3);
   const OffsetAgreement found = offset_agreement(cut, {nullptr, &atlas, nullptr, nullptr});
   CHECK(found.verdict[1][4] == OffsetVerdict::undefined);
@@ -107,21 +106,21 @@ TEST_CASE("attention that is largest where the search ends neither meets nor mis
 TEST_CASE("of rotary positions the rotary wave takes the place of phases") {
   DelaySpectrum phases;
   phases.grid = {{0}, 6};
-  phases.offset = phases.lower = phases.upper = Vector::Constant(6, none);
+  phases.offset = phases.lower = phases.upper = Vector::Constant(6, not_defined);
   phases.q_value = Vector::Constant(6, 0.5);
   RotaryWave wave;
   wave.grid = phases.grid;
-  wave.offset = list({-2, -3, -1, none, none, none});
-  wave.lower = list({-2, -3, -2, none, none, none});
-  wave.upper = list({-2, -3, -1, none, none, none});
+  wave.offset = list({-2, -3, -1, not_defined, not_defined, not_defined});
+  wave.lower = list({-2, -3, -2, not_defined, not_defined, not_defined});
+  wave.upper = list({-2, -3, -1, not_defined, not_defined, not_defined});
   wave.weight = Vector::Constant(6, 0.4);
-  wave.q_value = list({0.01, 0.01, 0.01, 0.5, 0.5, none});
+  wave.q_value = list({0.01, 0.01, 0.01, 0.5, 0.5, not_defined});
   const OffsetAgreement found = offset_agreement(measured(), {nullptr, nullptr, &phases, nullptr, &wave});
   using enum OffsetVerdict;
   CHECK(found.verdict[2] == std::vector{agrees, differs, agrees, unpredicted, undefined, undefined});
   CHECK(found.weight[2][0] == 0.4);
   CHECK(found.met[0][2] == 2);
-  wave.q_value = Vector::Constant(6, none);
+  wave.q_value = Vector::Constant(6, not_defined);
   const OffsetAgreement untested = offset_agreement(measured(), {nullptr, nullptr, &phases, nullptr, &wave});
   CHECK(std::isnan(untested.met[0][2]));
 }

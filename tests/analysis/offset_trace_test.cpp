@@ -8,12 +8,11 @@
 #include "../../analysis/attention/offset_trace_probe.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
+#include "test_pass.h"
 
 using namespace headwave;
 
 namespace {
-
-const HeadGrid one_head{{0}, 1};
 
 Document document_of(Index length, const std::vector<Index>& special = {}) {
   Document document;
@@ -21,14 +20,6 @@ Document document_of(Index length, const std::vector<Index>& special = {}) {
   document.special.assign(static_cast<std::size_t>(length), 0);
   for (const Index i : special) document.special[static_cast<std::size_t>(i)] = 1;
   return document;
-}
-
-void show(Probe& probe, const Matrix32& weights, AttentionKind kind) {
-  Tile tile;
-  tile.kind = kind;
-  tile.queries = tile.keys = weights.rows();
-  tile.weights = {weights};
-  probe.see(tile);
 }
 
 DocumentTraces traces_of(const Matrix32& weights, const Document& document, Index reach,

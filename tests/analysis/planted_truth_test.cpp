@@ -14,14 +14,13 @@
 #include "../../core/attention/multi_head.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/planted/planted_bank.h"
+#include "../test_numbers.h"
 #include "golden_json.h"
 #include "planted_waves.h"
 
 using namespace headwave;
 
 namespace {
-
-constexpr double eps = std::numeric_limits<double>::epsilon();
 
 Matrix normal_matrix(Index rows, Index columns, std::uint64_t seed) {
   Random random(seed);

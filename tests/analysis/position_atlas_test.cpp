@@ -7,17 +7,11 @@
 #include "../../core/numbers/random_frame.h"
 #include "../../core/planted/planted_bank.h"
 #include "../catch.h"
+#include "../test_numbers.h"
 
 using namespace headwave;
 
 namespace {
-
-Matrix random_matrix(Index rows, Index cols, std::uint64_t seed) {
-  Random random(seed);
-  Matrix m(rows, cols);
-  for (Index i = 0; i < m.size(); ++i) m.data()[i] = random.normal();
-  return m;
-}
 
 HeadWeights random_head(Index d_model, Index d_head, std::uint64_t seed) {
   return {random_matrix(d_model, d_head, seed), random_matrix(d_model, d_head, seed + 1),

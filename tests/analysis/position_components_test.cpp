@@ -13,28 +13,12 @@
 #include "../../core/numbers/random.h"
 #include "../../core/numbers/random_frame.h"
 #include "../catch.h"
+#include "../test_numbers.h"
+#include "golden_json.h"
 
 using namespace headwave;
 
 namespace {
-
-constexpr double eps = std::numeric_limits<double>::epsilon();
-
-Matrix matrix_of(const nlohmann::json& list) {
-  const auto rows = list.get<std::vector<std::vector<double>>>();
-  Matrix matrix(static_cast<Index>(rows.size()), static_cast<Index>(rows.front().size()));
-  for (Index i = 0; i < matrix.rows(); ++i)
-    for (Index j = 0; j < matrix.cols(); ++j)
-      matrix(i, j) = rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
-  return matrix;
-}
-
-Matrix random_matrix(Index rows, Index columns, std::uint64_t seed) {
-  Random random(seed);
-  Matrix matrix(rows, columns);
-  for (Index i = 0; i < matrix.size(); ++i) matrix.data()[i] = random.normal();
-  return matrix;
-}
 
 Matrix random_rotation(Index size, std::uint64_t seed) {
   Random random(seed);

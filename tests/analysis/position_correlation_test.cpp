@@ -16,39 +16,26 @@
 #include "../../core/numbers/random.h"
 #include "../../core/numbers/thin_svd.h"
 #include "../catch.h"
+#include "golden_json.h"
+#include "test_documents.h"
 
 using namespace headwave;
 
 namespace {
 
-Matrix matrix_of(const nlohmann::json& list) {
-  const auto rows = list.get<std::vector<std::vector<double>>>();
-  Matrix matrix(static_cast<Index>(rows.size()), static_cast<Index>(rows.front().size()));
-  for (Index i = 0; i < matrix.rows(); ++i)
-    for (Index j = 0; j < matrix.cols(); ++j)
-      matrix(i, j) = rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
-  return matrix;
-}
-
 // Multiples of 2^-8, so that sums and products of a few are exact in float32.
-Matrix random_matrix(Index rows, Index columns, std::uint64_t seed) {
+Matrix rounded_matrix(Index rows, Index columns, std::uint64_t seed) {
   Random random(seed);
   Matrix matrix(rows, columns);
   for (Index i = 0; i < matrix.size(); ++i) matrix.data()[i] = std::round(256 * random.normal()) / 256;
   return matrix;
 }
 
-std::vector<Matrix> random_documents(Index documents, Index length, Index width, std::uint64_t seed) {
+std::vector<Matrix> rounded_documents(Index documents, Index length, Index width, std::uint64_t seed) {
   std::vector<Matrix> result;
   for (Index c = 0; c < documents; ++c)
-    result.push_back(random_matrix(length, width, seed + 100 * static_cast<std::uint64_t>(c)));
+    result.push_back(rounded_matrix(length, width, seed + 100 * static_cast<std::uint64_t>(c)));
   return result;
-}
-
-StateMoments moments_of(const std::vector<Matrix>& documents) {
-  StateMoments moments(documents.front().rows(), documents.front().cols());
-  for (const Matrix& states : documents) moments.add(document_moments(Matrix32(states.cast<float>())));
-  return moments;
 }
 
 Matrix centred(Matrix matrix) {
@@ -108,8 +95,8 @@ TEST_CASE("canonical correlations are those of all tokens one by one, at any siz
   for (const auto& [documents, length, width, r] :
        {std::array<Index, 4>{1, 2, 1, 1}, {3, 2, 2, 1}, {4, 3, 2, 2}, {5, 9, 4, 3}, {7, 16, 3, 5}, {2, 31, 20, 6}}) {
     CAPTURE(documents, length, width, r);
-    const std::vector<Matrix> states = random_documents(documents, length, width, 11);
-    const Matrix positions = random_matrix(length, 8, 12);
+    const std::vector<Matrix> states = rounded_documents(documents, length, width, 11);
+    const Matrix positions = rounded_matrix(length, 8, 12);
     const PositionCorrelation found = one_layer(states, positions, {r});
     const Vector expected = direct_correlations(states, position_components(positions).scores(r));
     const Index count = std::min(r, found.variables[0]);
@@ -120,10 +107,10 @@ TEST_CASE("canonical correlations are those of all tokens one by one, at any siz
 }
 
 TEST_CASE("states that hold the positions in a linear way correlate by 1, whatever else they hold") {
-  const Matrix positions = random_matrix(24, 6, 21);
+  const Matrix positions = rounded_matrix(24, 6, 21);
   // Six columns hold the positions, mixed; five others words. A change of basis in between hides which.
-  std::vector<Matrix> documents = random_documents(10, 24, 11, 22);
-  const Matrix mix = (8 * random_matrix(11, 11, 23)).array().round().matrix();
+  std::vector<Matrix> documents = rounded_documents(10, 24, 11, 22);
+  const Matrix mix = (8 * rounded_matrix(11, 11, 23)).array().round().matrix();
   for (Matrix& states : documents) {
     states.leftCols(6) = positions;
     states = (states * mix).eval();
@@ -140,8 +127,8 @@ TEST_CASE("states that hold the positions in a linear way correlate by 1, whatev
 }
 
 TEST_CASE("states without positions correlate as shuffled positions do") {
-  const Matrix positions = random_matrix(40, 6, 31);
-  const PositionCorrelation found = one_layer(random_documents(12, 40, 8, 32), positions, {2, 4}, 100);
+  const Matrix positions = rounded_matrix(40, 6, 31);
+  const PositionCorrelation found = one_layer(rounded_documents(12, 40, 8, 32), positions, {2, 4}, 100);
   for (Index i = 0; i < 2; ++i)
     for (Index k = 0; k < 2 * (i + 1); ++k) {
       CHECK(found.correlation(i, k) <= found.chance_largest(i, k));
@@ -151,8 +138,8 @@ TEST_CASE("states without positions correlate as shuffled positions do") {
 }
 
 TEST_CASE("the chance level is the correlation with positions in another order") {
-  const Matrix positions = random_matrix(12, 5, 41);
-  const std::vector<Matrix> documents = random_documents(6, 12, 4, 42);
+  const Matrix positions = rounded_matrix(12, 5, 41);
+  const std::vector<Matrix> documents = rounded_documents(6, 12, 4, 42);
   std::vector<Vector> draws;
   for (std::uint64_t draw = 0; draw < 2; ++draw) {
     std::vector<Index> order(12);
@@ -172,8 +159,8 @@ TEST_CASE("the chance level is the correlation with positions in another order")
 }
 
 TEST_CASE("columns that say nothing new change nothing and are not counted") {
-  const Matrix positions = random_matrix(10, 6, 51);
-  const std::vector<Matrix> documents = random_documents(6, 10, 5, 52);
+  const Matrix positions = rounded_matrix(10, 6, 51);
+  const std::vector<Matrix> documents = rounded_documents(6, 10, 5, 52);
   const PositionCorrelation before = one_layer(documents, positions, {3});
   CHECK(before.variables == std::vector<Index>{5});
   std::vector<Matrix> more;
@@ -188,10 +175,10 @@ TEST_CASE("columns that say nothing new change nothing and are not counted") {
 }
 
 TEST_CASE("a change of basis of the states, another unit of a column and a large mean change nothing") {
-  const Matrix positions = random_matrix(10, 6, 61);
-  std::vector<Matrix> documents = random_documents(6, 10, 5, 62);
+  const Matrix positions = rounded_matrix(10, 6, 61);
+  std::vector<Matrix> documents = rounded_documents(6, 10, 5, 62);
   const PositionCorrelation before = one_layer(documents, positions, {3});
-  const Matrix mix = (4 * random_matrix(5, 5, 63)).array().round().matrix();
+  const Matrix mix = (4 * rounded_matrix(5, 5, 63)).array().round().matrix();
   for (Matrix& states : documents) {
     states = (states * mix).eval();
     states.col(1) *= 1024;
@@ -205,7 +192,7 @@ TEST_CASE("a change of basis of the states, another unit of a column and a large
 
 TEST_CASE("a LayerNorm computed in float32 leaves one column fewer") {
   const Index width = 48;
-  std::vector<Matrix> documents = random_documents(20, 16, width, 71);
+  std::vector<Matrix> documents = rounded_documents(20, 16, width, 71);
   Random random(72);
   for (Matrix& states : documents)
     for (Index t = 0; t < states.rows(); ++t) {
@@ -216,12 +203,12 @@ TEST_CASE("a LayerNorm computed in float32 leaves one column fewer") {
       states.row(t) = x.transpose().cast<double>();
     }
   // Its variance is one more equation, but not a linear one.
-  CHECK(one_layer(documents, random_matrix(16, 20, 73), {4}).variables == std::vector<Index>{width - 1});
+  CHECK(one_layer(documents, rounded_matrix(16, 20, 73), {4}).variables == std::vector<Index>{width - 1});
 }
 
 TEST_CASE("with no more tokens than columns correlations are 1 by construction, and the chance level says so") {
-  const Matrix positions = random_matrix(5, 8, 81);
-  const PositionCorrelation found = one_layer(random_documents(2, 5, 30, 82), positions, {2, 4}, 3);
+  const Matrix positions = rounded_matrix(5, 8, 81);
+  const PositionCorrelation found = one_layer(rounded_documents(2, 5, 30, 82), positions, {2, 4}, 3);
   CHECK(found.variables == std::vector<Index>{9});  // tokens - 1
   for (Index i = 0; i < 2; ++i)
     for (Index k = 0; k < 2 * (i + 1); ++k) {
@@ -232,7 +219,7 @@ TEST_CASE("with no more tokens than columns correlations are 1 by construction, 
 
 TEST_CASE("constant states have no correlation with positions") {
   const PositionCorrelation found =
-      one_layer({Matrix::Constant(9, 4, 0.1), Matrix::Constant(9, 4, 0.1)}, random_matrix(9, 5, 91), {2}, 2);
+      one_layer({Matrix::Constant(9, 4, 0.1), Matrix::Constant(9, 4, 0.1)}, rounded_matrix(9, 5, 91), {2}, 2);
   CHECK(found.undefined.empty());
   CHECK(found.variables == std::vector<Index>{0});
   CHECK(found.correlation.array().isNaN().all());
@@ -241,17 +228,17 @@ TEST_CASE("constant states have no correlation with positions") {
 }
 
 TEST_CASE("truncations beyond the rank of the positions are left out") {
-  const std::vector<Matrix> documents = random_documents(4, 9, 3, 101);
-  const PositionCorrelation found = one_layer(documents, random_matrix(9, 5, 102), {8, 2, 5, 2, 6});
+  const std::vector<Matrix> documents = rounded_documents(4, 9, 3, 101);
+  const PositionCorrelation found = one_layer(documents, rounded_matrix(9, 5, 102), {8, 2, 5, 2, 6});
   CHECK(found.truncations == std::vector<Index>{2, 5});
   CHECK(found.rank == 5);
   CHECK(found.correlation.cols() == 5);
-  const PositionCorrelation none = position_correlation({moments_of(documents)}, {0}, random_matrix(9, 5, 102));
+  const PositionCorrelation none = position_correlation({moments_of(documents)}, {0}, rounded_matrix(9, 5, 102));
   CHECK(none.undefined == "the positions have rank 5, below every truncation asked for");
 }
 
 TEST_CASE("where there are no correlations the one field says why") {
-  const std::vector<Matrix> documents = random_documents(4, 9, 3, 111);
+  const std::vector<Matrix> documents = rounded_documents(4, 9, 3, 111);
   const auto reason = [](const PositionCorrelation& found) {
     const std::vector<Field> fields = describe(found);
     REQUIRE(fields.size() == 1);
@@ -262,15 +249,15 @@ TEST_CASE("where there are no correlations the one field says why") {
   };
   CHECK(reason(one_layer(documents, Matrix(0, 0), {2})) == "no position table");
   CHECK(reason(one_layer(documents, Matrix::Ones(9, 4), {2})) == "the positions are all equal");
-  CHECK(reason(one_layer(random_documents(2, 1, 3, 1), Matrix::Ones(1, 4), {2})) == "the positions are all equal");
-  CHECK(reason(position_correlation({StateMoments(9, 3)}, {0}, random_matrix(9, 5, 1), {.truncations = {2}})) ==
+  CHECK(reason(one_layer(rounded_documents(2, 1, 3, 1), Matrix::Ones(1, 4), {2})) == "the positions are all equal");
+  CHECK(reason(position_correlation({StateMoments(9, 3)}, {0}, rounded_matrix(9, 5, 1), {.truncations = {2}})) ==
         "no documents");
 }
 
 TEST_CASE("position correlations describe themselves") {
-  const Matrix positions = random_matrix(9, 6, 121);
-  const std::vector<StateMoments> layers{moments_of(random_documents(4, 9, 3, 122)),
-                                         moments_of(random_documents(4, 9, 3, 123))};
+  const Matrix positions = rounded_matrix(9, 6, 121);
+  const std::vector<StateMoments> layers{moments_of(rounded_documents(4, 9, 3, 122)),
+                                         moments_of(rounded_documents(4, 9, 3, 123))};
   const std::vector<Field> fields =
       describe(position_correlation(layers, {2, 5}, positions, {.truncations = {2, 4}, .draws = 3, .seed = 9}));
   std::set<std::string> names;
@@ -301,8 +288,8 @@ TEST_CASE("position correlations describe themselves") {
 }
 
 TEST_CASE("position correlations refuse what does not fit or is not finite") {
-  const Matrix positions = random_matrix(9, 6, 131);
-  const StateMoments layer = moments_of(random_documents(4, 9, 3, 132));
+  const Matrix positions = rounded_matrix(9, 6, 131);
+  const StateMoments layer = moments_of(rounded_documents(4, 9, 3, 132));
   CHECK_THROWS_AS(position_correlation({}, {}, positions), ShapeError);
   CHECK_THROWS_AS(position_correlation({layer}, {0, 1}, positions), ShapeError);
   CHECK_THROWS_AS(position_correlation({layer, StateMoments(9, 3)}, {0, 1}, positions), ShapeError);

@@ -15,43 +15,15 @@
 #include "../../core/numbers/thin_svd.h"
 #include "../catch.h"
 #include "../reference/direct_dft.h"
+#include "../test_numbers.h"
+#include "golden_json.h"
+#include "test_documents.h"
 
 using namespace headwave;
 
 namespace {
 
-constexpr double eps = std::numeric_limits<double>::epsilon();
-
-Matrix matrix_of(const nlohmann::json& list) {
-  const auto rows = list.get<std::vector<std::vector<double>>>();
-  Matrix matrix(static_cast<Index>(rows.size()), static_cast<Index>(rows.front().size()));
-  for (Index i = 0; i < matrix.rows(); ++i)
-    for (Index j = 0; j < matrix.cols(); ++j)
-      matrix(i, j) = rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
-  return matrix;
-}
-
-Matrix random_matrix(Index rows, Index columns, std::uint64_t seed) {
-  Random random(seed);
-  Matrix matrix(rows, columns);
-  for (Index i = 0; i < matrix.size(); ++i) matrix.data()[i] = random.normal();
-  return matrix;
-}
-
-std::vector<Matrix> random_documents(Index documents, Index length, Index width, std::uint64_t seed) {
-  std::vector<Matrix> result;
-  for (Index c = 0; c < documents; ++c)
-    result.push_back(random_matrix(length, width, seed + 100 * static_cast<std::uint64_t>(c)));
-  return result;
-}
-
-StateMoments moments_of(const std::vector<Matrix>& documents) {
-  StateMoments moments(documents.front().rows(), documents.front().cols());
-  for (const Matrix& states : documents) moments.add(document_moments(Matrix32(states.cast<float>())));
-  return moments;
-}
-
-SplitHeads one_head(const Matrix& query, const Matrix& key, double scale) {
+SplitHeads single_head(const Matrix& query, const Matrix& key, double scale) {
   return {1, scale, [=](Index, Index) { return HeadWeights{query, key, Vector::Zero(query.cols())}; }};
 }
 
@@ -100,7 +72,7 @@ TEST_CASE("the split is that of whole arrays in numpy") {
     std::vector<Matrix> documents;
     for (const auto& states : one.at("states")) documents.push_back(matrix_of(states));
     const SplitHeads heads =
-        one_head(matrix_of(one.at("query")), matrix_of(one.at("key")), one.at("scale").get<double>());
+        single_head(matrix_of(one.at("query")), matrix_of(one.at("key")), one.at("scale").get<double>());
     const PositionSplit found =
         position_split({moments_of(documents)}, {0}, heads, {.low_frequency = one.at("low_frequency").get<Index>()});
     const auto& expected = one.at("split");
@@ -135,7 +107,7 @@ TEST_CASE("the split is that of all tokens one by one, at any size") {
     std::vector<Matrix> documents = random_documents(count, length, width, 7);
     for (Matrix& states : documents) states = states.cast<float>().cast<double>();
     const Matrix query = random_matrix(width, 2, 8), key = random_matrix(width, 2, 9);
-    const PositionSplit found = position_split({moments_of(documents)}, {4}, one_head(query, key, 0.25));
+    const PositionSplit found = position_split({moments_of(documents)}, {4}, single_head(query, key, 0.25));
     const std::array<Matrix, 4> parts = direct_parts(documents);
     const double total = parts[1].squaredNorm() + parts[2].squaredNorm() + parts[3].squaredNorm();
     for (Index part = 0; part < 3; ++part)
@@ -233,7 +205,7 @@ TEST_CASE("a head that reads positions alone has all of its scores between posit
   }
   Matrix read = Matrix::Zero(8, 2);
   read.topRows(2) = random_matrix(2, 2, 18);
-  const PositionSplit found = position_split({moments_of(documents)}, {0}, one_head(read, read, 1.0));
+  const PositionSplit found = position_split({moments_of(documents)}, {0}, single_head(read, read, 1.0));
   CHECK(found.score_share(0, 5) == Approx(1.0).epsilon(1e-6));
   CHECK(found.score_share.row(0).sum() == Approx(1.0).epsilon(16 * eps));
 }
@@ -249,7 +221,7 @@ TEST_CASE("heads are told apart by layer number and head, missing and empty ones
   };
   const PositionSplit found = position_split(layers, {3, 7}, {3, 0.5, weights}, {.threads = 3});
   const HeadWeights last = weights(7, 2);
-  const PositionSplit alone = position_split({layers[1]}, {7}, one_head(last.query, last.key, 0.5));
+  const PositionSplit alone = position_split({layers[1]}, {7}, single_head(last.query, last.key, 0.5));
   CHECK(found.score_share.row(5) == alone.score_share.row(0));
   CHECK(found.mean_square_score(5) == alone.mean_square_score(0));
   CHECK(std::isnan(found.mean_square_score(3)));
@@ -259,7 +231,7 @@ TEST_CASE("heads are told apart by layer number and head, missing and empty ones
   const PositionSplit single = position_split(layers, {3, 7}, {3, 0.5, weights}, {.threads = 1});
   CHECK(found.score_share.topRows(3) == single.score_share.topRows(3));
   // The scale is seen by the scores and not by their shares.
-  const PositionSplit scaled = position_split({layers[1]}, {7}, one_head(last.query, last.key, 1.0));
+  const PositionSplit scaled = position_split({layers[1]}, {7}, single_head(last.query, last.key, 1.0));
   CHECK(scaled.mean_square_score(0) == 4 * alone.mean_square_score(0));
   CHECK(scaled.score_share == alone.score_share);
   CHECK(position_split(layers, {3, 7}).score_share.size() == 0);
@@ -267,7 +239,7 @@ TEST_CASE("heads are told apart by layer number and head, missing and empty ones
 
 TEST_CASE("where a part is missing what depends on it is undefined, and the rest is not") {
   const auto split = [](const std::vector<Matrix>& documents) {
-    return position_split({moments_of(documents)}, {0}, one_head(Matrix::Ones(3, 1), Matrix::Ones(3, 1), 1.0));
+    return position_split({moments_of(documents)}, {0}, single_head(Matrix::Ones(3, 1), Matrix::Ones(3, 1), 1.0));
   };
   for (const Index length : {1, 2, 3, 97}) {  // all equal
     CAPTURE(length);
@@ -331,7 +303,7 @@ TEST_CASE("all of the variance asked for takes all components") {
 TEST_CASE("position splits describe themselves: what is undefined says why, what is not does not") {
   const std::vector<StateMoments> layers{moments_of(random_documents(3, 9, 4, 61)),
                                          moments_of({3, Matrix::Ones(9, 4)})};
-  SplitHeads heads = one_head(random_matrix(4, 2, 62), random_matrix(4, 2, 63), 0.5);
+  SplitHeads heads = single_head(random_matrix(4, 2, 62), random_matrix(4, 2, 63), 0.5);
   heads.heads = 2;
   const std::vector<Field> fields = describe(position_split(layers, {0, 5}, heads, {.low_frequency = 3}));
   std::set<std::string> names;
@@ -368,8 +340,8 @@ TEST_CASE("position splits refuse what does not fit or is not finite") {
   CHECK_THROWS_AS(position_split(one, {0, 1}), ShapeError);
   CHECK_THROWS_AS(position_split({layer, StateMoments(5, 4)}, {0, 1}), ShapeError);
   CHECK_THROWS_AS(position_split(one, {0}, {2, 1.0, nullptr}), ShapeError);
-  CHECK_THROWS_AS(position_split(one, {0}, one_head(Matrix::Ones(3, 2), Matrix::Ones(3, 2), 1)), ShapeError);
-  CHECK_THROWS_AS(position_split(one, {0}, one_head(Matrix::Ones(4, 2), Matrix::Ones(4, 1), 1)), ShapeError);
+  CHECK_THROWS_AS(position_split(one, {0}, single_head(Matrix::Ones(3, 2), Matrix::Ones(3, 2), 1)), ShapeError);
+  CHECK_THROWS_AS(position_split(one, {0}, single_head(Matrix::Ones(4, 2), Matrix::Ones(4, 1), 1)), ShapeError);
   CHECK_THROWS_AS(position_split(one, {0}, {}, {.subspace_share = 0.0}), NumericError);
   CHECK_THROWS_AS(position_split(one, {0}, {}, {.subspace_share = 1.1}), NumericError);
   CHECK_THROWS_AS(position_split(one, {0}, {}, {.low_frequency = 0}), NumericError);

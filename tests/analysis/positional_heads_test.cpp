@@ -8,25 +8,21 @@
 
 using namespace headwave;
 
-namespace {
-
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("the clearest heads are those with the largest weights among heads with an offset") {
-  const Vector offset{{-1, none, 3, 0, -2}}, weight{{0.2, 0.9, 0.4, 0.2, 0.1}};
+  const Vector offset{{-1, not_defined, 3, 0, -2}}, weight{{0.2, 0.9, 0.4, 0.2, 0.1}};
   CHECK(clearest_heads(offset, weight, 3) == std::vector<Index>{2, 0, 3});
   CHECK(clearest_heads(offset, weight, 9) == std::vector<Index>{2, 0, 3, 4});
-  CHECK(clearest_heads(Vector{{none, none}}, Vector{{1, 2}}, 4).empty());
+  CHECK(clearest_heads(Vector{{not_defined, not_defined}}, Vector{{1, 2}}, 4).empty());
   CHECK_THROWS_AS(clearest_heads(offset, Vector(4), 3), ShapeError);
 }
 
 TEST_CASE("a mean over positional heads leaves the others out") {
-  const Vector offset{{-1, none, 3, none}};
-  CHECK(mean_of_positional(offset, Vector{{2, 100, 5, none}}) == 3.5);
-  CHECK(std::isnan(mean_of_positional(offset, Vector{{2, 1, none, 1}})));
-  CHECK(std::isnan(mean_of_positional(Vector{{none}}, Vector{{1}})));
+  const Vector offset{{-1, not_defined, 3, not_defined}};
+  CHECK(mean_of_positional(offset, Vector{{2, 100, 5, not_defined}}) == 3.5);
+  CHECK(std::isnan(mean_of_positional(offset, Vector{{2, 1, not_defined, 1}})));
+  CHECK(std::isnan(mean_of_positional(Vector{{not_defined}}, Vector{{1}})));
   CHECK(std::isnan(mean_of_positional(Vector(), Vector())));
   CHECK_THROWS_AS(mean_of_positional(offset, Vector(3)), ShapeError);
 }

@@ -13,9 +13,9 @@ using namespace headwave;
 
 namespace {
 
-constexpr Index heads = 12, d_head = 64, half = d_head / 2;
+constexpr Index heads = 12, head_channels = 64, half = head_channels / 2;
 
-RotaryOptions turning(Index channels = d_head, RotaryPairing pairing = RotaryPairing::halves) {
+RotaryOptions turning(Index channels = head_channels, RotaryPairing pairing = RotaryPairing::halves) {
   RotaryOptions options;
   options.channels = channels;
   options.pairing = pairing;
@@ -33,7 +33,7 @@ enum class Asked {
 std::vector<DocumentRotary> documents_of(Asked asked, Index count = 12, double noise = 0.02) {
   const Vector frequency = RotaryTerm(turning()).frequency(0);
   Random random(4);
-  DocumentRotary mean{Matrix::Zero(heads, d_head), Matrix::Zero(heads, d_head), Matrix::Ones(heads, half),
+  DocumentRotary mean{Matrix::Zero(heads, head_channels), Matrix::Zero(heads, head_channels), Matrix::Ones(heads, half),
                       Matrix::Ones(heads, half)};
   for (Index row = 0; row < heads && asked != Asked::nothing; ++row)
     for (Index m = 0; m < half; ++m) {
@@ -113,8 +113,8 @@ TEST_CASE("a rotary kernel is the score of mean query and mean key where they st
     const Matrix key = (documents[0].key + documents[1].key + documents[2].key) / 3;
     for (const Index head : {Index{0}, Index{7}}) {
       Matrix queries = query.row(head).replicate(100, 1), keys = key.row(head).replicate(100, 1);
-      term.turn(queries, d_head);
-      term.turn(keys, d_head);
+      term.turn(queries, head_channels);
+      term.turn(keys, head_channels);
       for (Index t = -20; t <= 20; ++t)
         CHECK(wave.kernel(head, t + 20) == Approx(0.125 * queries.row(50).dot(keys.row(50 + t))).margin(1e-10));
     }

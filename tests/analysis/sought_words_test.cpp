@@ -29,7 +29,7 @@ PlantedModel two_layers() {
   return planted_model(spec);
 }
 
-Document document_of(std::vector<std::int32_t> ids) {
+Document document_with_ids(std::vector<std::int32_t> ids) {
   Document document;
   document.ids = std::move(ids);
   return document;
@@ -67,7 +67,7 @@ std::vector<double> scores_by_hand(const Model& model, const Eigen::RowVectorXd&
 
 TEST_CASE("a head that attends to equal words looks for the word itself") {
   const PlantedModel planted = two_layers();
-  const Document document = document_of({2, 5, 9, 12, 7, 3});
+  const Document document = document_with_ids({2, 5, 9, 12, 7, 3});
   const auto sought = sought_words(planted.model, document, {1, 0}, 3);
   REQUIRE(sought.size() == 6);
   for (std::size_t i = 1; i < 5; ++i) CHECK(sought[i].front().id == document.ids[i]);
@@ -75,7 +75,7 @@ TEST_CASE("a head that attends to equal words looks for the word itself") {
 
 TEST_CASE("what a head looks for is what its queries and the words' keys say, one product after another") {
   const PlantedModel planted = two_layers();
-  const Document document = document_of({2, 5, 9, 12, 3});
+  const Document document = document_with_ids({2, 5, 9, 12, 3});
   Entering entering;
   const std::array<Probe*, 1> probes{&entering};
   model_pass(planted.model, document, probes);
@@ -102,7 +102,7 @@ TEST_CASE("what a head looks for is what its queries and the words' keys say, on
 
 TEST_CASE("what a head looks for is refused where there is no such head, or positions turn its queries") {
   PlantedModel planted = two_layers();
-  const Document document = document_of({2, 5, 3});
+  const Document document = document_with_ids({2, 5, 3});
   CHECK_THROWS_WITH(sought_words(planted.model, document, {2, 0}, 1), ContainsSubstring("there is no L2H0"));
   CHECK_THROWS_WITH(sought_words(planted.model, document, {0, 2}, 1), ContainsSubstring("there is no L0H2"));
   CHECK_THROWS_AS(sought_words(planted.model, document, {0, -1}, 1), ShapeError);

@@ -11,16 +11,15 @@
 #include "../../core/model/model_pass.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
+#include "../test_numbers.h"
+#include "found_field.h"
+#include "test_pass.h"
 
 using namespace headwave;
 
 namespace {
 
-constexpr double eps = std::numeric_limits<double>::epsilon();
-constexpr double float_eps = std::numeric_limits<float>::epsilon();
-constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
-
-Document document_of(Index length, const std::vector<std::size_t>& special = {}) {
+Document document_of_sevens(Index length, const std::vector<std::size_t>& special = {}) {
   Document document;
   for (Index i = 0; i < length; ++i) document.ids.push_back(static_cast<std::int32_t>(i % 7));
   if (!special.empty()) document.special.assign(static_cast<std::size_t>(length), 0);
@@ -40,7 +39,7 @@ struct Layer {
   [[nodiscard]] Index heads() const { return static_cast<Index>(weights.size()); }
 };
 
-void show(ValueProbe& probe, const Layer& given, Index tile_rows = 1000) {
+void show_layer(ValueProbe& probe, const Layer& given, Index tile_rows = 1000) {
   const Linear output{given.output_weight, {}, true};
   probe.see(LayerValues{given.layer, given.kind, given.values, &output, given.heads(), given.kv_heads, nullptr});
   const Index queries = given.weights.front().rows(), width = given.values.cols() / given.kv_heads;
@@ -65,7 +64,7 @@ void show(ValueProbe& probe, const Layer& given, Index tile_rows = 1000) {
 
 DocumentValueUse use_of(const Layer& given, const Document& document, Index reach = 64) {
   ValueProbe probe({{0}, given.heads()}, document, given.kind, reach);
-  show(probe, given);
+  show_layer(probe, given);
   return probe.use();
 }
 
@@ -90,21 +89,10 @@ Layer by_hand() {
   return given;
 }
 
-Matrix32 random_matrix(Index rows, Index cols, double scale, Random& random) {
+Matrix32 random_weights(Index rows, Index cols, double scale, Random& random) {
   Matrix32 m(rows, cols);
   for (Index i = 0; i < m.size(); ++i) m.data()[i] = static_cast<float>(scale * random.normal());
   return m;
-}
-
-void check_same(const Matrix& found, const Matrix& expected, double tolerance) {
-  REQUIRE(found.rows() == expected.rows());
-  REQUIRE(found.cols() == expected.cols());
-  for (Index i = 0; i < found.rows(); ++i)
-    for (Index j = 0; j < found.cols(); ++j) {
-      CAPTURE(i, j, found(i, j), expected(i, j));
-      CHECK(std::isnan(found(i, j)) == std::isnan(expected(i, j)));
-      if (!std::isnan(expected(i, j))) CHECK(std::abs(found(i, j) - expected(i, j)) <= tolerance);
-    }
 }
 
 /// A transformer of random weights, and what keeps them alive.
@@ -121,7 +109,7 @@ class RandomModel {
 
  private:
   const Matrix32& kept(Index rows, Index cols, double scale) {
-    weights_.push_back(std::make_unique<Matrix32>(random_matrix(rows, cols, scale, random_)));
+    weights_.push_back(std::make_unique<Matrix32>(random_weights(rows, cols, scale, random_)));
     return *weights_.back();
   }
   Linear linear_of(Index d_in, Index d_out) {
@@ -157,9 +145,9 @@ class RandomModel {
 };
 
 /// Keeps inputs and weights, layer by layer, and counts what else it is shown.
-class Recorder : public Probe {
+class ValueRecorder : public Probe {
  public:
-  explicit Recorder(AttentionKind kind, bool wants = false) : kind_(kind), wants_(wants) {}
+  explicit ValueRecorder(AttentionKind kind, bool wants = false) : kind_(kind), wants_(wants) {}
   [[nodiscard]] bool wants_values() const override { return wants_; }
   using Probe::see;
   void see(const LayerInput& input) override {
@@ -188,7 +176,7 @@ Matrix wide(const Linear& linear) {
   return linear.in_out ? Matrix(linear.weight.cast<double>()) : Matrix(linear.weight.transpose().cast<double>());
 }
 
-double direct_disagreement(const std::vector<Matrix>& heads) {
+double direct_value_disagreement(const std::vector<Matrix>& heads) {
   double sum = 0;
   for (const Matrix& a : heads)
     for (const Matrix& b : heads)
@@ -197,7 +185,7 @@ double direct_disagreement(const std::vector<Matrix>& heads) {
 }
 
 double mean_or_nan(double sum, double count) {
-  return count > 0 ? sum / count : nan_value;
+  return count > 0 ? sum / count : not_defined;
 }
 
 /// The definitions written out for one layer: every vector that a key hands to a query is formed.
@@ -236,22 +224,16 @@ void set_direct(const Matrix& sources, const std::vector<Matrix>& weights, const
     double special = 0;
     for (Index j = 0; j < a.cols(); ++j)
       if (document.is_special(j)) special += shares.col(j).mean();
-    use.norm_special[row] = document.special.empty() ? nan_value : special;
+    use.norm_special[row] = document.special.empty() ? not_defined : special;
   }
-  use.subspace_disagreement[at] = direct_disagreement(values);
-  use.output_disagreement[at] = direct_disagreement(outputs);
-}
-
-const Field& field_of(const std::vector<Field>& fields, const std::string& name) {
-  for (const Field& field : fields)
-    if (field.name == "value_use/" + name) return field;
-  throw ShapeError("no field " + name);
+  use.subspace_disagreement[at] = direct_value_disagreement(values);
+  use.output_disagreement[at] = direct_value_disagreement(outputs);
 }
 
 }  // namespace
 
 TEST_CASE("value use of two heads and three tokens by hand") {
-  const DocumentValueUse use = use_of(by_hand(), document_of(3, {0, 2}), 2);
+  const DocumentValueUse use = use_of(by_hand(), document_of_sevens(3, {0, 2}), 2);
   CHECK(use.length == 3);
   // V_0 = (1, -2, 2), V_1 = (3, 0, 4): product 11, norms 3 and 5.
   CHECK(use.subspace_disagreement[0] == Approx(-(2 + 2 * 11.0 / 15) / 4).epsilon(8 * eps));
@@ -267,7 +249,7 @@ TEST_CASE("value use of two heads and three tokens by hand") {
   CHECK(use.weight_first[0] == 0.25);
   CHECK(use.norm_special[0] == Approx((2 * third + 6.25 / last) / 3).epsilon(8 * eps));
   // Head 1: query 2 looks at key 1 alone, which hands on nothing: it is no row of N.
-  check_same(use.norm_weight.row(1), Eigen::RowVectorXd{{nan_value, 1, 0, 0, 1}}, 0);
+  check_same(use.norm_weight.row(1), Eigen::RowVectorXd{{not_defined, 1, 0, 0, 1}}, 0);
   CHECK(use.norm_first[1] == 0.5);
   CHECK(use.weight_first[1] == Approx(third).epsilon(4 * eps));
   CHECK(use.norm_special[1] == 1);
@@ -290,12 +272,12 @@ TEST_CASE("value use is the definitions written out, in every layer, kind of att
       const HeadGrid grid{{0, 1}, RandomModel::heads};
       RandomModel random(setting.kind == causal && !setting.decoder, setting.decoder, setting.kv_heads, setting.window,
                          setting.in_out);
-      Document document = length == 2 ? document_of(length) : document_of(length, {0});
-      if (setting.decoder) document.target = document_of(length / 2 + 1);
-      const Document read = document_of(length);
+      Document document = length == 2 ? document_of_sevens(length) : document_of_sevens(length, {0});
+      if (setting.decoder) document.target = document_of_sevens(length / 2 + 1);
+      const Document read = document_of_sevens(length);
 
       ValueProbe probe(grid, document, setting.kind, reach);
-      Recorder recorder(setting.kind);
+      ValueRecorder recorder(setting.kind);
       const std::array<Probe*, 2> both{&recorder, &probe};
       CHECK(model_pass(random.model, document, both).size() == 0);
       CHECK(recorder.shown == 0);
@@ -337,9 +319,9 @@ TEST_CASE("value use is the definitions written out, in every layer, kind of att
 
 TEST_CASE("who does not want values is not shown any, who does is, once before and once after every layer") {
   RandomModel random(false, true, 2, 0, false);
-  Document document = document_of(9);
-  document.target = document_of(4);
-  Recorder wants(AttentionKind::self, true), does_not(AttentionKind::self);
+  Document document = document_of_sevens(9);
+  document.target = document_of_sevens(4);
+  ValueRecorder wants(AttentionKind::self, true), does_not(AttentionKind::self);
   const std::array<Probe*, 2> both{&wants, &does_not};
   model_pass(random.model, document, both);
   CHECK(wants.shown == 2 * 3 * 2);  // two events of three kinds in two layers
@@ -347,9 +329,9 @@ TEST_CASE("who does not want values is not shown any, who does is, once before a
   // Without value weights in the last layer, where nobody needs them, its attention can still be looked at.
   RandomModel bare(false, false, 2, 0, false);
   bare.model.stack.blocks.back().self.value = {};
-  Recorder first(AttentionKind::self, true);
+  ValueRecorder first(AttentionKind::self, true);
   const std::array<Probe*, 1> one{&first};
-  model_pass(bare.model, document_of(9), one);
+  model_pass(bare.model, document_of_sevens(9), one);
   CHECK(first.shown == 2);
   CHECK(first.weights.size() == 2);
 }
@@ -359,23 +341,24 @@ TEST_CASE("heads that share values agree wholly, heads without common channels n
   Layer given = by_hand();
   given.weights = {given.weights[0], given.weights[1], given.weights[0], given.weights[1]};
   given.kv_heads = 1;
-  given.values = random_matrix(3, 5, 1, random);
-  given.output_weight = random_matrix(20, 6, 1, random);
-  const DocumentValueUse shared = use_of(given, document_of(3));
+  given.values = random_weights(3, 5, 1, random);
+  given.output_weight = random_weights(20, 6, 1, random);
+  const DocumentValueUse shared = use_of(given, document_of_sevens(3));
   CHECK(shared.subspace_disagreement[0] == -1);
   // Outputs: each head twice changes no mean over pairs.
   Layer once = given;
   once.weights.resize(2);
   once.output_weight = given.output_weight.topRows(10);
-  CHECK(shared.output_disagreement[0] == Approx(use_of(once, document_of(3)).output_disagreement[0]).epsilon(64 * eps));
+  CHECK(shared.output_disagreement[0] ==
+        Approx(use_of(once, document_of_sevens(3)).output_disagreement[0]).epsilon(64 * eps));
   given.kv_heads = 2;
   given.values = Matrix32::Zero(3, 2);
   given.values(0, 0) = given.values(1, 1) = 2;
-  given.output_weight = random_matrix(4, 6, 1, random);
-  CHECK(use_of(given, document_of(3)).subspace_disagreement[0] == -0.5);
+  given.output_weight = random_weights(4, 6, 1, random);
+  CHECK(use_of(given, document_of_sevens(3)).subspace_disagreement[0] == -0.5);
   // Opposite values: every cosine has a partner of the other sign.
   given.values.col(1) = -given.values.col(0);
-  CHECK(use_of(given, document_of(3)).subspace_disagreement[0] == 0);
+  CHECK(use_of(given, document_of_sevens(3)).subspace_disagreement[0] == 0);
 }
 
 TEST_CASE("where all keys hand on the same length, shares are the weights, where the sink has none, it is cancelled") {
@@ -383,36 +366,36 @@ TEST_CASE("where all keys hand on the same length, shares are the weights, where
   given.weights.pop_back();
   given.kv_heads = 1;
   given.values = Matrix32::Constant(3, 2, 0.7F);
-  const DocumentValueUse even = use_of(given, document_of(3), 1);
+  const DocumentValueUse even = use_of(given, document_of_sevens(3), 1);
   CHECK(even.norm_first[0] == Approx(even.weight_first[0]).epsilon(16 * eps));
   check_same(even.norm_weight, Eigen::RowVectorXd{{0.125, 2.0 / 3, 0.125}}, 16 * eps);
   given.values.row(0).setZero();
-  const DocumentValueUse cancelled = use_of(given, document_of(3), 1);
+  const DocumentValueUse cancelled = use_of(given, document_of_sevens(3), 1);
   CHECK(cancelled.norm_first[0] == 0);
   CHECK(cancelled.weight_first[0] == 0.25);
   // Scale does not matter.
   Layer tiny = by_hand(), plain = by_hand();
   tiny.values *= 0x1p-40F;
-  CHECK(use_of(tiny, document_of(3), 2).norm_first == use_of(plain, document_of(3), 2).norm_first);
-  CHECK(use_of(tiny, document_of(3), 2).subspace_disagreement ==
-        use_of(plain, document_of(3), 2).subspace_disagreement);
+  CHECK(use_of(tiny, document_of_sevens(3), 2).norm_first == use_of(plain, document_of_sevens(3), 2).norm_first);
+  CHECK(use_of(tiny, document_of_sevens(3), 2).subspace_disagreement ==
+        use_of(plain, document_of_sevens(3), 2).subspace_disagreement);
 }
 
 TEST_CASE("rows that the mask empties are no queries, and tiles can be of any height") {
   Layer given = by_hand();
   given.weights[0].row(1).setZero();
-  const DocumentValueUse use = use_of(given, document_of(3), 2);
+  const DocumentValueUse use = use_of(given, document_of_sevens(3), 2);
   CHECK(use.weight_first[0] == 0.375);
   CHECK(use.norm_weight(0, 1) == Approx(2.5 / 8.75).epsilon(8 * eps));  // of query 2 alone
-  ValueProbe probe({{0}, 2}, document_of(3), AttentionKind::self, 2);
-  show(probe, given, 1);
+  ValueProbe probe({{0}, 2}, document_of_sevens(3), AttentionKind::self, 2);
+  show_layer(probe, given, 1);
   check_same(probe.use().norm_weight, use.norm_weight, 0);
 }
 
 TEST_CASE("zero values hand on nothing: lengths are undefined and say why, cosines are 0") {
   Layer given = by_hand();
   given.values.setZero();
-  const ValueUse use = job_of(given, document_of(3, {0}), 2);
+  const ValueUse use = job_of(given, document_of_sevens(3, {0}), 2);
   CHECK(use.subspace_disagreement[0] == 0);
   CHECK(use.output_disagreement[0] == 0);
   CHECK(use.weight_first[0] == 0.25);
@@ -430,7 +413,7 @@ TEST_CASE("stored queries and keys have no values: everything is undefined and s
   Random numbers(2);
   Document document;
   const Index width = RandomModel::heads * RandomModel::d_head;
-  document.stored.push_back({0, {}, random_matrix(5, width, 1, numbers), random_matrix(5, width, 1, numbers)});
+  document.stored.push_back({0, {}, random_weights(5, width, 1, numbers), random_weights(5, width, 1, numbers)});
   const HeadGrid grid{{0}, RandomModel::heads};
   ValueProbe probe(grid, document);
   const std::array<Probe*, 1> probes{&probe};
@@ -449,7 +432,7 @@ TEST_CASE("stored queries and keys have no values: everything is undefined and s
 
 TEST_CASE("without output weights the disagreements are known, the lengths are not") {
   const Layer given = by_hand();
-  ValueProbe probe({{0}, 2}, document_of(3));
+  ValueProbe probe({{0}, 2}, document_of_sevens(3));
   probe.see(LayerValues{0, AttentionKind::self, given.values, nullptr, 2, 2, nullptr});
   Tile tile;
   tile.queries = tile.keys = 3;
@@ -476,7 +459,7 @@ TEST_CASE("a job's value use is the mean over the documents that define it, its 
   CHECK(std::isnan(sum.use().norm_offset[0]));
   sum.add(document(3, 0.5, {0.1, 0.9, 0.2, 0.1, 0.2, 0.2, 0.1}));
   CHECK(std::isnan(sum.use().norm_offset[0]));  // of three tokens only |t| <= 1 is searched, and -1 is its end
-  sum.add(document(9, nan_value, {0.1, 0.3, 0.4, 0.1, nan_value, nan_value, nan_value}));
+  sum.add(document(9, not_defined, {0.1, 0.3, 0.4, 0.1, not_defined, not_defined, not_defined}));
   const ValueUse use = sum.use();
   CHECK(use.documents == 2);
   CHECK(use.length == 9);
@@ -491,7 +474,7 @@ TEST_CASE("a job's value use is the mean over the documents that define it, its 
     given.weights[1] = given.weights[0];
     return given;
   }();
-  const ValueUse triangle = job_of(causal, document_of(3), 2);
+  const ValueUse triangle = job_of(causal, document_of_sevens(3), 2);
   CHECK(std::isnan(triangle.norm_weight(0, 3)));
   CHECK_FALSE(triangle.norm_offset[0] > 0);
   CHECK(field_of(describe(triangle), "norm_weight").attributes.contains("undefined"));
@@ -503,7 +486,7 @@ TEST_CASE("one token hands everything to itself") {
   given.weights = {Matrix32::Ones(1, 1), Matrix32::Ones(1, 1)};
   given.output_weight = Matrix32::Identity(4, 4);
   given.kv_heads = 2;
-  const ValueUse use = job_of(given, document_of(1));
+  const ValueUse use = job_of(given, document_of_sevens(1));
   CHECK(use.norm_offset[0] == 0);
   CHECK(use.norm_first[1] == 1);
   CHECK(use.subspace_disagreement[0] == Approx(-1).epsilon(8 * eps));
@@ -511,7 +494,7 @@ TEST_CASE("one token hands everything to itself") {
 }
 
 TEST_CASE("value use refuses what was not announced, and numbers that are none") {
-  const Document three = document_of(3);
+  const Document three = document_of_sevens(3);
   const HeadGrid grid{{0}, 2};
   CHECK_THROWS_AS(ValueProbe(grid, three, AttentionKind::self, -1), ShapeError);
   CHECK_THROWS_AS(ValueUseSum(grid, AttentionKind::self, -1), ShapeError);
@@ -523,7 +506,7 @@ TEST_CASE("value use refuses what was not announced, and numbers that are none")
     Layer given = by_hand();
     change(given);
     ValueProbe probe(grid, three);
-    show(probe, given);
+    show_layer(probe, given);
   };
   CHECK_NOTHROW(shown([](Layer&) {}));
   CHECK_NOTHROW(shown([](Layer& given) {  // another kind passes unseen

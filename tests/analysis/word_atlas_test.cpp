@@ -10,7 +10,7 @@ using namespace headwave;
 namespace {
 
 /// Four heads over |t| <= 2 of 8 tokens, their second term as given.
-HeadAccount account_of(const Matrix& profile, AttentionKind kind) {
+HeadAccount word_account_of(const Matrix& profile, AttentionKind kind) {
   HeadAccount account;
   account.site.grid = {{0}, profile.rows()};
   account.site.kind = kind;
@@ -48,7 +48,7 @@ TEST_CASE("a prediction is the largest weight, where it is enough above chance a
                           0.12, 0.13, 0.14, 0.13, 0.12,             // weak: chance is 1/8
                           none, none, none, none, none)             // nothing
                              .finished();
-  const WordAtlas atlas = word_atlas(account_of(profile, AttentionKind::self));
+  const WordAtlas atlas = word_atlas(word_account_of(profile, AttentionKind::self));
   CHECK(atlas.status == std::vector<PredictedStatus>{PredictedStatus::offset, PredictedStatus::edge,
                                                      PredictedStatus::weak, PredictedStatus::nothing});
   CHECK(atlas.offset[0] == -1);
@@ -57,7 +57,7 @@ TEST_CASE("a prediction is the largest weight, where it is enough above chance a
   CHECK(std::isnan(atlas.estimate[1]));
   CHECK(atlas.estimate[2] == 0);
   for (Index row = 1; row < 4; ++row) CHECK(std::isnan(atlas.offset[row]));
-  CHECK(word_atlas(account_of(profile, AttentionKind::self), {.least_times = 1.1}).offset[2] == 0);
+  CHECK(word_atlas(word_account_of(profile, AttentionKind::self), {.least_times = 1.1}).offset[2] == 0);
   for (const Field& field : describe(atlas)) {
     CHECK(field.group() == "word_atlas");
     CHECK_NOTHROW(field.check_shape());

@@ -7,19 +7,11 @@
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 #include "../reference/direct_attention.h"
+#include "../test_numbers.h"
 
 using namespace headwave;
 
 namespace {
-
-constexpr double eps = std::numeric_limits<double>::epsilon();
-
-Matrix random_matrix(Index rows, Index cols, std::uint64_t seed) {
-  Random random(seed);
-  Matrix matrix(rows, cols);
-  for (double& entry : matrix.reshaped()) entry = random.normal();
-  return matrix;
-}
 
 /// The four tokens of the worked example, and its one projection for queries, keys and values.
 Matrix four_tokens() {

@@ -9,7 +9,7 @@ using namespace headwave;
 
 namespace {
 
-enum class Kind : std::uint8_t { none, some };
+enum class Filled : std::uint8_t { none, some };
 
 struct Small {
   Index number = 0;
@@ -27,7 +27,7 @@ struct Found {
   std::vector<Small> list;
   std::array<Matrix, 2> pair;
   std::optional<double> maybe, never;
-  Kind kind = Kind::none;
+  Filled kind = Filled::none;
   template <class Self>
   static auto members(Self& self) {
     return std::tie(self.matrix, self.vector, self.complex, self.list, self.pair, self.maybe, self.never, self.kind);
@@ -42,7 +42,7 @@ Found sample() {
   found.list = {{7, "L0H1"}, {-1, ""}};
   found.pair = {Matrix::Ones(1, 1), Matrix(0, 5)};
   found.maybe = 0.1;
-  found.kind = Kind::some;
+  found.kind = Filled::some;
   return found;
 }
 
@@ -66,7 +66,7 @@ TEST_CASE("bytes give back every member, not-a-number and the sign of zero with 
   CHECK(found.pair[1].cols() == 5);
   CHECK(found.maybe == 0.1);
   CHECK_FALSE(found.never);
-  CHECK(found.kind == Kind::some);
+  CHECK(found.kind == Filled::some);
 }
 
 TEST_CASE("bytes that are cut short anywhere are refused") {

@@ -10,9 +10,9 @@ using namespace headwave;
 
 namespace {
 
-constexpr Index d = 6, words = 9, length = 5;
+constexpr Index d = 6, word_count = 9, length = 5;
 
-Matrix32 random_matrix(Index rows, Index cols, Random& random, double mean = 0) {
+Matrix32 random_states(Index rows, Index cols, Random& random, double mean = 0) {
   Matrix32 m(rows, cols);
   for (float& entry : m.reshaped()) entry = static_cast<float>(mean + random.normal());
   return m;
@@ -26,10 +26,10 @@ struct SmallStack {
 
   SmallStack(bool embedding_norm, bool pre, NormKind kind) {
     Random random(4);
-    table = random_matrix(words, d, random, 0.3);
-    positions = random_matrix(length, d, random);
-    types = random_matrix(2, d, random);
-    const auto vector = [&] { return Vector32(random_matrix(d, 1, random, 1)); };
+    table = random_states(word_count, d, random, 0.3);
+    positions = random_states(length, d, random);
+    types = random_states(2, d, random);
+    const auto vector = [&] { return Vector32(random_states(d, 1, random, 1)); };
     scale = vector();
     shift = vector();
     stack.embedding.words = table;
@@ -70,7 +70,7 @@ TEST_CASE("means over words and their covariance are those of a loop over every 
             Matrix positions = Matrix::Zero(length - 1, d), expected = Matrix::Zero(d, d);
             Eigen::RowVectorXd mean = Eigen::RowVectorXd::Zero(d);
             const Eigen::RowVectorXf middle = small.positions.colwise().mean();
-            const Index count = ranked ? 4 : words;
+            const Index count = ranked ? 4 : word_count;
             double sum = 0;
             for (Index w = 0; w < count; ++w) sum += ranked ? chances.chance[w] : 1.0;
             const auto each = [&](const auto& body) {
@@ -107,8 +107,8 @@ TEST_CASE("means over words that cannot be taken are refused") {
   const SmallStack small(true, false, NormKind::layer);
   CHECK_THROWS_AS(EmbeddingMeans(small.stack, {}, length + 1), ShapeError);
   CHECK_THROWS_AS(EmbeddingMeans(small.stack, {}, 0), ShapeError);
-  CHECK_THROWS_AS(EmbeddingMeans(small.stack, even_words({words}), length), ShapeError);
-  CHECK_THROWS_WITH(EmbeddingMeans(small.stack, even_words({words}), length), ContainsSubstring("0 to 8"));
+  CHECK_THROWS_AS(EmbeddingMeans(small.stack, even_words({word_count}), length), ShapeError);
+  CHECK_THROWS_WITH(EmbeddingMeans(small.stack, even_words({word_count}), length), ContainsSubstring("0 to 8"));
   CHECK_THROWS_AS(EmbeddingMeans(small.stack, {{1, 2}, Vector::Ones(1)}, length), ShapeError);
   CHECK_THROWS_AS(EmbeddingMeans(small.stack, {{1}, Vector::Zero(1)}, length), NumericError);
   CHECK_THROWS_AS(EmbeddingMeans(small.stack, {{1}, Vector::Constant(1, not_defined)}, length), NumericError);

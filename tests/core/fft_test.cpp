@@ -8,12 +8,11 @@
 #include "../../core/numbers/threads.h"
 #include "../catch.h"
 #include "../reference/direct_dft.h"
+#include "../test_numbers.h"
 
 using namespace headwave;
 
 namespace {
-
-constexpr double eps = std::numeric_limits<double>::epsilon();
 
 Matrix random_columns(Index rows, Index columns, std::uint64_t seed) {
   Random random(seed);

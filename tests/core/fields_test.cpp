@@ -12,7 +12,7 @@ using namespace headwave;
 
 namespace {
 
-enum class Kind : std::uint8_t { quiet, loud };
+enum class Volume : std::uint8_t { quiet, loud };
 
 const Axis layer = layer_axis(Index{2});
 const Axis head = head_axis(3);
@@ -35,7 +35,7 @@ TEST_CASE("fields: described in the order in which they are added, under the gro
   Fields fields("sound");
   fields.add("pitch", {layer, head}, "cycles/T", "pitch of a head", Matrix(Matrix::Constant(2, 3, 0.5)));
   fields.add("name", {layer}, "1", "what a layer is called", std::vector<std::string>{"low", "high"});
-  fields.flags("kind", {head}, "how a head sounds", std::vector<Kind>{Kind::loud, Kind::quiet, Kind::loud},
+  fields.flags("kind", {head}, "how a head sounds", std::vector<Volume>{Volume::loud, Volume::quiet, Volume::loud},
                {"quiet", "loud"});
   const std::vector<Field> described = fields.taken();
   REQUIRE(described.size() == 3);
@@ -62,7 +62,7 @@ TEST_CASE("fields: values must be as many as the axes have places, and nothing i
 }
 
 TEST_CASE("fields: a flag must be one, and mean something") {
-  CHECK_THROWS_WITH(Fields("sound").flags("kind", {layer}, "kind", std::vector<Kind>(2, Kind::loud), {"quiet"}),
+  CHECK_THROWS_WITH(Fields("sound").flags("kind", {layer}, "kind", std::vector<Volume>(2, Volume::loud), {"quiet"}),
                     "sound/kind: the flag 1 has no meaning, only the 1 from 0 have");
   CHECK_THROWS_AS(Fields("sound").flags("kind", {layer}, "kind", std::vector<Index>{0, 1}, {"quiet", "loud"}),
                   ShapeError);
@@ -135,7 +135,7 @@ TEST_CASE("fields: integers, flags and texts stay what they are") {
   CHECK(std::get<std::vector<std::int64_t>>(of(2, std::vector<Index>{-1, 5}).values) ==
         std::vector<std::int64_t>{-1, 5});
   CHECK(std::get<std::vector<std::uint8_t>>(of(2, std::vector<std::uint8_t>{0, 255}).values)[1] == 255);
-  const std::array<std::vector<Kind>, 2> kinds{{{Kind::loud}, {Kind::quiet, Kind::loud}}};
+  const std::array<std::vector<Volume>, 2> kinds{{{Volume::loud}, {Volume::quiet, Volume::loud}}};
   CHECK(std::get<std::vector<std::uint8_t>>(of(3, kinds).values) == std::vector<std::uint8_t>{1, 0, 1});
   CHECK(std::get<std::vector<std::string>>(of(2, std::vector<const char*>{"a", "b"}).values)[1] == "b");
   struct Row {

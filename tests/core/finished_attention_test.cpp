@@ -14,7 +14,7 @@ namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-Matrix32 random_matrix(Index rows, Index cols, std::uint64_t seed) {
+Matrix32 random_values(Index rows, Index cols, std::uint64_t seed) {
   Random random(seed);
   Matrix32 matrix(rows, cols);
   for (float& entry : matrix.reshaped()) entry = static_cast<float>(random.normal());
@@ -67,7 +67,7 @@ Mask<float> masked(bool causal, Index window = 0) {
 
 /// Weights of two heads over so many tokens.
 std::vector<Matrix32> weights_of(Index length, const Mask<float>& mask = {}) {
-  const Matrix32 query = random_matrix(length, 8, 1), key = random_matrix(length, 8, 2);
+  const Matrix32 query = random_values(length, 8, 1), key = random_values(length, 8, 2);
   HeadInputs<float> inputs{query, key, {}, 2, 2, 0.5, nullptr};
   Told told;
   const std::array<Probe*, 1> probes{&told};
@@ -100,7 +100,7 @@ TEST_CASE("probes see of finished attention the tiles that attend showed, to the
     for (const Index window : {0, 20}) {
       if (window > 0 && !causal) continue;
       const Index length = 150;  // three tiles, the last not whole
-      const Matrix32 query = random_matrix(length, 8, 1), key = random_matrix(length, 8, 2);
+      const Matrix32 query = random_values(length, 8, 1), key = random_values(length, 8, 2);
       Document document;
       document.ids.resize(static_cast<std::size_t>(length));
       const AttentionSite site{5, causal ? AttentionKind::causal : AttentionKind::self, &document};

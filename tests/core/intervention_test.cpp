@@ -50,7 +50,7 @@ struct TinyModel {
   }
 };
 
-Document words(std::vector<std::int32_t> ids) {
+Document document_of_words(std::vector<std::int32_t> ids) {
   Document document;
   document.ids = std::move(ids);
   return document;
@@ -78,12 +78,13 @@ TEST_CASE("words only: a permutation of the words permutes the states, since no 
   for (const NormPlace place : {NormPlace::post, NormPlace::pre}) {
     const TinyModel tiny(place);
     const Model model = words_only(tiny.model);
-    const Matrix32 forward = states(model, words({3, 7, 1, 9}));
-    const Matrix32 backward = states(model, words({9, 1, 7, 3}));
+    const Matrix32 forward = states(model, document_of_words({3, 7, 1, 9}));
+    const Matrix32 backward = states(model, document_of_words({9, 1, 7, 3}));
     // The softmax sums in another order: float32 rounding.
     CHECK((forward - backward.colwise().reverse()).cwiseAbs().maxCoeff() <
           64 * 1.2e-7F * forward.cwiseAbs().maxCoeff());
-    CHECK((states(tiny.model, words({3, 7, 1, 9})) - states(tiny.model, words({9, 1, 7, 3})).colwise().reverse())
+    CHECK((states(tiny.model, document_of_words({3, 7, 1, 9})) -
+           states(tiny.model, document_of_words({9, 1, 7, 3})).colwise().reverse())
               .cwiseAbs()
               .maxCoeff() > 0.1F);
   }
@@ -92,9 +93,10 @@ TEST_CASE("words only: a permutation of the words permutes the states, since no 
 TEST_CASE("positions only: the words do not matter") {
   const TinyModel tiny(NormPlace::post);
   const Model model = positions_only(tiny.model);
-  CHECK(states(model, words({3, 7, 1, 9})) == states(model, words({0, 0, 5, 2})));
-  CHECK(states(model, words({3, 7})) != states(tiny.model, words({3, 7})));
-  CHECK_THROWS_WITH(states(model, words({3, 20})), ContainsSubstring("id 20, outside the vocabulary of 20"));
+  CHECK(states(model, document_of_words({3, 7, 1, 9})) == states(model, document_of_words({0, 0, 5, 2})));
+  CHECK(states(model, document_of_words({3, 7})) != states(tiny.model, document_of_words({3, 7})));
+  CHECK_THROWS_WITH(states(model, document_of_words({3, 20})),
+                    ContainsSubstring("id 20, outside the vocabulary of 20"));
   Model without = tiny.model;
   without.stack.embedding.positions = {};
   CHECK_THROWS_WITH(positions_only(without), ContainsSubstring("knows nothing of positions"));
@@ -104,7 +106,7 @@ TEST_CASE("a pruned head adds nothing, whichever way the weights are stored") {
   for (const bool in_out : {false, true}) {
     TinyModel tiny(NormPlace::post, in_out);
     const Model pruned = without_heads(tiny.model, {{1, 0}});
-    const Document document = words({3, 7, 1, 9, 9});
+    const Document document = document_of_words({3, 7, 1, 9, 9});
     // By hand: the same as zero values of that head.
     Matrix32 value = tiny.model.stack.blocks[1].self.value.weight;
     if (in_out)
@@ -131,11 +133,11 @@ TEST_CASE("a changed model outlives the one it was made from") {
     changed = without_heads(positions_only(tiny->model), {{0, 1}});
     tiny->model.storage.reset();
   }
-  CHECK(states(changed, words({1, 2, 3})).allFinite());
+  CHECK(states(changed, document_of_words({1, 2, 3})).allFinite());
 }
 
 TEST_CASE("shuffled words keep special tokens in their places and words in number") {
-  Document document = words({2, 10, 11, 12, 13, 14, 15, 16, 3});
+  Document document = document_of_words({2, 10, 11, 12, 13, 14, 15, 16, 3});
   document.special = {1, 0, 0, 0, 0, 0, 0, 0, 1};
   document.tokens = {"[CLS]", "a", "b", "c", "d", "e", "f", "g", "[SEP]"};
   const auto source = shuffled_words(std::make_unique<OneDocument>(document), 5, 3);

@@ -7,19 +7,9 @@
 #include "../../core/numbers/random.h"
 #include "../../core/numbers/random_frame.h"
 #include "../catch.h"
+#include "../test_numbers.h"
 
 using namespace headwave;
-
-namespace {
-
-Matrix random_matrix(Index rows, Index cols, std::uint64_t seed) {
-  Random random(seed);
-  Matrix m(rows, cols);
-  for (double& entry : m.reshaped()) entry = random.normal();
-  return m;
-}
-
-}  // namespace
 
 TEST_CASE("sums over lags are those of direct loops, whole and column by column, at any length") {
   for (const Index length : {1, 2, 3, 7, 16, 31})

@@ -20,7 +20,7 @@ class Documents : public Source {
   std::vector<Document> documents_;
 };
 
-RotaryOptions rotary() {
+RotaryOptions rotary_options() {
   RotaryOptions options;
   options.channels = 4;
   return options;
@@ -35,7 +35,7 @@ Documents some_documents() {
 TEST_CASE("mean keys are the keys' means over the documents that reach a position, before they turn") {
   for (const bool in_out : {false, true})
     for (const int threads : {1, 3}) {
-      const TinyRotaryModel tiny(rotary(), in_out);
+      const TinyRotaryModel tiny(rotary_options(), in_out);
       const Documents documents = some_documents();
       const Model changed = mean_keys(tiny.model, documents, {{0, 2}, {0, 3}}, {AttentionKind::self, threads});
       Matrix sum = Matrix::Zero(7, 6);
@@ -57,7 +57,7 @@ TEST_CASE("mean keys are the keys' means over the documents that reach a positio
 }
 
 TEST_CASE("where all documents are the same, mean keys change nothing") {
-  const TinyRotaryModel tiny(rotary());
+  const TinyRotaryModel tiny(rotary_options());
   const Document document = words({3, 7, 1, 9, 9});
   const Model changed = mean_keys(tiny.model, Documents({document, document}), {{0, 0}, {0, 1}, {1, 2}, {1, 3}});
   CHECK(model_pass(changed, document, {}, {.final_states = true}) ==
@@ -65,7 +65,7 @@ TEST_CASE("where all documents are the same, mean keys change nothing") {
 }
 
 TEST_CASE("means of later layers are of the model before any key was replaced") {
-  const TinyRotaryModel tiny(rotary());
+  const TinyRotaryModel tiny(rotary_options());
   const Model both = mean_keys(tiny.model, some_documents(), {{0, 0}, {0, 1}, {1, 0}, {1, 1}});
   const Model later = mean_keys(tiny.model, some_documents(), {{1, 0}, {1, 1}});
   const Document document = words({5, 6, 7});
@@ -73,7 +73,7 @@ TEST_CASE("means of later layers are of the model before any key was replaced") 
 }
 
 TEST_CASE("a turned head with mean keys is the same as a head with mean keys that is turned") {
-  const TinyRotaryModel tiny(rotary());
+  const TinyRotaryModel tiny(rotary_options());
   const Documents documents = some_documents();
   const std::vector<HeadName> heads{{0, 0}, {0, 1}};
   const Document document = words({5, 6, 7, 6});
@@ -82,7 +82,7 @@ TEST_CASE("a turned head with mean keys is the same as a head with mean keys tha
 }
 
 TEST_CASE("mean keys in an encoder-decoder are those of the kind that is named") {
-  TinyRotaryModel tiny(rotary());
+  TinyRotaryModel tiny(rotary_options());
   tiny.model.stack.block.causal = false;
   tiny.model.decoder = tiny.stack(false, true);
   tiny.model.decoder->block.causal = true;
@@ -102,7 +102,7 @@ TEST_CASE("mean keys in an encoder-decoder are those of the kind that is named")
 }
 
 TEST_CASE("mean keys refuse what they cannot be taken of, or used for") {
-  const TinyRotaryModel tiny(rotary());
+  const TinyRotaryModel tiny(rotary_options());
   const Documents documents = some_documents();
   CHECK_THROWS_WITH(mean_keys(tiny.model, documents, {{0, 2}}),
                     ContainsSubstring("L0H2 reads the same keys as L0H3; name all of them: L0H2,L0H3"));

@@ -7,17 +7,11 @@
 #include "../../core/attention/sinusoids.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
+#include "../test_numbers.h"
 
 using namespace headwave;
 
 namespace {
-
-Matrix random_matrix(Index rows, Index cols, std::uint64_t seed) {
-  Random random(seed);
-  Matrix m(rows, cols);
-  for (Index i = 0; i < m.size(); ++i) m.data()[i] = random.normal();
-  return m;
-}
 
 /// Keeps the unmasked scores and the weights of every head of one layer.
 class KeptScores : public Probe {

@@ -5,13 +5,12 @@
 
 #include "../../core/attention/bias_terms.h"
 #include "../catch.h"
+#include "../test_numbers.h"
 #include "tiny_rotary_model.h"
 
 using namespace headwave;
 
 namespace {
-
-constexpr double eps = std::numeric_limits<float>::epsilon();
 
 RotaryOptions rotary(RotaryPairing pairing, Index channels = 4) {
   RotaryOptions options;
@@ -79,7 +78,7 @@ TEST_CASE("a turned head has the scores that it would have u tokens further on, 
         CHECK(after.key == before.key);
         const Matrix expected = scores_by_hand(before, 2, options, u);
         CHECK((after.scores[2].cast<double>() - expected).cwiseAbs().maxCoeff() <
-              16 * eps * expected.cwiseAbs().maxCoeff());
+              16 * float_eps * expected.cwiseAbs().maxCoeff());
       }
 }
 
@@ -93,7 +92,7 @@ TEST_CASE("where every word is the same, turning by u moves the scores of any la
     const Matrix32& moved = after.scores[layer == 0 ? 3 : 1];
     const Matrix32& was = before.scores[layer == 0 ? 3 : 1];
     CHECK((moved.leftCols(12 - u) - was.rightCols(12 - u)).cwiseAbs().maxCoeff() <
-          32 * static_cast<float>(eps) * was.cwiseAbs().maxCoeff());
+          32 * static_cast<float>(float_eps) * was.cwiseAbs().maxCoeff());
     CHECK((moved - was).cwiseAbs().maxCoeff() > 0.1F);
   }
 }
@@ -141,7 +140,7 @@ TEST_CASE("without pairs, scores are those of the other pairs, in all heads of a
       for (Index head = 0; head < 4; ++head) {
         const Matrix expected = scores_by_hand(before, head, options, 0, 1, 1);
         CHECK((after.scores[static_cast<std::size_t>(head)].cast<double>() - expected).cwiseAbs().maxCoeff() <
-              16 * eps * expected.cwiseAbs().maxCoeff());
+              16 * float_eps * expected.cwiseAbs().maxCoeff());
       }
       const auto [a, b] = channels_of(options, 1);
       const SeenAttention second(changed, words(some_words), 1);

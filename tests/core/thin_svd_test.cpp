@@ -7,12 +7,11 @@
 #include "../../core/numbers/random.h"
 #include "../../core/numbers/random_frame.h"
 #include "../catch.h"
+#include "../test_numbers.h"
 
 using namespace headwave;
 
 namespace {
-
-constexpr double eps = std::numeric_limits<double>::epsilon();
 
 void check(const Eigen::MatrixXd& a, const Vector& values) {
   const ThinSvd svd = thin_svd(a);

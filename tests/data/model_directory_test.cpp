@@ -17,15 +17,15 @@ using namespace headwave;
 
 namespace {
 
-struct Expected {
+struct ExpectedPass {
   Document document;
   std::vector<MatrixView32> states;   // layers + 1
   std::vector<MatrixView32> weights;  // layers * heads
 };
 
-Expected expected_case(const Checkpoint& file, const SafetensorsFile& raw, const std::string& name,
-                       const Stack& stack) {
-  Expected expected;
+ExpectedPass expected_case(const Checkpoint& file, const SafetensorsFile& raw, const std::string& name,
+                           const Stack& stack) {
+  ExpectedPass expected;
   const TensorInfo& ids = file.info(name + ".ids");
   const Index length = ids.shape.front();
   expected.document.ids.resize(static_cast<std::size_t>(length));
@@ -54,7 +54,7 @@ TEST_CASE("BERT and RoBERTa compute what transformers computes") {
     const SafetensorsFile raw(folder / "expected.safetensors");
     for (const std::string name : {"short", "full", "padded"}) {
       CAPTURE(family, name);
-      const Expected expected = expected_case(file, raw, name, model.stack);
+      const ExpectedPass expected = expected_case(file, raw, name, model.stack);
       KeptPass kept;
       const std::array<Probe*, 1> probes{&kept};
       const Matrix32 last = model_pass(model, expected.document, probes, {.final_states = true});

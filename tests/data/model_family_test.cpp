@@ -16,14 +16,11 @@
 #include "../catch.h"
 #include "edited_model.h"
 #include "kept_pass.h"
+#include "test_files.h"
 
 using namespace headwave;
 
 namespace {
-
-std::filesystem::path family(const std::string& name) {
-  return repository_file("tests/golden/families/" + name);
-}
 
 /// What transformers computed: arrays by name, cut along their first axes.
 class Expected {

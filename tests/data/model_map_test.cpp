@@ -3,23 +3,17 @@
 
 #include "../../core/model/model_pass.h"
 #include "../../data/arrays/safetensors_file.h"
+#include "../../data/files/replaced_file.h"
 #include "../../data/models/config_arithmetic.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/models/model_map_file.h"
 #include "../catch.h"
 #include "edited_model.h"
+#include "test_files.h"
 
 using namespace headwave;
 
 namespace {
-
-std::filesystem::path family(const std::string& name) {
-  return repository_file("tests/golden/families/" + name);
-}
-
-void write(const std::filesystem::path& file, const std::string& text) {
-  std::ofstream(file) << text;
-}
 
 /// A map's text begins with a comment that says where it came from.
 std::string without_reason(const std::string& text) {
@@ -35,7 +29,7 @@ TEST_CASE("the map that is proposed for a family gives the same model bit for bi
     CAPTURE(name);
     const TemporaryFolder folder;
     const std::string text = model_map_text(model_map(family(name)));
-    write(folder / "map.toml", text);
+    write_text(folder / "map.toml", text);
     CHECK(without_reason(model_map_text(model_map_file(folder / "map.toml"))) == without_reason(text));
     const Model by_config = open_model(family(name));
     const Model by_map = open_model({family(name), folder / "map.toml"});
@@ -53,7 +47,7 @@ TEST_CASE("a map that is wrong is described in one line") {
   const auto file = folder / "map.toml";
   std::string text = model_map_text(model_map(family("gpt2")));
   const auto with = [&](const std::string& what, const std::string& by) {
-    write(file, text);
+    write_text(file, text);
     replace_in(file, what, by);
     return ModelPlace{family("gpt2"), file};
   };
@@ -78,7 +72,7 @@ TEST_CASE("a map that is wrong is described in one line") {
   std::string without_cross;
   for (std::string line; std::getline(pairs, line);)
     if (!line.starts_with("cross_")) without_cross += line + "\n";
-  write(file, without_cross);
+  write_text(file, without_cross);
   CHECK_THROWS_WITH(model_map_file(file), ContainsSubstring("[decoder]: expected 'cross_query' and the like"));
   CHECK_THROWS_WITH(open_model(with("heads =", std::string((1U << 20U) + 1, '#') + "\nheads =")),
                     ContainsSubstring("at most 1 MB"));
@@ -109,7 +103,7 @@ TEST_CASE("of a family that is not known, the map of the one that fits best is p
     CHECK(check.problems.empty());
     CHECK(check.map.reason ==
           "config.json says 'quantum', which is not known; of the known families " + check.map.family + " fits best");
-    write(folder / "map.toml", model_map_text(check.map));
+    write_text(folder / "map.toml", model_map_text(check.map));
     Document document;
     document.ids = {3, 1, 4};
     if (check.map.decoder) document.target.ids = {2, 7};

@@ -22,7 +22,8 @@ std::string bytes_of(std::vector<Number> numbers, bool big_endian = false) {
   return bytes;
 }
 
-void write(const std::filesystem::path& path, const std::string& header, const std::string& data, char version = 1) {
+void write_npy_bytes(const std::filesystem::path& path, const std::string& header, const std::string& data,
+                     char version = 1) {
   std::ofstream out(path, std::ios::binary);
   const std::size_t size = header.size();
   out << "\x93NUMPY" << version << '\0' << static_cast<char>(size & 255U) << static_cast<char>(size >> 8U);
@@ -42,7 +43,7 @@ TEST_CASE("npy: the same matrix in every type, order, byte order and version") {
   const std::vector<float> expected = {0, 1, 2, 3, 4, 5};
   const auto check = [&](const std::string& descr, const std::string& data, bool fortran, char version) {
     INFO(descr << (fortran ? " fortran" : " C") << " version " << static_cast<int>(version));
-    write(folder / "a.npy", header(descr, "(2, 3)", fortran), data, version);
+    write_npy_bytes(folder / "a.npy", header(descr, "(2, 3)", fortran), data, version);
     CHECK(npy_info(folder / "a.npy").shape == std::vector<Index>{2, 3});
     CHECK(npy_floats(folder / "a.npy") == expected);
   };
@@ -75,8 +76,8 @@ TEST_CASE("npy: three axes in Fortran order, and some rows of both orders") {
   for (int k = 0; k < 2; ++k)
     for (int j = 0; j < 3; ++j)
       for (int i = 0; i < 2; ++i) fortran_order.push_back(static_cast<float>(100 * i + 10 * j + k));
-  write(folder / "c.npy", header("<f4", "(2, 3, 2)"), bytes_of(c_order));
-  write(folder / "f.npy", header("<f4", "(2, 3, 2)", true), bytes_of(fortran_order));
+  write_npy_bytes(folder / "c.npy", header("<f4", "(2, 3, 2)"), bytes_of(c_order));
+  write_npy_bytes(folder / "f.npy", header("<f4", "(2, 3, 2)", true), bytes_of(fortran_order));
   for (const std::string name : {"c.npy", "f.npy"}) {
     CHECK(npy_floats(folder / name) == c_order);
     const FileBytes bytes(folder / name);
@@ -99,7 +100,7 @@ TEST_CASE("npy: a block that lies in pieces, farther apart than is read at once"
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 400; ++j)
       for (int k = 0; k < 1000; ++k) values.push_back(static_cast<float>(1000 * i + k));
-  write(folder / "a.npy", header("<f4", "(3, 400, 1000)"), bytes_of(values));
+  write_npy_bytes(folder / "a.npy", header("<f4", "(3, 400, 1000)"), bytes_of(values));
   const FileBytes bytes(folder / "a.npy");
   const PlacedNumbers numbers = placed_numbers(npy_info(bytes, "a"), "a");
   CHECK(floats_of_block(bytes, numbers, {{0, 5, 998}, {3, 1, 2}}) ==
@@ -111,7 +112,7 @@ TEST_CASE("npy: a block that lies in pieces, farther apart than is read at once"
 TEST_CASE("npy: texts of letters and of bytes") {
   const TemporaryFolder folder;
   const auto texts = [&](const std::string& descr, const std::string& data) {
-    write(folder / "t.npy", header(descr, "(2,)"), data);
+    write_npy_bytes(folder / "t.npy", header(descr, "(2,)"), data);
     const FileBytes bytes(folder / "t.npy");
     return npy_texts(bytes, npy_info(bytes, "t"), "t");
   };
@@ -124,18 +125,19 @@ TEST_CASE("npy: texts of letters and of bytes") {
 
 TEST_CASE("npy: a header alone") {
   const TemporaryFolder folder;
-  write(folder / "a.npy", header(">c8", "(3,)"), std::string(24, '\0'));
+  write_npy_bytes(folder / "a.npy", header(">c8", "(3,)"), std::string(24, '\0'));
   const NpyInfo info = npy_info(folder / "a.npy");
   CHECK(info.dtype == "complex64");
   CHECK(info.descr == ">c8");
   CHECK(info.big_endian);
   CHECK(info.shape == std::vector<Index>{3});
   CHECK_THROWS_WITH(npy_floats(folder / "a.npy"), ContainsSubstring("complex64"));
-  write(folder / "a.npy", "{'descr': [('x', '<i4'), ('y', '<f4', (2,))], 'fortran_order': False, 'shape': (1,)}",
-        "0123456789ab");
+  write_npy_bytes(folder / "a.npy",
+                  "{'descr': [('x', '<i4'), ('y', '<f4', (2,))], 'fortran_order': False, 'shape': (1,)}",
+                  "0123456789ab");
   CHECK(npy_info(folder / "a.npy").dtype == "structured");
   CHECK_THROWS_AS(npy_floats(folder / "a.npy"), FormatError);
-  write(folder / "a.npy", header("<U3", "(2,)"), std::string(24, '\0'));
+  write_npy_bytes(folder / "a.npy", header("<U3", "(2,)"), std::string(24, '\0'));
   CHECK(npy_info(folder / "a.npy").dtype == "string");
   CHECK_THROWS_AS(npy_floats(folder / "a.npy"), FormatError);
 }
@@ -143,10 +145,10 @@ TEST_CASE("npy: a header alone") {
 TEST_CASE("npy: objects are refused by name, and archives with advice") {
   const TemporaryFolder folder;
   for (const std::string descr : {"|O", "O", "|O8"}) {
-    write(folder / "a.npy", header(descr, "(1,)"), "12345678");
+    write_npy_bytes(folder / "a.npy", header(descr, "(1,)"), "12345678");
     CHECK_THROWS_WITH(npy_info(folder / "a.npy"), ContainsSubstring("Python objects"));
   }
-  write(folder / "a.npy", "{'descr': [('x', '|O')], 'fortran_order': False, 'shape': (1,)}", "12345678");
+  write_npy_bytes(folder / "a.npy", "{'descr': [('x', '|O')], 'fortran_order': False, 'shape': (1,)}", "12345678");
   CHECK_THROWS_WITH(npy_info(folder / "a.npy"), ContainsSubstring("Python objects"));
   std::ofstream(folder / "a.npz") << "PK\x03\x04";
   CHECK_THROWS_WITH(npy_info(folder / "a.npz"), ContainsSubstring("unzip"));
@@ -171,7 +173,7 @@ TEST_CASE("npy: headers that are not the three keys are refused") {
         "{'descr': 'f', 'fortran_order': False, 'shape': (1,)}",
         "{'descr': [[[[[[[[[[[[[[[[[[[['x']]]]]]]]]]]]]]]]]]]], 'fortran_order': False, 'shape': (1,)}"}) {
     INFO(text);
-    write(folder / "a.npy", text, "1234");
+    write_npy_bytes(folder / "a.npy", text, "1234");
     CHECK_THROWS_AS(npy_info(folder / "a.npy"), FormatError);
   }
 }
@@ -182,14 +184,14 @@ TEST_CASE("npy: too little or too much data, or too many axes") {
   CHECK_THROWS_WITH(npy_info(folder / "cut.npy"), ContainsSubstring("the npy header is cut short"));
   std::string ones;
   for (int axis = 0; axis < 65; ++axis) ones += "1, ";
-  write(folder / "a.npy", header("<f4", "(" + ones + ")"), "1234");
+  write_npy_bytes(folder / "a.npy", header("<f4", "(" + ones + ")"), "1234");
   CHECK_THROWS_WITH(npy_info(folder / "a.npy"), ContainsSubstring("65 dimensions"));
-  write(folder / "a.npy", header("<f4", "(2,)"), "1234567");
+  write_npy_bytes(folder / "a.npy", header("<f4", "(2,)"), "1234567");
   CHECK_THROWS_AS(npy_info(folder / "a.npy"), FormatError);
-  write(folder / "a.npy", header("<f4", "(2,)"), "123456789");
+  write_npy_bytes(folder / "a.npy", header("<f4", "(2,)"), "123456789");
   CHECK_THROWS_AS(npy_info(folder / "a.npy"), FormatError);
-  write(folder / "a.npy", header("<f4", "(4611686018427387904, 4)"), "1234");
+  write_npy_bytes(folder / "a.npy", header("<f4", "(4611686018427387904, 4)"), "1234");
   CHECK_THROWS_AS(npy_info(folder / "a.npy"), FormatError);
-  write(folder / "a.npy", header("<f4", "(0, 4611686018427387904, 4)"), "");
+  write_npy_bytes(folder / "a.npy", header("<f4", "(0, 4611686018427387904, 4)"), "");
   CHECK(npy_floats(folder / "a.npy").empty());
 }

@@ -45,7 +45,7 @@ double largest_difference(const Matrix32& came, const MatrixView& expected) {
   return (came.cast<double>() - expected).cwiseAbs().maxCoeff();
 }
 
-double rms(const MatrixView& states) {
+double root_mean_square(const MatrixView& states) {
   return std::sqrt(states.squaredNorm() / static_cast<double>(states.size()));
 }
 
@@ -79,12 +79,12 @@ TEST_CASE("stories260K gives its reference attention, states and logits") {
   REQUIRE(states.size() == 5);
   for (std::size_t l = 0; l < states.size(); ++l) {
     const MatrixView expected = inputs.piece(static_cast<Index>(l));
-    CHECK(largest_difference(states[l], expected) <= 1e-4 * rms(expected));
+    CHECK(largest_difference(states[l], expected) <= 1e-4 * root_mean_square(expected));
   }
   const Matrix32 scores = logits(model, last);
   const std::vector<double> last_scores = file.doubles("logits_last");
   const MatrixView expected(last_scores.data(), 1, 512);
-  CHECK(largest_difference(scores.bottomRows(1), expected) <= 1e-4 * rms(expected));
+  CHECK(largest_difference(scores.bottomRows(1), expected) <= 1e-4 * root_mean_square(expected));
   const std::vector<double> best = file.doubles("argmax");
   for (Index i = 0; i < scores.rows(); ++i)
     CHECK(best_word(scores, i) == static_cast<Index>(best[static_cast<std::size_t>(i)]));
@@ -131,10 +131,10 @@ TEST_CASE("gpt-nano-sort gives its third-party activations") {
               1e-5);
       const MatrixView expected = input.piece(batch);
       CHECK(largest_difference(kept.states[AttentionKind::causal][static_cast<std::size_t>(layer)], expected) <=
-            1e-4 * rms(expected));
+            1e-4 * root_mean_square(expected));
     }
-    CHECK(largest_difference(last, final_states.piece(batch)) <= 1e-4 * rms(final_states.piece(batch)));
-    CHECK(largest_difference(logits(model, last), scores.piece(batch)) <= 1e-4 * rms(scores.piece(batch)));
+    CHECK(largest_difference(last, final_states.piece(batch)) <= 1e-4 * root_mean_square(final_states.piece(batch)));
+    CHECK(largest_difference(logits(model, last), scores.piece(batch)) <= 1e-4 * root_mean_square(scores.piece(batch)));
   }
 }
 
@@ -157,13 +157,13 @@ TEST_CASE("the aren transliteration model, by its map, gives its reference in al
         CHECK(largest_difference(kept.weights[kind][h], expected.piece(static_cast<Index>(h))) <= 1e-5);
       for (Index l = 0; l < 6; ++l)
         CHECK(largest_difference(kept.states[kind][static_cast<std::size_t>(l)], states.piece(l)) <=
-              1e-4 * rms(states.piece(l)));
+              1e-4 * root_mean_square(states.piece(l)));
     };
     check(AttentionKind::self, "encoder/self_attention", "encoder/attention_input");
     check(AttentionKind::causal, "decoder/self_attention", "decoder/self_attention_input");
     check(AttentionKind::cross, "decoder/cross_attention", "decoder/cross_attention_input");
     const Reference scores(file, at + "logits");
-    CHECK(largest_difference(logits(model, last), scores.piece(0)) <= 1e-4 * rms(scores.piece(0)));
+    CHECK(largest_difference(logits(model, last), scores.piece(0)) <= 1e-4 * root_mean_square(scores.piece(0)));
   }
 }
 

@@ -13,15 +13,11 @@
 #include "../../data/results/result_check.h"
 #include "../../data/results/result_layout.h"
 #include "../catch.h"
+#include "test_files.h"
 
 using namespace headwave;
 
 namespace {
-
-std::string file_bytes(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 

@@ -16,7 +16,7 @@ using namespace headwave;
 
 namespace {
 
-void write(const std::filesystem::path& path, const std::string& header, const std::string& data) {
+void write_safetensors_bytes(const std::filesystem::path& path, const std::string& header, const std::string& data) {
   const std::uint64_t length = header.size();
   std::ofstream out(path, std::ios::binary);
   out.write(reinterpret_cast<const char*>(&length), sizeof length);
@@ -24,7 +24,7 @@ void write(const std::filesystem::path& path, const std::string& header, const s
 }
 
 template <class Number>
-std::string bytes_of(const std::vector<Number>& numbers) {
+std::string raw_bytes(const std::vector<Number>& numbers) {
   return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number)};
 }
 
@@ -38,8 +38,8 @@ std::vector<float> counting(std::size_t size) {
 
 TEST_CASE("safetensors: by hand, float32 is seen in place") {
   const TemporaryFolder folder;
-  write(folder / "a.safetensors", R"({"w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}}    )",
-        bytes_of<float>({1, 2, 3, 4, 5, 6}));
+  write_safetensors_bytes(folder / "a.safetensors", R"({"w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}}    )",
+                          raw_bytes<float>({1, 2, 3, 4, 5, 6}));
   const Checkpoint checkpoint(folder / "a.safetensors");
   const MatrixView32 w = checkpoint.matrix("w", 2, 3);
   CHECK(w(0, 0) == 1);
@@ -55,10 +55,10 @@ TEST_CASE("safetensors: by hand, float32 is seen in place") {
 TEST_CASE("safetensors: halves, doubles and unaligned floats are converted") {
   const TemporaryFolder folder;
   // F16: 1, -2, 0.5, 65504; BF16: 1, -2, 0.5, 3; the flag shifts what follows to odd addresses.
-  const std::string data = std::string("\x01", 1) + bytes_of<std::uint16_t>({0x3C00, 0xC000, 0x3800, 0x7BFF}) +
-                           bytes_of<std::uint16_t>({0x3F80, 0xC000, 0x3F00, 0x4040}) +
-                           bytes_of<double>({3.141592653589793, -1e300}) + bytes_of<float>({7, 8});
-  write(
+  const std::string data = std::string("\x01", 1) + raw_bytes<std::uint16_t>({0x3C00, 0xC000, 0x3800, 0x7BFF}) +
+                           raw_bytes<std::uint16_t>({0x3F80, 0xC000, 0x3F00, 0x4040}) +
+                           raw_bytes<double>({3.141592653589793, -1e300}) + raw_bytes<float>({7, 8});
+  write_safetensors_bytes(
       folder / "a.safetensors",
       R"({"flag":{"dtype":"BOOL","shape":[1],"data_offsets":[0,1]},"half":{"dtype":"F16","shape":[4],"data_offsets":[1,9]},)"
       R"("brain":{"dtype":"BF16","shape":[4],"data_offsets":[9,17]},"double":{"dtype":"F64","shape":[2],"data_offsets":[17,33]},)"
@@ -80,8 +80,8 @@ TEST_CASE("safetensors: every half is converted as IEEE 754 says") {
   const TemporaryFolder folder;
   std::vector<std::uint16_t> halves(65536);
   std::iota(halves.begin(), halves.end(), std::uint16_t{0});
-  write(folder / "a.safetensors", R"({"h":{"dtype":"F16","shape":[65536],"data_offsets":[0,131072]}})",
-        bytes_of(halves));
+  write_safetensors_bytes(folder / "a.safetensors",
+                          R"({"h":{"dtype":"F16","shape":[65536],"data_offsets":[0,131072]}})", raw_bytes(halves));
   const Checkpoint checkpoint(folder / "a.safetensors");
   const VectorView32 values = checkpoint.vector("h", 65536);
   Index wrong = 0;
@@ -155,7 +155,8 @@ TEST_CASE("checkpoint: several threads that ask for a tensor are shown the same 
   const TemporaryFolder folder;
   const std::string header =
       R"({"a":{"dtype":"F16","shape":[2],"data_offsets":[0,4]},"b":{"dtype":"F16","shape":[2],"data_offsets":[4,8]}})";
-  write(folder / "model.safetensors", header, bytes_of<std::uint16_t>({0x3C00, 0x4000, 0x4200, 0x4400}));
+  write_safetensors_bytes(folder / "model.safetensors", header,
+                          raw_bytes<std::uint16_t>({0x3C00, 0x4000, 0x4200, 0x4400}));
   const Checkpoint checkpoint(folder / "model.safetensors");
   std::array<const float*, 4> first{}, second{};
   std::vector<std::thread> threads;
@@ -235,16 +236,17 @@ TEST_CASE("safetensors: tensors and axes that no model has are refused before th
   std::string header = "{";
   for (int i = 0; i <= 1 << 18; ++i)
     header += (i == 0 ? "\"" : ",\"") + std::to_string(i) + R"(":{"dtype":"F32","shape":[0],"data_offsets":[0,0]})";
-  write(folder / "a", header + "}", "");
+  write_safetensors_bytes(folder / "a", header + "}", "");
   CHECK_THROWS_WITH(SafetensorsFile(folder / "a"), ContainsSubstring("more than 262144 tensors"));
   std::string axes = "1";
   for (int i = 0; i < 64; ++i) axes += ",1";
-  write(folder / "b", R"({"w":{"dtype":"U8","shape":[)" + axes + R"(],"data_offsets":[0,1]}})", "x");
+  write_safetensors_bytes(folder / "b", R"({"w":{"dtype":"U8","shape":[)" + axes + R"(],"data_offsets":[0,1]}})", "x");
   CHECK_THROWS_WITH(SafetensorsFile(folder / "b"), ContainsSubstring("'w': 'shape' holds 65 numbers"));
-  write(folder / "c",
-        R"({"w":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"w":{"dtype":"I8","shape":[0],"data_offsets":[0,0]}})",
-        "");
+  write_safetensors_bytes(
+      folder / "c",
+      R"({"w":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"w":{"dtype":"I8","shape":[0],"data_offsets":[0,0]}})",
+      "");
   CHECK_THROWS_WITH(SafetensorsFile(folder / "c"), ContainsSubstring("'w' occurs twice"));
-  write(folder / "d", R"({"__metadata__":{},"__metadata__":{}})", "");
+  write_safetensors_bytes(folder / "d", R"({"__metadata__":{},"__metadata__":{}})", "");
   CHECK_THROWS_WITH(SafetensorsFile(folder / "d"), ContainsSubstring("occurs twice"));
 }

@@ -15,6 +15,7 @@
 #include "../catch.h"
 #include "../npy_file.h"
 #include "kept_pass.h"
+#include "test_files.h"
 
 using namespace headwave;
 
@@ -22,10 +23,6 @@ using namespace headwave;
 namespace {
 
 constexpr Index layers = 2, documents = 2, heads = 3, length = 5;
-
-std::filesystem::path family(const std::string& name) {
-  return repository_file("tests/golden/families") / name;
-}
 
 /// Weights that float16 and bfloat16 hold exactly; those of a query lie where its number says.
 float weight(Index layer, Index document, Index head, Index query, Index key) {
@@ -50,7 +47,7 @@ std::vector<float> weights_by(const std::array<int, 5>& order) {
   return values;
 }
 
-StoredStatesOptions dataset(const std::string& name, const std::string& axes = "") {
+StoredStatesOptions dataset_options(const std::string& name, const std::string& axes = "") {
   StoredStatesOptions options;
   options.dataset = name;
   if (!axes.empty()) options.axes = stored_axes(axes).value();
@@ -122,13 +119,13 @@ TEST_CASE("attention that transformers finished is what the model's own pass sho
                                    {"llama", AttentionKind::causal},
                                    {"distilbert", AttentionKind::self}}) {
     CAPTURE(name);
-    const auto options = dataset("{document}.attentions", "layer,head,query,key");
+    const auto options = dataset_options("{document}.attentions", "layer,head,query,key");
     const auto file = family(name) / "expected.safetensors";
     const StoredInput alone = stored_states(file, options),
                       beside = stored_states(file, open_model(family(name)), options);
     CHECK(alone.model.stack.block.causal == (kind == AttentionKind::causal));
     for (Index d = 0; d < alone.source->count(); ++d) {
-      const auto states = dataset("{document}.attention_input", "layer,token,width");
+      const auto states = dataset_options("{document}.attention_input", "layer,token,width");
       const auto computed = seen(stored_states(file, open_model(family(name)), states), d).at(kind);
       const auto shown = seen(alone, d).at(kind);
       REQUIRE(shown.size() == computed.size());
@@ -188,7 +185,7 @@ TEST_CASE("the axes of finished attention come in any order") {
     }
     CAPTURE(axes);
     write_npy(folder / "a.npy", shape, weights_by(order));
-    check_weights(stored_states(folder / "a.npy", dataset("a", axes)));
+    check_weights(stored_states(folder / "a.npy", dataset_options("a", axes)));
   } while (std::ranges::next_permutation(order).found);
 }
 
@@ -258,7 +255,8 @@ TEST_CASE("finished attention that does not fit together, or a model that it is 
     CHECK_THROWS_WITH(stored_states(path, options), ContainsSubstring(problem));
   };
   write_npy(folder / "a.npy", {layers, documents * heads, length, length}, values);
-  refuse(folder / "a.npy", dataset("a", "head,query,document,key"), "6 queries and 5 keys, expected as many of both");
+  refuse(folder / "a.npy", dataset_options("a", "head,query,document,key"),
+         "6 queries and 5 keys, expected as many of both");
   std::filesystem::create_directory(folder / "four");
   write_npy(folder / "four/attentions_layer_0.npy", {documents, heads, length, length}, part_of(values, 0, layers));
   write_npy(folder / "four/attentions_layer_1.npy", {documents, heads - 1, length, length},

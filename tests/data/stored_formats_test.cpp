@@ -6,21 +6,18 @@
 #include "../../data/sources/stored_contents.h"
 #include "../../data/sources/stored_documents.h"
 #include "../catch.h"
+#include "test_files.h"
 
 using namespace headwave;
 
 // The files come from tests/golden/make_stored_formats.py.
 namespace {
 
-constexpr Index documents = 2, length = 3, width = 4;
-
-std::filesystem::path formats(const std::string& name) {
-  return repository_file("tests/golden/stored/formats") / name;
-}
+constexpr Index made_documents = 2, made_length = 3, width = 4;
 
 Matrix32 expected(Index layer, Index document) {
-  Matrix32 states(length, width);
-  for (Index t = 0; t < length; ++t)
+  Matrix32 states(made_length, width);
+  for (Index t = 0; t < made_length; ++t)
     for (Index w = 0; w < width; ++w)
       states(t, w) = static_cast<float>((60 * layer + 30 * document + 4 * t + w) * 7 % 61 - 30) / 8;
   return states;
@@ -41,8 +38,8 @@ StoredSearch dataset(const std::string& name, const std::string& axes = "") {
 }
 
 void check_states(const Source& source, Index layers = 2) {
-  REQUIRE(source.count() == documents);
-  for (Index d = 0; d < documents; ++d) {
+  REQUIRE(source.count() == made_documents);
+  for (Index d = 0; d < made_documents; ++d) {
     const Document document = source.document(d);
     REQUIRE(document.stored.size() == static_cast<std::size_t>(layers));
     for (const StoredLayer& layer : document.stored) CHECK(layer.states == expected(layer.layer, d));

@@ -5,18 +5,11 @@
 #include "../../data/sources/stored_arrays.h"
 #include "../../data/sources/stored_states.h"
 #include "../catch.h"
+#include "test_files.h"
 
 using namespace headwave;
 
 // The archives come from tests/golden/make_stored_formats.py, the states from tests/golden/make_families.py.
-namespace {
-
-std::filesystem::path formats(const std::string& name) {
-  return repository_file("tests/golden/stored/formats") / name;
-}
-
-}  // namespace
-
 TEST_CASE("archives that are cut short, or have a byte changed, are read or refused, never believed") {
   const TemporaryFolder folder;
   std::size_t refused = 0, tried = 0;

@@ -41,7 +41,7 @@ std::vector<float> npy_floats_tail(const StoredArrays& arrays) {
   return {all.begin() + std::ssize(all) / 2, all.end()};
 }
 
-std::vector<float> counting(Index entries) {
+std::vector<float> sawtooth(Index entries) {
   std::vector<float> values;
   for (Index i = 0; i < entries; ++i) values.push_back(0.01F * static_cast<float>(i % 17));
   return values;
@@ -78,8 +78,8 @@ TEST_CASE("stored queries and keys are attended as their file says: causal, with
 
 TEST_CASE("without attributes attention goes in both directions, scaled by the head's width") {
   const TemporaryFolder folder;
-  write_npy(folder / "queries_layer_0.npy", {4, 6}, counting(24));
-  write_npy(folder / "keys_layer_0.npy", {4, 6}, counting(24));
+  write_npy(folder / "queries_layer_0.npy", {4, 6}, sawtooth(24));
+  write_npy(folder / "keys_layer_0.npy", {4, 6}, sawtooth(24));
   StoredStatesOptions options;
   options.heads = 2;
   const StoredInput input = stored_states(folder.path(), options);
@@ -136,21 +136,21 @@ TEST_CASE("stored queries and keys have one width, and a message names the file 
   const TemporaryFolder folder;
   StoredStatesOptions options;
   options.heads = 2;
-  write_npy(folder / "queries_layer_0.npy", {5, 4}, counting(20));
-  write_npy(folder / "keys_layer_0.npy", {5, 6}, counting(30));
+  write_npy(folder / "queries_layer_0.npy", {5, 4}, sawtooth(20));
+  write_npy(folder / "keys_layer_0.npy", {5, 6}, sawtooth(30));
   CHECK_THROWS_WITH(stored_states(folder.path(), options),
                     ContainsSubstring("keys of width 6 beside queries of 2 heads x 2"));
-  write_npy(folder / "keys_layer_0.npy", {5}, counting(5));
+  write_npy(folder / "keys_layer_0.npy", {5}, sawtooth(5));
   CHECK_THROWS_WITH(stored_states(folder.path(), options),
                     ContainsSubstring("keys_layer_0.npy: has shape (5), expected (documents, T, width)"));
-  write_npy(folder / "keys_layer_0.npy", {5, 4}, counting(20));
+  write_npy(folder / "keys_layer_0.npy", {5, 4}, sawtooth(20));
   CHECK(stored_states(folder.path(), options).source->length(0) == 5);
 }
 
 TEST_CASE("states take a model's width, or weights that lie beside them") {
   const TemporaryFolder folder;
   const auto model = repository_file("tests/golden/models/bert");
-  write_npy(folder / "states.npy", {2, 5, 32}, counting(2 * 5 * 32));
+  write_npy(folder / "states.npy", {2, 5, 32}, sawtooth(2 * 5 * 32));
   StoredStatesOptions options;
   options.layer = 1;
   const StoredInput input = stored_states(folder / "states.npy", open_model(model), options);
@@ -168,31 +168,31 @@ TEST_CASE("states take a model's width, or weights that lie beside them") {
                     ContainsSubstring("states that enter layer 9, but the model has the layers 0 to 1"));
   options.layer = -1;
   CHECK_THROWS_WITH(stored_states(folder / "states.npy", open_model(model), options), ContainsSubstring("layer -1"));
-  write_npy(folder / "narrow.npy", {2, 5, 31}, counting(2 * 5 * 31));
+  write_npy(folder / "narrow.npy", {2, 5, 31}, sawtooth(2 * 5 * 31));
   CHECK_THROWS_WITH(stored_states(folder / "narrow.npy", open_model(model)),
                     ContainsSubstring("width 31, the model's states have 32"));
   CHECK_THROWS_WITH(stored_states(folder / "states.npy"), ContainsSubstring("--model DIR"));
 
   std::filesystem::create_directory(folder / "beside");
-  write_npy(folder / "beside/hidden_states_layer_0.npy", {5, 4}, counting(20));
-  write_npy(folder / "beside/layer_0_query.npy", {4, 6}, counting(24));
-  write_npy(folder / "beside/layer_0_key.npy", {3, 6}, counting(18));
+  write_npy(folder / "beside/hidden_states_layer_0.npy", {5, 4}, sawtooth(20));
+  write_npy(folder / "beside/layer_0_query.npy", {4, 6}, sawtooth(24));
+  write_npy(folder / "beside/layer_0_key.npy", {3, 6}, sawtooth(18));
   options = {};
   options.heads = 2;
   CHECK_THROWS_WITH(
       stored_states(folder / "beside", options),
       ContainsSubstring("beside/layer_0_key.npy: has shape (3, 6), expected (d_model, heads * d_head) with "
                         "d_model 4"));
-  write_npy(folder / "beside/layer_0_key.npy", {4, 6}, counting(24));
+  write_npy(folder / "beside/layer_0_key.npy", {4, 6}, sawtooth(24));
   CHECK_THROWS_WITH(stored_states(folder / "beside"), ContainsSubstring("--head-count N"));
   CHECK(stored_states(folder / "beside", options).model.stack.block.d_head == 3);
-  write_npy(folder / "beside/layer_0_query_bias.npy", {5}, counting(5));
+  write_npy(folder / "beside/layer_0_query_bias.npy", {5}, sawtooth(5));
   CHECK_THROWS_WITH(stored_states(folder / "beside", options), ContainsSubstring("has 5 entries, expected 6"));
 }
 
 TEST_CASE("stored arrays that are not there, or entries and numbers they do not have, are refused") {
   const TemporaryFolder folder;
-  write_npy(folder / "hidden_states_layer_0.npy", {2, 3, 4}, counting(24));
+  write_npy(folder / "hidden_states_layer_0.npy", {2, 3, 4}, sawtooth(24));
   const auto npy = open_stored_arrays(folder.path());
   CHECK(npy->block("hidden_states_layer_0", {{1, 0, 0}, {1, 3, 4}}) == npy_floats_tail(*npy));
   CHECK_THROWS_WITH(npy->block("hidden_states_layer_0", {{1, 0, 0}, {2, 3, 4}}),

@@ -15,7 +15,7 @@ using namespace headwave;
 
 namespace {
 
-constexpr Index length = 5, width = 6;
+constexpr Index stored_length = 5, stored_width = 6;
 
 BlockSpec block() {
   BlockSpec spec;
@@ -27,7 +27,7 @@ BlockSpec block() {
 }
 
 Matrix32 normal(Random& random) {
-  Matrix32 values(length, width);
+  Matrix32 values(stored_length, stored_width);
   for (float& value : values.reshaped()) value = static_cast<float>(random.normal());
   return values;
 }
@@ -36,7 +36,7 @@ Document document(int number, bool projections) {
   Random random = Random(7).stream(static_cast<std::uint64_t>(number));
   Document made;
   made.name = fmt::format("document {}", number);
-  for (Index n = 0; n < length; ++n) {
+  for (Index n = 0; n < stored_length; ++n) {
     made.ids.push_back(static_cast<std::int32_t>(100 * number + n));
     made.special.push_back(n == 0 ? 1 : 0);
     made.tokens.push_back(n == 2 ? std::string("zero\0byte", 9) : fmt::format("tökén{}", n));
@@ -147,7 +147,7 @@ TEST_CASE("documents that do not fit those before them are refused, and nothing 
     other.special.clear();
     CHECK_THROWS_WITH(writer.append(other), ContainsSubstring("has 0 special"));
     other = document(1, false);
-    other.stored[1].states = Matrix32::Zero(length, width + 1);
+    other.stored[1].states = Matrix32::Zero(stored_length, stored_width + 1);
     CHECK_THROWS_WITH(writer.append(other), ContainsSubstring("5 x 7, expected 5 x 6"));
     other = document(1, false);
     other.stored[1].states(0, 0) = std::numeric_limits<float>::quiet_NaN();

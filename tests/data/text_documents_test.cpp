@@ -12,9 +12,9 @@ namespace {
 using Ids = std::vector<std::int32_t>;
 
 /// A BERT tokenizer that knows single letters, and text or ids to give it.
-class Case {
+class SmallFolder {
  public:
-  Case() {
+  SmallFolder() {
     std::ofstream(folder_ / "vocab.txt") << "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\nc\n";
     std::ofstream(folder_ / "config.json") << R"({"model_type": "bert"})";
     tokenizer_ = open_tokenizer(folder_.path());
@@ -46,7 +46,7 @@ PackingOptions packing(Index documents, Index length, bool special_tokens = true
 }  // namespace
 
 TEST_CASE("text is cut into consecutive documents, special tokens counted in their length") {
-  const Case it;
+  const SmallFolder it;
   const auto source = it.text("a b c a\nb c a b", packing(2, 6));
   REQUIRE(source->count() == 2);
   CHECK(source->length(1) == 6);
@@ -63,7 +63,7 @@ TEST_CASE("text is cut into consecutive documents, special tokens counted in the
 }
 
 TEST_CASE("without special tokens nothing is put around documents, and none is used twice") {
-  const Case it;
+  const SmallFolder it;
   const auto source = it.text("a b c a b c a b", packing(2, 3, false));
   CHECK(source->document(0).ids == Ids{5, 6, 7});
   CHECK(source->document(1).ids == Ids{5, 6, 7});
@@ -72,7 +72,7 @@ TEST_CASE("without special tokens nothing is put around documents, and none is u
 }
 
 TEST_CASE("text that is too short, or a length without room, is refused with the number it would give") {
-  const Case it;
+  const SmallFolder it;
   CHECK_THROWS_WITH(it.text("a b c a b c a b", packing(3, 6)),
                     ContainsSubstring("8 tokens, enough for 2 documents of 6; 3 were asked for"));
   CHECK_THROWS_AS(it.text("a", packing(1, 4)), FormatError);
@@ -85,7 +85,7 @@ TEST_CASE("text that is too short, or a length without room, is refused with the
 }
 
 TEST_CASE("without a number as many documents as the text gives are made, and a short text is one of its own length") {
-  const Case it;
+  const SmallFolder it;
   const auto count = [](const std::unique_ptr<Source>& source) { return source->count(); };
   const auto one = it.text("a b c a", {});
   CHECK(one->count() == 1);
@@ -117,7 +117,7 @@ TEST_CASE("without a number as many documents as the text gives are made, and a 
 }
 
 TEST_CASE("ids without a number or a length are documents as they stand") {
-  const Case it;
+  const SmallFolder it;
   CHECK(it.ids("5 6 7 5\n", {})->length(0) == 4);
   CHECK(it.ids("[5, 6, 7]", {})->length(0) == 3);
   CHECK(it.ids("[[5, 6], [7]]", {})->count() == 2);
@@ -141,7 +141,7 @@ TEST_CASE("ids without a number or a length are documents as they stand") {
 }
 
 TEST_CASE("ids that a model cannot read are refused with their document before it is run") {
-  const Case it;
+  const SmallFolder it;
   PackingOptions options;
   options.vocabulary = 8;
   CHECK(it.ids("[[5, 7]]", options)->count() == 1);
@@ -151,7 +151,7 @@ TEST_CASE("ids that a model cannot read are refused with their document before i
 }
 
 TEST_CASE("text that is not UTF-8 becomes no document, unless its encoding is named") {
-  const Case it;
+  const SmallFolder it;
   CHECK_THROWS_WITH(it.text("a b\n\xe9 c", {}), ContainsSubstring("input: line 2, offset 4: byte 0xE9 is not UTF-8"));
   CHECK_THROWS_WITH(it.text(std::string("a b\0 c", 6), {}), ContainsSubstring("--encoding"));
   CHECK_THROWS_WITH(it.ids("\xff\xfe"
@@ -178,7 +178,7 @@ TEST_CASE("text that is not UTF-8 becomes no document, unless its encoding is na
 }
 
 TEST_CASE("no more of a long text is looked at than documents can need") {
-  const Case it;
+  const SmallFolder it;
   std::string text;
   text.reserve(std::size_t{9} << 20U);
   while (text.size() < std::size_t{8} << 20U) text += "a b c a b c a b c a b c a b c a\n";
@@ -188,7 +188,7 @@ TEST_CASE("no more of a long text is looked at than documents can need") {
 }
 
 TEST_CASE("a list of ids is cut like a text, a list of lists is taken as it stands") {
-  const Case it;
+  const SmallFolder it;
   const auto cut = it.ids("[5, 6, 7, 5, 6]", packing(2, 2));
   CHECK(cut->document(1).ids == Ids{7, 5});
   const auto apart = it.ids(R"({"ids": [[5, 6, 7], [2, 3]], "note": "x"})", packing(2, 512));
@@ -203,7 +203,7 @@ TEST_CASE("a list of ids is cut like a text, a list of lists is taken as it stan
 }
 
 TEST_CASE("ids beyond the tokenizer are shown as numbers, and without one there is no text") {
-  const Case it;
+  const SmallFolder it;
   CHECK(it.ids("[[5, 99]]", packing(1, 2))->document(0).tokens == std::vector<std::string>{"a", "99"});
   std::ofstream(it.folder() / "bare") << "[[5, 99]]";
   const Document document = id_documents(it.folder() / "bare", nullptr, packing(1, 2))->document(0);
@@ -212,7 +212,7 @@ TEST_CASE("ids beyond the tokenizer are shown as numbers, and without one there 
 }
 
 TEST_CASE("what is not token ids is refused with its place") {
-  const Case it;
+  const SmallFolder it;
   CHECK_THROWS_WITH(it.ids("", packing(1, 2)), ContainsSubstring("the file is empty; expected token ids"));
   CHECK_THROWS_WITH(it.ids("[1, 2, -3]", packing(1, 2)), ContainsSubstring("entry 2 is not a token id"));
   CHECK_THROWS_WITH(it.ids("[1, 2.5]", packing(1, 2)), ContainsSubstring("entry 1 is not a token id"));
@@ -249,7 +249,7 @@ TEST_CASE("pairs of ids are documents with a target, and padding is taken off") 
 }
 
 TEST_CASE("a text without line ends is looked at to twice what documents can need, whole characters") {
-  const Case it;
+  const SmallFolder it;
   std::string text;
   while (text.size() < std::size_t{8} << 20U) text += "a \u00fc ";
   const std::size_t bytes = text.size();
@@ -262,7 +262,7 @@ TEST_CASE("a text without line ends is looked at to twice what documents can nee
 }
 
 TEST_CASE("documents of ids beyond those that are wanted are looked at, and not kept") {
-  const Case it;
+  const SmallFolder it;
   CHECK(it.ids("[[5, 6], [7, 5], [6]]", packing(2, 2))->count() == 2);
   CHECK_THROWS_WITH(it.ids("[[5, 6], [7, 5], [-6]]", packing(2, 2)), ContainsSubstring("entry 0 is not a token id"));
   CHECK_THROWS_WITH(it.ids("5 6\n7 5\nx\n", packing(2, 2)), ContainsSubstring("line 3"));

@@ -20,7 +20,7 @@ using Ids = std::vector<std::int32_t>;
 namespace {
 
 // What reading and using a file ends in: nothing, or the message of an Error, which must be one line.
-std::optional<std::string> refusal(const std::filesystem::path& path) {
+std::optional<std::string> tokenizer_refusal(const std::filesystem::path& path) {
   try {
     const auto tokenizer = json_tokenizer(path);
     (void)tokenizer->encode("abc cab \u00e9\u4e2d [MASK] <unk> \xFF");
@@ -34,16 +34,16 @@ std::optional<std::string> refusal(const std::filesystem::path& path) {
   }
 }
 
-struct Case {
+struct MalformedTokenizer {
   std::string file, expected;
 };
 
-std::vector<Case> manifest() {
+std::vector<MalformedTokenizer> manifest() {
   std::ifstream table(shared_file("malformed/manifest.tsv"));
-  std::vector<Case> cases;
+  std::vector<MalformedTokenizer> cases;
   for (std::string line; std::getline(table, line);) {
     std::istringstream fields(line);
-    Case one;
+    MalformedTokenizer one;
     std::string kind;
     std::getline(fields, one.file, '\t');
     std::getline(fields, kind, '\t');
@@ -79,8 +79,8 @@ TEST_CASE("every malformed tokenizer.json ends as the manifest expects", "[token
   NEEDS_SHARED("malformed/manifest.tsv");
   const auto cases = manifest();
   REQUIRE(cases.size() == 37);
-  for (const Case& one : cases) {
-    const auto message = refusal(shared_file("malformed/" + one.file));
+  for (const MalformedTokenizer& one : cases) {
+    const auto message = tokenizer_refusal(shared_file("malformed/" + one.file));
     INFO(one.file << ": " << message.value_or("read"));
     if (one.expected == "valid") CHECK_FALSE(message.has_value());
     if (one.expected == "reject") CHECK(message.has_value());
@@ -253,7 +253,7 @@ TEST_CASE("a broken tokenizer.json is read or refused, whatever byte is wrong", 
   const auto path = folder / "tokenizer.json";
   const auto survives = [&](const std::string& text) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
-    return refusal(path);
+    return tokenizer_refusal(path);
   };
   REQUIRE_FALSE(survives(whole).has_value());
   for (std::size_t size = 0; size < whole.size(); ++size) CHECK(survives(whole.substr(0, size)).has_value());

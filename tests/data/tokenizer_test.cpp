@@ -12,24 +12,17 @@
 
 #include "../../core/numbers/error.h"
 #include "../../data/files/json_file.h"
+#include "../../data/files/replaced_file.h"
 #include "../../data/tokens/tokenizer_json.h"
 #include "../../data/tokens/vocabulary_files.h"
 #include "../catch.h"
 #include "id_hash.h"
+#include "test_files.h"
 
 using namespace headwave;
 using Ids = std::vector<std::int32_t>;
 
 namespace {
-
-std::string bytes_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void write(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
 
 void check_cases(const Tokenizer& tokenizer, const std::string& vocabulary) {
   const auto golden = json_of_file(repository_file("tests/golden/tokenizers.json"));
@@ -45,7 +38,7 @@ void check_files(const Tokenizer& tokenizer, const std::string& vocabulary) {
   for (const auto& [file, expected] : golden.at(vocabulary).at("files").items()) {
     INFO(file);
     REQUIRE(std::filesystem::exists(shared_file(file)));
-    const std::string text = bytes_of(shared_file(file));
+    const std::string text = file_bytes(shared_file(file));
     IdHash whole;
     const Ids ids = tokenizer.encode(text);
     for (const std::int32_t id : ids) whole.add(id);
@@ -59,7 +52,7 @@ void check_files(const Tokenizer& tokenizer, const std::string& vocabulary) {
 }
 
 // All that a byte-level vocabulary needs: the 256 letters, and what a test adds.
-nlohmann::json letters() {
+nlohmann::json byte_letters() {
   nlohmann::json vocabulary = nlohmann::json::object();
   int id = 0;
   int moved = 0;
@@ -116,7 +109,7 @@ TEST_CASE("GPT-2's ids from encoder.json and vocab.bpe are those of the tokenize
   check_cases(*tokenizer, "gpt2");
   check_files(*tokenizer, "gpt2");
   const auto stored = json_of_file(shared_file("bpe/gpt2/tinyshakespeare_first3000.json"));
-  const std::string text = bytes_of(shared_file("text/tinyshakespeare/input.txt")).substr(0, 3000);
+  const std::string text = file_bytes(shared_file("text/tinyshakespeare/input.txt")).substr(0, 3000);
   CHECK(tokenizer->encode(text) == stored.at("ids").get<Ids>());
 }
 
@@ -128,7 +121,7 @@ TEST_CASE("BPE with bytes to fall back on gives the ids of the tokenizers packag
   Ids ids = json_of_file(shared_file("stories260K/ids.json")).at("ids").get<Ids>();
   ids.resize(257);
   ids.erase(ids.begin());  // the opening token is ours to put
-  CHECK(tokenizer->encode(bytes_of(shared_file("stories260K/sample.txt"))) == ids);
+  CHECK(tokenizer->encode(file_bytes(shared_file("stories260K/sample.txt"))) == ids);
   CHECK(tokenizer->special_tokens().opens == 1);
   CHECK(tokenizer->special_tokens().closes == -1);
   CHECK(tokenizer->token_text(ids.front()) == " Once");
@@ -229,17 +222,18 @@ TEST_CASE("a folder is searched for tokenizer.json first, and refused where it h
   CHECK_THROWS_AS(open_tokenizer(folder.path()), FormatError);
   CHECK_THROWS_WITH(open_tokenizer(folder.path()), ContainsSubstring("vocab.txt") && ContainsSubstring("--ids FILE") &&
                                                        ContainsSubstring(folder.path().string()));
-  write(folder / "vocab.txt", "[UNK]\na\n##b\n");
+  write_text(folder / "vocab.txt", "[UNK]\na\n##b\n");
   CHECK(open_tokenizer(folder.path())->encode("AB a\u0301b c") == Ids{1, 2, 1, 2, 0});
-  write(folder / "tokenizer.json", R"({"model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0, "ab": 1}}})");
+  write_text(folder / "tokenizer.json",
+             R"({"model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0, "ab": 1}}})");
   CHECK(open_tokenizer(folder.path())->encode("ab") == Ids{1});
 }
 
 TEST_CASE("vocab.txt heeds the settings beside it", "[tokenizer]") {
   TemporaryFolder folder;
-  write(folder / "vocab.txt", "<unk>\r\n<s>\r\nA\r\na\r\n\u00e4\r\n##B\r\n");
+  write_text(folder / "vocab.txt", "<unk>\r\n<s>\r\nA\r\na\r\n\u00e4\r\n##B\r\n");
   const auto ids_with = [&](const std::string& config, const std::string& text) {
-    write(folder / "tokenizer_config.json", config);
+    write_text(folder / "tokenizer_config.json", config);
     return open_tokenizer(folder.path())->encode(text);
   };
   const std::string names = R"("unk_token": {"content": "<unk>"}, "cls_token": "<s>")";
@@ -252,7 +246,7 @@ TEST_CASE("vocab.txt heeds the settings beside it", "[tokenizer]") {
                  "a <new>a") == Ids{3, 6, 3});
   CHECK(open_tokenizer(folder.path())->special_tokens().opens == 1);
   CHECK(open_tokenizer(folder.path())->files().size() == 2);
-  write(folder / "added_tokens.json", R"({"<more>": 7})");
+  write_text(folder / "added_tokens.json", R"({"<more>": 7})");
   CHECK(open_tokenizer(folder.path())->encode("a<more>") == Ids{3, 7});
   CHECK(open_tokenizer(folder.path())->vocabulary() == 8);
 
@@ -265,32 +259,32 @@ TEST_CASE("vocab.txt heeds the settings beside it", "[tokenizer]") {
 
 TEST_CASE("vocab.json and merges.txt are GPT-2's kind of BPE or refused", "[tokenizer]") {
   TemporaryFolder folder;
-  auto vocabulary = letters();
+  auto vocabulary = byte_letters();
   vocabulary["ab"] = 256;
   vocabulary["<s>"] = 257;
   vocabulary["</s>"] = 258;
   vocabulary["<mask>"] = 259;
-  write(folder / "vocab.json", vocabulary.dump());
-  write(folder / "merges.txt", "#version: 0.2\na b\n\n");
+  write_text(folder / "vocab.json", vocabulary.dump());
+  write_text(folder / "merges.txt", "#version: 0.2\na b\n\n");
   const auto tokenizer = open_tokenizer(folder.path());
   CHECK(tokenizer->encode("abb <mask>ab") == Ids{256, 'b', 259, 256});
   CHECK(tokenizer->special_tokens().opens == 257);
   CHECK(tokenizer->special_tokens().closes == 258);
   CHECK(tokenizer->token_text(' ') == " ");
-  write(folder / "tokenizer_config.json", R"({"add_prefix_space": true})");
+  write_text(folder / "tokenizer_config.json", R"({"add_prefix_space": true})");
   CHECK(open_tokenizer(folder.path())->encode("ab") == Ids{' ', 256});
 
-  write(folder / "merges.txt", "a b c\n");
+  write_text(folder / "merges.txt", "a b c\n");
   CHECK_THROWS_WITH(open_tokenizer(folder.path()), ContainsSubstring("line 1"));
-  write(folder / "merges.txt", "a q\n");
+  write_text(folder / "merges.txt", "a q\n");
   CHECK_THROWS_WITH(open_tokenizer(folder.path()), ContainsSubstring("'aq'"));
-  write(folder / "merges.txt", "a \xFF\n");
+  write_text(folder / "merges.txt", "a \xFF\n");
   CHECK_THROWS_AS(open_tokenizer(folder.path()), FormatError);
-  write(folder / "merges.txt", "");
+  write_text(folder / "merges.txt", "");
   vocabulary["e</w>"] = 260;
-  write(folder / "vocab.json", vocabulary.dump());
+  write_text(folder / "vocab.json", vocabulary.dump());
   CHECK_THROWS_WITH(open_tokenizer(folder.path()), ContainsSubstring("</w>"));
-  write(folder / "vocab.json", R"({"a": 0})");
+  write_text(folder / "vocab.json", R"({"a": 0})");
   CHECK_THROWS_WITH(open_tokenizer(folder.path()), ContainsSubstring("tokenizer.json"));
   std::filesystem::remove(folder / "merges.txt");
   CHECK_THROWS_AS(open_tokenizer(folder.path()), FormatError);

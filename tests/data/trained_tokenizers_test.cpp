@@ -15,6 +15,7 @@
 #include "../../data/tokens/tokenizer.h"
 #include "../catch.h"
 #include "id_hash.h"
+#include "test_files.h"
 
 using namespace headwave;
 
@@ -31,11 +32,6 @@ std::filesystem::path trained(const std::string& name) {
 
 nlohmann::json expected_ids() {
   return json_of_file(trained("ids.json"));
-}
-
-std::string file_bytes(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace

@@ -55,9 +55,9 @@ Kept kept_capture() {
 }
 
 /// A command that is ended somewhere, and gone on with.
-class Trial {
+class ResumedTrial {
  public:
-  explicit Trial(Kept kept) : kept_(std::move(kept)) { REQUIRE(run(scratch_.path(), {}).exit_code == 0); }
+  explicit ResumedTrial(Kept kept) : kept_(std::move(kept)) { REQUIRE(run(scratch_.path(), {}).exit_code == 0); }
 
   /// What is wrong after a run that was disturbed and one that went on with it; empty: nothing. `disturbed` says
   /// whether the first made so many calls.
@@ -96,7 +96,7 @@ class Trial {
 };
 
 /// @returns how many calls there were
-int check_calls(const Trial& trial, const std::string& call, const std::string& error) {
+int check_calls(const ResumedTrial& trial, const std::string& call, const std::string& error) {
   const CallLoop loop = each_call(
       {call, 0, error}, [&](const Disturbance& one, bool& disturbed) { return trial.complaint(one, disturbed); });
   for (const std::string& complaint : loop.complaints) FAIL_CHECK(complaint);
@@ -106,21 +106,21 @@ int check_calls(const Trial& trial, const std::string& call, const std::string& 
 }  // namespace
 
 TEST_CASE("a run that is killed anywhere is gone on with to the same result, and nothing of it stays") {
-  const Trial trial(kept_run());
+  const ResumedTrial trial(kept_run());
   CHECK(check_calls(trial, "write", "KILL") > 8);
   CHECK(check_calls(trial, "fsync", "KILL") > 8);
   CHECK(check_calls(trial, "rename", "KILL") == 5);  // four documents and the result
 }
 
 TEST_CASE("a run that a disk fails is gone on with to the same result, and nothing of it stays") {
-  const Trial trial(kept_run());
+  const ResumedTrial trial(kept_run());
   CHECK(check_calls(trial, "write", "ENOSPC") > 8);
   CHECK(check_calls(trial, "rename", "EIO") == 5);
   CHECK(check_calls(trial, "ftruncate", "EIO") >= 1);
 }
 
 TEST_CASE("a capture that is killed anywhere, or that a disk fails, is gone on with to the same states") {
-  const Trial trial(kept_capture());
+  const ResumedTrial trial(kept_capture());
   CHECK(check_calls(trial, "pwrite", "KILL") > 20);
   CHECK(check_calls(trial, "fsync", "KILL") > 8);
   CHECK(check_calls(trial, "rename", "KILL") == 5);  // of two parts, of what remembers them, and of the file

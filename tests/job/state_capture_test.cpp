@@ -29,7 +29,7 @@ JobInput family(const char* name, const TemporaryFolder& folder) {
   return ids_input(repository_file("tests/golden/families") / name, folder / "ids.json");
 }
 
-JobOptions quick() {
+JobOptions quick_capture() {
   JobOptions options;
   options.reach = 6;
   options.draws = 3;
@@ -44,9 +44,9 @@ TEST_CASE("captured states give to the bit what the documents themselves give, i
     CAPTURE(name);
     const JobInput input = family(name, folder);
     capture_states(input.model, *input.source, folder / "s.h5", {});
-    const Result direct = run_job(input.model, *input.source, quick());
+    const Result direct = run_job(input.model, *input.source, quick_capture());
     StoredInput stored = stored_states(folder / "s.h5", input.model);
-    const Result captured = run_job(stored.model, *stored.source, quick());
+    const Result captured = run_job(stored.model, *stored.source, quick_capture());
     std::set<std::string> names;
     for (const Field& field : captured.fields) names.insert(field.name);
     for (const Field& field : direct.fields) {
@@ -66,7 +66,7 @@ TEST_CASE("captured queries and keys are attended without their model, rotary on
     CaptureOptions options;
     options.projections = true;
     options.layers = {1};
-    JobOptions job = quick();
+    JobOptions job = quick_capture();
     job.only = {"measured_offset", "head_account"};
     const Result direct = run_job(input.model, *input.source, job);
     capture_states(input.model, *input.source, folder / "s.h5", {}, options);

@@ -19,7 +19,7 @@ using namespace headwave;
 
 namespace {
 
-constexpr Index documents = 6, length = 70;
+constexpr Index documents = 6, stored_length = 70;
 
 /// Documents of random tokens, 70 each where the model has so many positions: two tiles.
 JobInput family(const std::string& name, const TemporaryFolder& folder, Index tokens) {
@@ -58,7 +58,7 @@ void store_attention(const JobInput& input, const std::filesystem::path& folder,
   write_npy(folder / "ids.npy", {input.source->count(), tokens}, ids, "<i4");
 }
 
-JobOptions quick() {
+JobOptions quick_job() {
   JobOptions options;
   options.reach = 6;
   options.draws = options.atlas_draws = 3;
@@ -78,14 +78,14 @@ bool of_attention(std::string_view name) {
 
 TEST_CASE("finished attention gives to the bit what the model's own pass gives, in every analysis of weights") {
   for (const auto& [name, tokens] :
-       {std::pair<const char*, Index>{"gpt2", 24}, {"distilbert", 24}, {"bloom", length}}) {
+       {std::pair<const char*, Index>{"gpt2", 24}, {"distilbert", 24}, {"bloom", stored_length}}) {
     const TemporaryFolder folder;
     CAPTURE(name);
     const JobInput input = family(name, folder, tokens);
     store_attention<float>(input, folder / "a", "<f4");
-    const Result direct = run_job(input.model, *input.source, quick());
+    const Result direct = run_job(input.model, *input.source, quick_job());
     const JobInput stored = states_input(folder / "a");
-    const Result result = run_job(stored.model, *stored.source, quick());
+    const Result result = run_job(stored.model, *stored.source, quick_job());
     int same = 0;
     for (const Field& field : direct.fields) {
       if (!of_attention(field.name)) continue;
@@ -105,7 +105,7 @@ TEST_CASE("what needs queries and keys is left out of finished attention, and th
   const JobInput input = family("llama", folder, 24);
   store_attention<float>(input, folder / "a", "<f4");
   const JobInput stored = states_input(folder / "a");
-  const Result result = run_job(stored.model, *stored.source, quick());
+  const Result result = run_job(stored.model, *stored.source, quick_job());
   for (const char* name :
        {"head_account/verdict", "rotary_wave/kernel", "periodic_columns/query", "delay_spectrum/delay",
         "offset_agreement/measured", "position_atlas/kernel", "qk_svd/gain"}) {
@@ -118,7 +118,7 @@ TEST_CASE("what needs queries and keys is left out of finished attention, and th
   for (const char* unknown : {"d_head", "kv_heads", "d_model", "score_scale", "hidden_states", "wave_length"})
     CHECK_FALSE(result.provenance.contains(unknown));
   CHECK(std::get<std::string>(result.provenance.at("stored_type")) == "float32");
-  JobOptions only = quick();
+  JobOptions only = quick_job();
   only.only = {"head_account"};
   CHECK(run_job(stored.model, *stored.source, only).find("measured_offset/offset") != nullptr);
 }
@@ -127,9 +127,9 @@ TEST_CASE("finished attention beside its model has what weights alone predict") 
   const TemporaryFolder folder;
   const JobInput input = family("gpt2", folder, 24);
   store_attention<float>(input, folder / "a", "<f4");
-  const Result direct = run_job(input.model, *input.source, quick());
+  const Result direct = run_job(input.model, *input.source, quick_job());
   JobInput stored = states_input(folder / "a", repository_file("tests/golden/families/gpt2"));
-  const Result result = run_job(stored.model, *stored.source, quick());
+  const Result result = run_job(stored.model, *stored.source, quick_job());
   for (const char* name :
        {"position_atlas/kernel", "position_atlas/offset", "head_types/previous", "measured_offset/offset"}) {
     CAPTURE(name);
@@ -145,11 +145,11 @@ TEST_CASE("finished attention beside its model has what weights alone predict") 
 
 TEST_CASE("finished attention in float16 gives the same within its rounding, and says so") {
   const TemporaryFolder folder;
-  const JobInput input = family("bloom", folder, length);
+  const JobInput input = family("bloom", folder, stored_length);
   store_attention<Eigen::half>(input, folder / "a", "<f2");
-  const Result direct = run_job(input.model, *input.source, quick());
+  const Result direct = run_job(input.model, *input.source, quick_job());
   const JobInput stored = states_input(folder / "a");
-  const Result result = run_job(stored.model, *stored.source, quick());
+  const Result result = run_job(stored.model, *stored.source, quick_job());
   CHECK(std::get<std::string>(result.provenance.at("stored_type")) == "float16: weights are rounded to 11 bits");
   for (const char* name : {"offset_trace/mean_weight", "measured_offset/weight", "head_types/previous"}) {
     CAPTURE(name);

@@ -9,19 +9,10 @@
 #include "../../reports/tables/head_findings.h"
 #include "../../reports/tables/head_table.h"
 #include "../catch.h"
+#include "drawn_figure.h"
 #include "sample_result.h"
 
 using namespace headwave;
-
-namespace {
-
-Field& field_of(Result& result, const std::string& name) {
-  for (Field& field : result.fields)
-    if (field.name == name) return field;
-  throw ShapeError("no field " + name);
-}
-
-}  // namespace
 
 TEST_CASE("account: the profile figure draws what was measured and three lines for every head asked for") {
   FigureOptions options;

@@ -7,16 +7,12 @@
 #include "../../reports/figures/figures.h"
 #include "../../reports/tables/run_sentence.h"
 #include "../catch.h"
+#include "drawn_figure.h"
 #include "sample_result.h"
 
 using namespace headwave;
 
 namespace {
-
-const FigureKind& kind(const std::string& name) {
-  const auto& kinds = figure_kinds();
-  return *std::find_if(kinds.begin(), kinds.end(), [&](const FigureKind& one) { return one.name == name; });
-}
 
 /// Every brace closed, and no sign left that LaTeX takes for a command of its own.
 bool is_plain_latex(const std::string& text) {
@@ -67,11 +63,12 @@ TEST_CASE("captions: model, text and what was changed are named, and the pairs t
   for (const FigureKind& one : figure_kinds())
     CHECK(caption_of(one, result, options) == one.caption + " Model: " + run);
   options.pairs = "without_special";
-  CHECK_THAT(caption_of(kind("offset_profile"), result, options),
+  CHECK_THAT(caption_of(kind_of_figure("offset_profile"), result, options),
              ContainsSubstring("Pairs with special tokens are left out. Model"));
   options.pairs = "without_sink";
-  CHECK_THAT(caption_of(kind("offset_profile"), result, options), ContainsSubstring("Pairs with the sink"));
-  CHECK(caption_of(kind("redefined"), result, options) == kind("redefined").caption + " Model: " + run);
+  CHECK_THAT(caption_of(kind_of_figure("offset_profile"), result, options), ContainsSubstring("Pairs with the sink"));
+  CHECK(caption_of(kind_of_figure("redefined"), result, options) ==
+        kind_of_figure("redefined").caption + " Model: " + run);
 }
 
 TEST_CASE("captions: LaTeX prints every sign as what it looks like") {
@@ -104,11 +101,11 @@ TEST_CASE("captions: what a file calls itself is text, on one line and not endle
       INFO(where << ": " << visible_text(name).substr(0, 40));
       result = named_result();
       result.provenance[where] = name;
-      const auto files = write_caption(folder.path(), "one", caption_of(kind("offset_profile"), result, {}));
+      const auto files = write_caption(folder.path(), "one", caption_of(kind_of_figure("offset_profile"), result, {}));
       REQUIRE(files == std::vector{folder / "one.txt", folder / "one.tex"});
       const std::string text = sample::content_of(files[0]), tex = sample::content_of(files[1]);
       CHECK(text == visible_text(text.substr(0, text.size() - 1)) + "\n");
-      CHECK(text.size() < kind("offset_profile").caption.size() + 600);
+      CHECK(text.size() < kind_of_figure("offset_profile").caption.size() + 600);
       CHECK(std::count(text.begin(), text.end(), '\n') == 1);
       CHECK(std::count(tex.begin(), tex.end(), '\n') == 2);
       for (const char* sign : {"\x1b", "\xE2\x80\xAE", "\xE2\x81\xA6", "\xFF"}) {

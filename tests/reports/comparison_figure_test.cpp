@@ -9,17 +9,10 @@
 #include "../../reports/tables/comparison_table.h"
 #include "../../reports/tables/head_table.h"
 #include "../catch.h"
+#include "drawn_figure.h"
 #include "sample_comparison.h"
 
 using namespace headwave;
-
-namespace {
-
-Field& field_of(Result& result, const std::string& name) {
-  return *std::ranges::find(result.fields, name, &Field::name);
-}
-
-}  // namespace
 
 TEST_CASE("comparison: the figure says of every head and measure what it draws, heads that changed first") {
   if (!sample::can_draw()) return;

@@ -8,17 +8,12 @@
 #include "../../reports/figures/figures.h"
 #include "../../reports/figures/spectrum_figure.h"
 #include "../catch.h"
+#include "drawn_figure.h"
 #include "sample_result.h"
 
 using namespace headwave;
 
 namespace {
-
-std::size_t count_of(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++count;
-  return count;
-}
 
 /// What stands around a figure of sample::rotary_result(): axis titles with their units, and bars of colours.
 struct Structure {

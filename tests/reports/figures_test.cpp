@@ -11,34 +11,17 @@
 #include "../../reports/figures/re_aiming_figure.h"
 #include "../../reports/figures/weighted_profile_figure.h"
 #include "../catch.h"
+#include "drawn_figure.h"
 #include "sample_result.h"
 
 using namespace headwave;
 
 namespace {
 
-std::size_t count_of(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++count;
-  return count;
-}
-
-const FigureKind& kind(const std::string& name) {
-  for (const FigureKind& one : figure_kinds())
-    if (one.name == name) return one;
-  throw ShapeError("no figure " + name);
-}
-
 Result without(const Result& result, const std::string& field) {
   Result rest = result;
   std::erase_if(rest.fields, [&](const Field& one) { return one.name == field; });
   return rest;
-}
-
-Field& field_of(Result& result, const std::string& name) {
-  for (Field& field : result.fields)
-    if (field.name == name) return field;
-  throw ShapeError("no field " + name);
 }
 
 /// The Field without the last entry of an axis: it fits itself, and not the others.
@@ -60,18 +43,6 @@ FigureOptions svg_only() {
   FigureOptions options;
   options.formats = {"svg"};
   return options;
-}
-
-/// The rows of a .tsv under its header, cell by cell.
-std::vector<std::vector<std::string>> rows_of(const std::filesystem::path& path) {
-  std::istringstream lines(sample::content_of(path));
-  std::vector<std::vector<std::string>> rows;
-  for (std::string line; std::getline(lines, line);) {
-    rows.emplace_back();
-    std::istringstream cells(line);
-    for (std::string cell; std::getline(cells, cell, '\t');) rows.back().push_back(cell);
-  }
-  return rows;
 }
 
 }  // namespace
@@ -166,11 +137,11 @@ TEST_CASE("attention map: the numbers beside it are the weights") {
 TEST_CASE("attention map: a head without a map is an error that names those there are") {
   FigureOptions options;
   options.heads = {"L0H0", "L9H9"};
-  CHECK_THROWS_AS(kind("attention_map").draw(sample::result(), options), ShapeError);
-  CHECK_THROWS_WITH(kind("attention_map").draw(sample::result(), options),
+  CHECK_THROWS_AS(kind_of_figure("attention_map").draw(sample::result(), options), ShapeError);
+  CHECK_THROWS_WITH(kind_of_figure("attention_map").draw(sample::result(), options),
                     ContainsSubstring("'L9H9'") && ContainsSubstring("L0H0, L0H2, L1H1, L1H3, L2H7"));
   options.heads = {"L9"};
-  CHECK_THROWS_AS(kind("attention_map").draw(sample::result(), options), FormatError);
+  CHECK_THROWS_AS(kind_of_figure("attention_map").draw(sample::result(), options), FormatError);
 }
 
 TEST_CASE("attention map: special tokens do not set the colours, and a window has its own positions") {
@@ -186,10 +157,10 @@ TEST_CASE("attention map: special tokens do not set the colours, and a window ha
           one = counting_axis(axis, "token", "position", 40, 54);
   FigureOptions options;
   options.heads = {"L0H0"};
-  const std::string script = kind("attention_map").draw(result, options).script();
+  const std::string script = kind_of_figure("attention_map").draw(result, options).script();
   CHECK(script.find("0:0.9]") == std::string::npos);
   std::erase_if(result.fields, [](const Field& field) { return field.quantity().ends_with("special"); });
-  CHECK(kind("attention_map").draw(result, options).script().find("0:0.9]") != std::string::npos);
+  CHECK(kind_of_figure("attention_map").draw(result, options).script().find("0:0.9]") != std::string::npos);
 }
 
 TEST_CASE("attention map: of many maps the nine with the clearest offset are drawn") {
@@ -200,7 +171,7 @@ TEST_CASE("attention map: of many maps the nine with the clearest offset are dra
     for (int h = 0; h < 8; ++h) names.push_back("L" + std::to_string(l) + "H" + std::to_string(h));
   weight.axes[0].values = names;
   weight.values = std::vector<double>(32 * 225, 1.0 / 15);
-  const std::string script = kind("attention_map").draw(result, {}).script();
+  const std::string script = kind_of_figure("attention_map").draw(result, {}).script();
   CHECK(count_of(script, "with image") == 9);
   CHECK(count_of(script, "\"L0H0\"") == 1);  // adjacent
   CHECK(count_of(script, "\"L0H7\"") == 0);  // noise
@@ -219,21 +190,22 @@ TEST_CASE("offset profile: the numbers beside it, a dot for every offset, grey w
     CHECK(std::stod(rows[r][3]) == sample::weight_at(layer, head, std::stod(rows[r][2])));
     CHECK((rows[r][4] == "NaN") == std::isnan(sample::planted_offset(layer, head)));
   }
-  const std::string script = kind("offset_profile").draw(result, {}).script();
+  const std::string script = kind_of_figure("offset_profile").draw(result, {}).script();
   CHECK(count_of(script, "point pt 7") == 24);
   CHECK(count_of(script, "filledcurves y=0 lc rgb \"#808080\"") == 8);
   FigureOptions options;
   options.pairs = "nothing";
-  CHECK_THROWS_AS(kind("offset_profile").draw(result, options), ShapeError);
+  CHECK_THROWS_AS(kind_of_figure("offset_profile").draw(result, options), ShapeError);
 }
 
 TEST_CASE("offset profile: works without measured offsets, and points to those out of sight") {
   const Result result = sample::result();
-  const std::string bare = kind("offset_profile").draw(without(result, "measured_offset/offset"), {}).script();
+  const std::string bare =
+      kind_of_figure("offset_profile").draw(without(result, "measured_offset/offset"), {}).script();
   CHECK(count_of(bare, "point pt") == 0);
   Result far = result;
   std::get<std::vector<double>>(field_of(far, "measured_offset/offset").values)[0] = -40;
-  CHECK(kind("offset_profile").draw(far, {}).script().find("← −40") != std::string::npos);
+  CHECK(kind_of_figure("offset_profile").draw(far, {}).script().find("← −40") != std::string::npos);
 }
 
 TEST_CASE("clusters: pies, centroids and sweep are drawn from the numbers beside them") {

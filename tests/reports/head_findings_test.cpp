@@ -8,8 +8,6 @@ using namespace headwave;
 
 namespace {
 
-const double none = std::nan("");
-
 Result measured(std::vector<double> offsets, std::vector<std::uint8_t> status) {
   const std::vector<Axis> axes{layer_axis(std::vector<Index>{3}), head_axis(static_cast<Index>(offsets.size()))};
   Result result;
@@ -21,7 +19,7 @@ Result measured(std::vector<double> offsets, std::vector<std::uint8_t> status) {
 }  // namespace
 
 TEST_CASE("head findings: what the result does not say is NaN, empty or absent") {
-  const auto heads = head_findings(measured({-2, none}, {0, 2}));
+  const auto heads = head_findings(measured({-2, not_defined}, {0, 2}));
   REQUIRE(heads.size() == 2);
   CHECK(heads[1].name == HeadName{3, 1});
   CHECK(heads[0].offset == -2);
@@ -36,10 +34,11 @@ TEST_CASE("head findings: what the result does not say is NaN, empty or absent")
 
 TEST_CASE("head findings: a planted head is found or it is not") {
   // measured, status, planted, found: by hand
-  Result result = measured({-2, -2, none, none, none, 5, none}, {0, 0, 1, 2, 2, 0, 1});
+  Result result = measured({-2, -2, not_defined, not_defined, not_defined, 5, not_defined}, {0, 0, 1, 2, 2, 0, 1});
   const std::vector<Axis> axes = result.fields.front().axes;
   result.fields.push_back({"planted/kind", axes, "1", "", std::vector<std::string>(7, "x"), {}, {}});
-  result.fields.push_back(make_field("planted/offset", axes, "token", "", {-2.5, -2.6, 0, 0, none, none, 3}));
+  result.fields.push_back(
+      make_field("planted/offset", axes, "token", "", {-2.5, -2.6, 0, 0, not_defined, not_defined, 3}));
   const std::vector<bool> expected{true, false, true, false, true, false, false};
   const auto heads = head_findings(result);
   REQUIRE(heads.size() == expected.size());

@@ -9,16 +9,14 @@ using namespace headwave;
 
 namespace {
 
-const double none = std::nan("");
-
 Result small_result() {
   Axis layers = layer_axis(1);
   layers.values = std::vector<std::int64_t>{7};
   const std::vector<Axis> axes{layers, head_axis(5)};
   Result result;
-  result.fields = {make_field("measured_offset/offset", axes, "token", "", {-2, none, none, 3, 5}),
+  result.fields = {make_field("measured_offset/offset", axes, "token", "", {-2, not_defined, not_defined, 3, 5}),
                    make_field("measured_offset/weight", axes, "1", "", {0.34567, 0.2, 0.01, 0.1, 0.1}),
-                   make_field("measured_offset/threshold", axes, "1", "", {0.01, 0.02, none, 0.04, 0.05}),
+                   make_field("measured_offset/threshold", axes, "1", "", {0.01, 0.02, not_defined, 0.04, 0.05}),
                    {"measured_offset/status",
                     axes,
                     "1",
@@ -47,11 +45,11 @@ TEST_CASE("head table: by hand, with clusters and planted truth") {
   const std::vector<Axis> axes = result.at("measured_offset/offset").axes;
   const Axis cluster{"cluster", "1", "", std::vector<std::int64_t>{0, 1}};
   result.fields.push_back(make_field("head_cluster/share", {axes[0], axes[1], cluster}, "1", "",
-                                     {1.0, 0.0, 0.25, 0.75, 0.5, 0.5, none, 1.0, none, none}));
+                                     {1.0, 0.0, 0.25, 0.75, 0.5, 0.5, not_defined, 1.0, not_defined, not_defined}));
   result.fields.push_back(
       {"planted/kind", axes, "1", "", std::vector<std::string>{"left", "self", "noise", "sink", "right"}, {}, {}});
   // half a token away still agrees; 0 is found as "self"; a sink must not have an offset
-  result.fields.push_back(make_field("planted/offset", axes, "token", "", {-2.5, 0.0, none, none, 4.4}));
+  result.fields.push_back(make_field("planted/offset", axes, "token", "", {-2.5, 0.0, not_defined, not_defined, 4.4}));
   CHECK(head_table(result) ==
         "head            offset  weight  threshold  cluster  share  planted    at  found\n"
         "----  ----------------  ------  ---------  -------  -----  -------  ----  -------\n"
@@ -75,18 +73,23 @@ TEST_CASE("head table: one row per head of the sample, and the other kind of pai
 TEST_CASE("head table: what positions alone predict, beside the measured offsets or by itself") {
   Result result = small_result();
   const std::vector<Axis> heads = result.at("measured_offset/offset").axes;
-  result.fields.push_back(make_field("position_atlas/offset", heads, "token", "", {-2.0, 0.0, none, 4.0, none}));
-  result.fields.push_back(make_field("position_atlas/toeplitz_r2", heads, "1", "", {0.9, 0.8, 0.1, 0.7, none}));
-  result.fields.push_back(make_field("position_atlas/null_quantile", heads, "1", "", {0.3, 0.3, 0.3, 0.3, none}));
-  result.fields.push_back(make_field("position_atlas/other_r2", heads, "1", "", {0.6, 0.5, 0.1, 0.7, none}));
-  result.fields.push_back(make_field("position_atlas/other_null_quantile", heads, "1", "", {0.2, 0.2, 0.2, 0.2, none}));
-  result.fields.push_back(make_field("position_atlas/q_value", heads, "1", "", {0.001, 0.02, 0.3, 0.001, none}));
-  result.fields.push_back(make_field("position_atlas/weight", heads, "1", "", {0.25, 0.9, 0.01, 0.02, none}));
-  result.fields.push_back(make_field("position_atlas/chance", heads, "1", "", {0.01, 0.01, 0.01, 0.01, none}));
+  result.fields.push_back(
+      make_field("position_atlas/offset", heads, "token", "", {-2.0, 0.0, not_defined, 4.0, not_defined}));
+  result.fields.push_back(make_field("position_atlas/toeplitz_r2", heads, "1", "", {0.9, 0.8, 0.1, 0.7, not_defined}));
+  result.fields.push_back(
+      make_field("position_atlas/null_quantile", heads, "1", "", {0.3, 0.3, 0.3, 0.3, not_defined}));
+  result.fields.push_back(make_field("position_atlas/other_r2", heads, "1", "", {0.6, 0.5, 0.1, 0.7, not_defined}));
+  result.fields.push_back(
+      make_field("position_atlas/other_null_quantile", heads, "1", "", {0.2, 0.2, 0.2, 0.2, not_defined}));
+  result.fields.push_back(make_field("position_atlas/q_value", heads, "1", "", {0.001, 0.02, 0.3, 0.001, not_defined}));
+  result.fields.push_back(make_field("position_atlas/weight", heads, "1", "", {0.25, 0.9, 0.01, 0.02, not_defined}));
+  result.fields.push_back(make_field("position_atlas/chance", heads, "1", "", {0.01, 0.01, 0.01, 0.01, not_defined}));
   CHECK(head_table(result).starts_with("head            offset  by weights  weight  threshold\n"));
   Result delays = result;
-  delays.fields.push_back(make_field("phase_delay/offset", heads, "token", "", {-2.004, -0.001, none, 4.25, none}));
-  delays.fields.push_back(make_field("delay_spectrum/offset", heads, "token", "", {-1.9, 0.01, none, none, none}));
+  delays.fields.push_back(
+      make_field("phase_delay/offset", heads, "token", "", {-2.004, -0.001, not_defined, 4.25, not_defined}));
+  delays.fields.push_back(
+      make_field("delay_spectrum/offset", heads, "token", "", {-1.9, 0.01, not_defined, not_defined, not_defined}));
   const std::string table = head_table(delays);
   CHECK(table.starts_with("head            offset  by weights  by phases  by scores  weight"));
   CHECK(table.find("-2      -2.00      -1.90") != std::string::npos);
@@ -107,7 +110,7 @@ TEST_CASE(
     "head table: of an atlas random words are the prediction, the weights are exact in layer 0 and a proxy above") {
   Result result;
   const std::vector<Axis> heads{layer_axis({0, 1}), head_axis(2)};
-  result.fields.push_back(make_field("word_atlas/offset", heads, "token", "", {none, -1.0, 2.0, none}));
+  result.fields.push_back(make_field("word_atlas/offset", heads, "token", "", {not_defined, -1.0, 2.0, not_defined}));
   result.fields.push_back({"word_atlas/status",
                            heads,
                            "1",
@@ -124,7 +127,7 @@ TEST_CASE(
         "L0H1                -1  0.2000        20\n"
         "L1H1  undefined (edge)  0.1000        10\n"
         "L0H0  undefined (weak)  0.0110       1.1\n");
-  result.fields.push_back(make_field("position_atlas/offset", heads, "token", "", {1.0, -1.0, 3.0, none}));
+  result.fields.push_back(make_field("position_atlas/offset", heads, "token", "", {1.0, -1.0, 3.0, not_defined}));
   result.fields.push_back(make_field("position_atlas/q_value", heads, "1", "", {0.001, 0.001, 0.001, 0.9}));
   result.fields.push_back(make_field("position_atlas/weight", heads, "1", "", {0.9, 0.1, 0.1, 0.1}));
   CHECK(head_table(result) ==
@@ -141,8 +144,10 @@ TEST_CASE("head table: an offset that a wider search may find says so, and how f
   const std::vector<Axis> heads = result.at("measured_offset/offset").axes;
   std::get<std::vector<std::uint8_t>>(result.fields[3].values)[2] = 3;
   result.fields[3].flag_meanings.emplace_back("edge");
-  result.fields.push_back(make_field("measured_offset/chance", heads, "1", "", {0.002, 0.002, 0.002, 0.04, none}));
-  result.fields.push_back(make_field("delay_spectrum/offset", heads, "token", "", {none, -2.0, none, none, none}));
+  result.fields.push_back(
+      make_field("measured_offset/chance", heads, "1", "", {0.002, 0.002, 0.002, 0.04, not_defined}));
+  result.fields.push_back(make_field("delay_spectrum/offset", heads, "token", "",
+                                     {not_defined, -2.0, not_defined, not_defined, not_defined}));
   result.fields.push_back({"delay_spectrum/status",
                            heads,
                            "1",
@@ -166,7 +171,8 @@ TEST_CASE("head table: beside every count of agreements stands what a constant w
   const Axis route{"route", "1", "", std::vector<std::string>{"weights", "scores", "always 0"}};
   result.fields.push_back(
       {"offset_agreement/heads", {counted}, "1", "", std::vector<std::int64_t>{4, 2}, {}, {{"strong", 0.05}}});
-  result.fields.push_back(make_field("offset_agreement/met", {counted, route}, "1", "", {2, none, 1, 2, none, 0}));
+  result.fields.push_back(
+      make_field("offset_agreement/met", {counted, route}, "1", "", {2, not_defined, 1, 2, not_defined, 0}));
   CHECK(
       head_table(result).ends_with("\n"
                                    "how many heads it meets            weights  scores  always 0\n"

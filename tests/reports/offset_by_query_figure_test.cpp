@@ -7,17 +7,12 @@
 #include "../../reports/tables/far_findings.h"
 #include "../../reports/tables/head_table.h"
 #include "../catch.h"
+#include "drawn_figure.h"
 #include "sample_result.h"
 
 using namespace headwave;
 
 namespace {
-
-Field& field_of(Result& result, const std::string& name) {
-  for (Field& field : result.fields)
-    if (field.name == name) return field;
-  throw ShapeError("no field " + name);
-}
 
 const std::vector<std::string>& cells_of(const std::vector<TableColumn>& columns, const std::string& header) {
   const auto column =

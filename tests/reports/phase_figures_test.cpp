@@ -21,6 +21,7 @@
 #include "../../reports/figures/phase_spectrum_figure.h"
 #include "../../reports/figures/position_split_figure.h"
 #include "../catch.h"
+#include "drawn_figure.h"
 #include "sample_result.h"
 
 using namespace headwave;
@@ -29,36 +30,12 @@ namespace {
 
 constexpr double pi = std::numbers::pi;
 
-std::size_t count_of(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++count;
-  return count;
-}
-
-Field& field_of(Result& result, const std::string& name) {
-  for (Field& field : result.fields)
-    if (field.name == name) return field;
-  throw ShapeError("no field " + name);
-}
-
 /// The numbers kept beside a figure, cell by cell, without their header.
-std::vector<std::vector<std::string>> rows_of(const GnuplotFigure& figure) {
-  const TemporaryFolder folder;
-  std::istringstream lines(sample::content_of(figure.write(folder.path(), "figure", {}, true).back()));
-  std::vector<std::vector<std::string>> rows;
-  for (std::string line; std::getline(lines, line);) {
-    rows.emplace_back();
-    std::istringstream cells(line);
-    for (std::string cell; std::getline(cells, cell, '\t');) rows.back().push_back(cell);
-  }
+// Without the header.
+std::vector<std::vector<std::string>> numbers_of(const GnuplotFigure& figure) {
+  auto rows = rows_of(figure);
   rows.erase(rows.begin());
   return rows;
-}
-
-FigureOptions asking_for(const std::vector<std::string>& heads) {
-  FigureOptions options;
-  options.heads = heads;
-  return options;
 }
 
 /// Everything that one head of one document of T tokens can have.
@@ -160,7 +137,7 @@ TEST_CASE("phase ridges: one of its own for a measured offset farther off, whose
 
 TEST_CASE("phase spectrum: the loudest cell of a head lies on its ridge") {
   const Result result = sample::result();
-  const auto rows = rows_of(phase_spectrum_figure().draw(result, {}));
+  const auto rows = numbers_of(phase_spectrum_figure().draw(result, {}));
   std::map<std::string, std::array<double, 4>> loudest;  // frequency, phase, amplitude, offset
   for (const auto& row : rows) {
     auto& best = loudest[row[0] + "," + row[1] + "," + row[2]];
@@ -187,7 +164,7 @@ TEST_CASE("phase spectrum: keys are drawn where those of a head differ from its 
   CHECK(count_of(queries.script(), "\nset colorbox") == 2);
   CHECK(count_of(queries.script(), "\"Q p; K p within 0 %\"") == 2);
   std::set<std::string> sides;
-  for (const auto& row : rows_of(queries)) sides.insert(row[2]);
+  for (const auto& row : numbers_of(queries)) sides.insert(row[2]);
   CHECK(sides == std::set<std::string>{"query", "key"});
 
   const auto cells = static_cast<std::ptrdiff_t>(keys.size() / 32);
@@ -229,7 +206,7 @@ TEST_CASE("phase maps: many frequencies share cells that show the largest") {
 
 TEST_CASE("delay spectrum: dots meet the line, moved by whole turns where they have to be") {
   const Result result = sample::result();
-  const auto rows = rows_of(delay_spectrum_figure().draw(result, asking_for({"L0H4"})));  // planted at -6
+  const auto rows = numbers_of(delay_spectrum_figure().draw(result, asking_for({"L0H4"})));  // planted at -6
   REQUIRE_FALSE(rows.empty());
   bool moved = false;
   for (const auto& row : rows) {
@@ -321,7 +298,7 @@ TEST_CASE("agreement: heads without a dot are counted above the panel") {
                       ", not measured: " + std::to_string(verdicts["unrealised"]) +
                       ", neither: " + std::to_string(verdicts["undefined"])) != std::string::npos);
   }
-  CHECK(rows_of(offset_agreement_figure().draw(result, {})).size() == 3 * 32);
+  CHECK(numbers_of(offset_agreement_figure().draw(result, {})).size() == 3 * 32);
 }
 
 TEST_CASE("labels: none touches another, a dot or the edge, and the first dots' come first") {
@@ -358,7 +335,7 @@ TEST_CASE("labels: none touches another, a dot or the edge, and the first dots' 
 
 TEST_CASE("position split: bars and map are drawn from the numbers beside them") {
   const Result result = sample::result();
-  const auto rows = rows_of(position_split_figure().draw(result, {}));
+  const auto rows = numbers_of(position_split_figure().draw(result, {}));
   REQUIRE(rows.size() == 4 * (3 + 1 + 256));
   const auto& spectrum = result.at("position_split/spectrum").doubles();
   for (const auto& row : rows)
@@ -385,7 +362,7 @@ TEST_CASE("position split: colours span three decades at most and hold a round n
 TEST_CASE("head types: every score of every head, and which of them it is called by") {
   const Result result = sample::result();
   const GnuplotFigure figure = head_types_figure().draw(result, {});
-  const auto rows = rows_of(figure);
+  const auto rows = numbers_of(figure);
   const std::array kinds{"previous", "next", "positional", "duplicate", "induction", "sink"};
   const std::array scores{"previous", "next", "positional_share", "duplicate", "induction", "sink_weight"};
   REQUIRE(rows.size() == kinds.size() * 32);

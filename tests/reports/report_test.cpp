@@ -4,6 +4,7 @@
 
 #include "../../reports/page/page_shell.h"
 #include "../catch.h"
+#include "drawn_figure.h"
 #include "sample_result.h"
 
 using namespace headwave;
@@ -19,12 +20,6 @@ nlohmann::json data_of(const std::string& page) {
   const std::string begin = "<script type=\"application/json\" id=\"result\">";
   const std::size_t first = page.find(begin) + begin.size();
   return nlohmann::json::parse(page.substr(first, page.find("</script>", first) - first));
-}
-
-std::size_t count_of(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
-  return count;
 }
 
 }  // namespace

@@ -6,22 +6,15 @@
 #include <limits>
 #include <numbers>
 
+#include "sample_axes.h"
+
 namespace headwave::sample {
 
 namespace {
 
 constexpr double pi = std::numbers::pi;
-constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+
 constexpr Index bins = 16;
-
-std::vector<Axis> with(std::vector<Axis> axes, const std::vector<Axis>& more) {
-  axes.insert(axes.end(), more.begin(), more.end());
-  return axes;
-}
-
-std::vector<Axis> grid(const Size& size) {
-  return {layer_axis(size.layers), head_axis(size.heads)};
-}
 
 Axis frequencies(const Size& size) {
   return counting_axis("frequency", "cycles/T", "frequency", 0, size.length / 2);
@@ -77,14 +70,14 @@ void add_delays(Result& result, const Size& size) {
     const double planted = planted_offset(layer, head);
     const double fitted = std::isnan(planted) ? 20 : planted + 0.01;
     estimate.push_back(fitted);
-    offset.push_back(std::isnan(planted) ? nothing : fitted);
+    offset.push_back(std::isnan(planted) ? not_defined : fitted);
     lower.push_back(fitted - 0.2);
     upper.push_back(fitted + 0.2);
     coherence.push_back(std::isnan(planted) ? 0.2 : 0.97);
     for (Index f = 0; f <= size.length / 2; ++f) {
       const double phase = turn_of(fitted, f, size);
       const auto per_turn = static_cast<double>(size.length) / static_cast<double>(f);
-      by_frequency.push_back(f == 0 ? nothing : -per_turn * phase / (2 * pi));
+      by_frequency.push_back(f == 0 ? not_defined : -per_turn * phase / (2 * pi));
       real.push_back(wave_at(f, size) * std::cos(phase));
       imaginary.push_back(wave_at(f, size) * std::sin(phase));
     }
@@ -116,7 +109,7 @@ void add_agreement(Result& result, const Size& size) {
     const double offset = planted_offset(layer, head);
     measured.push_back(offset);
     const bool missed = (layer + head) % 5 == 0;
-    const std::array says{missed ? -9.0 : offset, head == 1 ? nothing : offset + 0.1, offset + 0.02};
+    const std::array says{missed ? -9.0 : offset, head == 1 ? not_defined : offset + 0.1, offset + 0.02};
     for (const double prediction : says) {
       predicted.push_back(prediction);
       const bool agrees = std::abs(prediction - offset) <= 0.5;

@@ -5,21 +5,13 @@
 #include <limits>
 #include <numbers>
 
+#include "sample_axes.h"
+
 namespace headwave::sample {
 
 namespace {
 
-constexpr Index components = 6, waves = 4, reach = 40;
-constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
-
-std::vector<Axis> grid(const Size& size) {
-  return {layer_axis(size.layers), head_axis(size.heads)};
-}
-
-std::vector<Axis> with(std::vector<Axis> axes, const std::vector<Axis>& more) {
-  axes.insert(axes.end(), more.begin(), more.end());
-  return axes;
-}
+constexpr Index components = 6, waves = 4, wave_reach = 40;
 
 /// In cycles per token: the first ones are the strongest.
 double frequency_of(Index component) {
@@ -44,9 +36,9 @@ void add_correlations(Result& result, const Size& size) {
     for (const auto r : truncations)
       for (Index c = 1; c <= most; ++c) {
         const double x = static_cast<double>(c), depth = static_cast<double>(layer);
-        found.push_back(c > r ? nothing : std::exp(-0.05 * x * (1 + depth)));
-        mean.push_back(c > r ? nothing : 0.2 - 0.02 * x);
-        largest.push_back(c > r ? nothing : 0.25 - 0.02 * x + 0.005 * depth);
+        found.push_back(c > r ? not_defined : std::exp(-0.05 * x * (1 + depth)));
+        mean.push_back(c > r ? not_defined : 0.2 - 0.02 * x);
+        largest.push_back(c > r ? not_defined : 0.25 - 0.02 * x + 0.005 * depth);
       }
   const std::vector<Axis> axes{layer_axis(size.layers),
                                {"truncation", "1", "principal components kept", truncations},
@@ -59,7 +51,7 @@ void add_correlations(Result& result, const Size& size) {
   add("position_correlation/chance_largest", largest);
 }
 
-void add_spectra(Result& result, const Size& size) {
+void add_wave_spectra(Result& result, const Size& size) {
   const Index last = size.length / 2;
   std::vector<double> frequencies;
   for (Index f = 0; f <= last; ++f) frequencies.push_back(static_cast<double>(f));
@@ -86,12 +78,12 @@ void add_courses(Result& result, const Size& size) {
       const double delay = std::isnan(planted_offset(l, h)) ? 9 : planted_offset(l, h);
       for (Index w = 0; w < waves; ++w) {
         const bool missing = std::isnan(planted_offset(l, h)) && w + 1 == waves;
-        column.push_back(missing ? nothing : static_cast<double>(w + 2));
+        column.push_back(missing ? not_defined : static_cast<double>(w + 2));
         for (Index i = 0; i < size.length; ++i) {
           const double turn = 2 * std::numbers::pi * frequency_of(w + 1);
           const double x = static_cast<double>(i);
-          query.push_back(missing ? nothing : 2 * std::cos(turn * x));
-          key.push_back(missing ? nothing : 1.8 * std::cos(turn * (x - delay)));
+          query.push_back(missing ? not_defined : 2 * std::cos(turn * x));
+          key.push_back(missing ? not_defined : 1.8 * std::cos(turn * (x - delay)));
         }
       }
       for (Index j = 0; j < components; ++j) {
@@ -119,17 +111,17 @@ void add_covariances(Result& result, const Size& size) {
   for (Index l = 0; l < size.layers; ++l)
     for (Index h = 0; h < size.heads; ++h) {
       const double delay = std::isnan(planted_offset(l, h)) ? 9 : planted_offset(l, h);
-      std::vector<double> sum(2 * reach + 1, 0.0);
+      std::vector<double> sum(2 * wave_reach + 1, 0.0);
       for (Index j = 0; j < components; ++j)
-        for (Index t = -reach; t <= reach; ++t) {
+        for (Index t = -wave_reach; t <= wave_reach; ++t) {
           const double turn = 2 * std::numbers::pi * frequency_of(j);
           const double wave = std::cos(turn * (static_cast<double>(t) - delay));
           correlation.push_back(wave * (1 - static_cast<double>(std::abs(t)) / 512));
-          sum[static_cast<std::size_t>(t + reach)] += 250 * wave;
+          sum[static_cast<std::size_t>(t + wave_reach)] += 250 * wave;
         }
       weighted.insert(weighted.end(), sum.begin(), sum.end());
     }
-  const Axis lag = offset_axis("lag", -reach, reach);
+  const Axis lag = offset_axis("lag", -wave_reach, wave_reach);
   const Axis component = counting_axis("component", "1", "pair of directions", 1, components);
   for (Field field : {make_field("cross_covariance/weighted_centred", with(grid(size), {lag}), "1",
                                  "weighted sum of scores without row means", weighted),
@@ -145,7 +137,7 @@ void add_covariances(Result& result, const Size& size) {
 void add_waves(Result& result, const Size& size) {
   add_components(result);
   add_correlations(result, size);
-  add_spectra(result, size);
+  add_wave_spectra(result, size);
   add_courses(result, size);
   add_covariances(result, size);
 }

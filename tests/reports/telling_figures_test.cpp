@@ -16,53 +16,12 @@
 #include "../../reports/figures/redefined_figure.h"
 #include "../../reports/figures/weighted_profile_figure.h"
 #include "../catch.h"
+#include "drawn_figure.h"
 #include "sample_result.h"
 
 using namespace headwave;
 
-namespace {
-
-std::size_t count_of(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++count;
-  return count;
-}
-
-Field& field_of(Result& result, const std::string& name) {
-  for (Field& field : result.fields)
-    if (field.name == name) return field;
-  throw ShapeError("no field " + name);
-}
-
-std::vector<double>& values_of(Result& result, const std::string& name) {
-  return std::get<std::vector<double>>(field_of(result, name).values);
-}
-
-/// The numbers kept beside a figure; the first line names them.
-std::vector<std::vector<std::string>> rows_of(const GnuplotFigure& figure) {
-  const TemporaryFolder folder;
-  const auto files = figure.write(folder.path(), "figure", {}, true);
-  std::istringstream lines(sample::content_of(files.back()));
-  std::vector<std::vector<std::string>> rows;
-  for (std::string line; std::getline(lines, line);) {
-    rows.emplace_back();
-    std::istringstream cells(line);
-    for (std::string cell; std::getline(cells, cell, '\t');) rows.back().push_back(cell);
-  }
-  return rows;
-}
-
-double number(const std::string& cell) {
-  return cell == "NaN" ? std::nan("") : std::stod(cell);
-}
-
-FigureOptions asking_for(const std::vector<std::string>& heads) {
-  FigureOptions options;
-  options.heads = heads;
-  return options;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("redefined: columns in which the shift can be seen come first, as periodic as they come") {
   Result result = sample::result();

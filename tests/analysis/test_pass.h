@@ -1,0 +1,36 @@
+#pragma once
+
+// What a probe is shown, without a model.
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "../../core/attention/probe.h"
+#include "../../core/fields/field.h"
+#include "../../core/numbers/error.h"
+#include "../catch.h"
+
+inline const headwave::HeadGrid one_head{{0}, 1};
+
+/// One head's weights as one tile.
+inline void show(headwave::Probe& probe, const headwave::Matrix32& weights,
+                 headwave::AttentionKind kind = headwave::AttentionKind::self) {
+  headwave::Tile tile;
+  tile.kind = kind;
+  tile.queries = tile.keys = weights.rows();
+  tile.weights = {weights};
+  probe.see(tile);
+}
+
+/// Equal within a tolerance, and undefined in the same places.
+inline void check_same(const headwave::Matrix& found, const headwave::Matrix& expected, double tolerance) {
+  REQUIRE(found.rows() == expected.rows());
+  REQUIRE(found.cols() == expected.cols());
+  for (headwave::Index i = 0; i < found.rows(); ++i)
+    for (headwave::Index j = 0; j < found.cols(); ++j) {
+      CAPTURE(i, j, found(i, j), expected(i, j));
+      CHECK(std::isnan(found(i, j)) == std::isnan(expected(i, j)));
+      if (!std::isnan(expected(i, j))) CHECK(std::abs(found(i, j) - expected(i, j)) <= tolerance);
+    }
+}
