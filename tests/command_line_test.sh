@@ -587,26 +587,6 @@ for result in r/results.h5 encoded/results.h5 i/results.h5 random/results.h5 few
   done
 done
 
-# What --help gives as examples runs, on fewer and shorter documents. (A GPT-2 with its tokenizer is not at hand here.)
-mkdir "$work/examples"
-cp -r "$work/model" "$work/examples/minilm"
-cp -r "$2/tests/golden/families/bert-mlm" "$work/examples/bert"
-printf '%s\n' '[PAD]' '[UNK]' '[CLS]' '[SEP]' '[MASK]' the cat on mat w1 w2 w3 >"$work/examples/bert/vocab.txt"
-awk 'BEGIN { for (i = 0; i < 2000; ++i) printf "w%d ", 1 + i * i % 3; print "badi dadi" }' >"$work/examples/text.txt"
-for command in demo plant run spectrum figures inspect atlas re-aim reproduce query loss predict help; do
-  "$headwave" $command --help | sed -n 's/^  headwave //p' >"$work/lines"
-  [ "$(wc -l <"$work/lines")" -ge 2 ] || { echo "FAILED: $command --help has no two examples"; failed=1; }
-  while read -r line; do
-    case $line in *gpt2*) continue ;; esac
-    shorter=$(echo "$line" | sed 's/--documents [0-9]*/--documents 2/; s/--length [0-9]*/--length 16/')
-    case $command in
-      demo | run | figures | atlas | re-aim | reproduce) case $line in *--formats*) ;; *) shorter="$shorter --formats svg" ;; esac ;;
-    esac
-    (cd "$work/examples" && eval "\"$headwave\" -q $shorter") >"$work/out" 2>"$work/err" </dev/null ||
-      { echo "FAILED: an example: headwave $line"; cat "$work/err"; failed=1; }
-  done <"$work/lines"
-done
-
 # Numbers as tables: of a result alone, whole or not at all, and none of another sort.
 expect 0 "wrote 4 tables and all-columns.csv to $work/csv" export "$work/r" --csv "$work/csv" --only measured_offset,head_types --max-rows 100000
 head -n 1 "$work/csv/measured_offset.pairs.layer.head.csv" | grep -qx 'pairs,layer,head,offset,status,weight,threshold,chance' ||

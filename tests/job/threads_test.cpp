@@ -40,6 +40,8 @@ TEST_CASE("threads change no digit") {
   const auto documents = planted_documents(planted, 6, 96, 1);
   JobOptions options;
   options.clusters = 6;
+  options.draws = options.atlas_draws = 5;  // the thread sanitizer takes its time
+  options.resamples = 50;
   options.threads = 1;
   const Result one = run_job(planted.model, *documents, options);
   options.threads = 3;

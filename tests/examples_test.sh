@@ -1,0 +1,27 @@
+#!/bin/sh
+# What --help gives as examples runs, on fewer and shorter documents. (A GPT-2 with its tokenizer is not at hand here.)
+#   examples_test.sh HEADWAVE SOURCE_DIR
+set -u
+headwave=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+"$headwave" -q plant --documents 4 --out "$work/minilm" >/dev/null || exit 1
+cp -r "$2/tests/golden/families/bert-mlm" "$work/bert"
+printf '%s\n' '[PAD]' '[UNK]' '[CLS]' '[SEP]' '[MASK]' the cat on mat w1 w2 w3 >"$work/bert/vocab.txt"
+awk 'BEGIN { for (i = 0; i < 2000; ++i) printf "w%d ", 1 + i * i % 3; print "badi dadi" }' >"$work/text.txt"
+for command in demo plant run spectrum figures inspect atlas re-aim reproduce query loss predict help; do
+  "$headwave" $command --help | sed -n 's/^  headwave //p' >"$work/lines.txt"
+  [ "$(wc -l <"$work/lines.txt")" -ge 2 ] || { echo "FAILED: $command --help has no two examples"; failed=1; }
+  while read -r line; do
+    case $line in *gpt2*) continue ;; esac
+    shorter=$(echo "$line" | sed 's/--documents [0-9]*/--documents 2/; s/--length [0-9]*/--length 16/')
+    case $command in
+      demo | run | figures | atlas | re-aim | reproduce) case $line in *--formats*) ;; *) shorter="$shorter --formats svg" ;; esac ;;
+    esac
+    (cd "$work" && eval "\"$headwave\" -q $shorter") >"$work/said" 2>"$work/complaint" </dev/null ||
+      { echo "FAILED: an example: headwave $line"; cat "$work/complaint"; failed=1; }
+  done <"$work/lines.txt"
+done
+[ $failed = 0 ] && echo "examples: as --help says"
+exit $failed
