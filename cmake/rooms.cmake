@@ -6,10 +6,12 @@ function(headwave_compile_options target)
     target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
   endif()
   if(HEADWAVE_STRICT AND HEADWAVE_TOGETHER AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # Of precompiled headers g++ forgets that they are the system's, and finds fault with its own inlined std::string. Sources that are
-    # compiled together it takes for headers, whose lambdas should not hold what is a source's own.
-    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread
-                                             -Wno-subobject-linkage)
+    # Of precompiled headers g++ forgets that they are the system's, and finds fault with its own inlined std::string.
+    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
+  endif()
+  if(HEADWAVE_TOGETHER AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Sources that are compiled together it takes for headers, whose lambdas should not hold what is a source's own.
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # The compiler's own memory: swept from 1 GB on, not from 256 MB, which is a tenth of the time for Eigen.

@@ -37,9 +37,9 @@ FUZZ(bytes) {
     if (!is_valid_utf8(changed)) std::abort();
   static const WordSplitter bytewise = byte_level_words({});
   std::string again;
-  for (const std::string& word : bytewise(valid)) again += bytes_spelled(word).value();
+  for (const Word& word : bytewise({valid, true})) again += bytes_spelled(word.text).value();
   if (again != valid) std::abort();
   for (const WordSplitter& splitter : {bert_words(), word_runs(), given_words(), single_characters()})
-    (void)splitter(valid);
+    (void)splitter({valid, true});
   (void)readable_bytes(bytes);
 }

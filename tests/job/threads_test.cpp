@@ -42,6 +42,7 @@ TEST_CASE("threads change no digit") {
   options.clusters = 6;
   options.draws = options.atlas_draws = 5;  // the thread sanitizer takes its time
   options.resamples = 50;
+  options.sweep = 4;
   options.threads = 1;
   const Result one = run_job(planted.model, *documents, options);
   options.threads = 3;
