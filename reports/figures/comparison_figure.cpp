@@ -18,7 +18,7 @@ namespace {
 constexpr const char *first_name = "comparison/first", *second_name = "comparison/second",
                      *change_verdict_name = "comparison/verdict";
 constexpr std::size_t most_heads = 24;
-constexpr double names_room = 1.5;                     // inches left of the cells
+constexpr double names_room = 1.5;                         // inches left of the cells
 constexpr double usual_square = 0.2, least_square = 0.13;  // inches
 
 enum Verdict : std::uint8_t { within, beyond, no_interval, undefined };
