@@ -8,10 +8,7 @@
 #include <type_traits>
 #include <variant>
 
-#include <fmt/format.h>
-
 #include "../../core/fields/head_name.h"
-#include "../../core/numbers/error.h"
 #include "../../data/files/packed_text.h"
 #include "../drawing/field_values.h"
 #include "../drawing/visible_text.h"

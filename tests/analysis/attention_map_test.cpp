@@ -55,10 +55,13 @@ TEST_CASE("attention maps: the window holds the weights to the bit, wherever it 
       CHECK(maps.weights[0] == weights.block(first, first, shown, shown).cast<double>());
       CHECK(maps.weights[1].isZero());
       const std::vector<Field> fields = describe(maps);
-      const auto& query = std::get<std::vector<std::int64_t>>(field_of(fields, "weight").axis("query").values);
+      const auto& query =
+          std::get<std::vector<std::int64_t>>(field_of(fields, "attention_map/weight").axis("query").values);
       CHECK(query.front() == first);
-      CHECK(std::get<std::vector<std::string>>(field_of(fields, "token").values).front() == std::to_string(10 + first));
-      CHECK(std::get<std::vector<std::uint8_t>>(field_of(fields, "special").values).front() == (first == 0 ? 1 : 0));
+      CHECK(std::get<std::vector<std::string>>(field_of(fields, "attention_map/token").values).front() ==
+            std::to_string(10 + first));
+      CHECK(std::get<std::vector<std::uint8_t>>(field_of(fields, "attention_map/special").values).front() ==
+            (first == 0 ? 1 : 0));
     }
 }
 
@@ -79,10 +82,11 @@ TEST_CASE("attention maps: tiles hold the largest and the mean of their pairs, t
       CHECK(maps.mean[0](i, j) == static_cast<float>(sum / pairs));
     }
   const std::vector<Field> fields = describe(maps);
-  const auto& tiles = std::get<std::vector<std::int64_t>>(field_of(fields, "largest").axis("key_tile").values);
+  const auto& tiles =
+      std::get<std::vector<std::int64_t>>(field_of(fields, "attention_map/largest").axis("key_tile").values);
   CHECK(tiles == std::vector<std::int64_t>{0, 5, 10, 15, 20});
-  CHECK(field_of(fields, "document_token").size() == 23);
-  CHECK(attribute_text(field_of(fields, "mean").attributes, "document") == "one");
+  CHECK(field_of(fields, "attention_map/document_token").size() == 23);
+  CHECK(attribute_text(field_of(fields, "attention_map/mean").attributes, "document") == "one");
 }
 
 TEST_CASE("attention maps: a diagonal one token wide survives in the largest weights") {

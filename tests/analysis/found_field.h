@@ -6,10 +6,10 @@
 #include "../../core/fields/field.h"
 #include "../../core/numbers/error.h"
 
-/// The Field of a name, or of that quantity of an analysis.
+/// The Field of a name.
 /// @throws ShapeError if there is none
 inline const headwave::Field& field_of(const std::vector<headwave::Field>& fields, const std::string& name) {
   for (const headwave::Field& field : fields)
-    if (field.name == name || field.quantity() == name) return field;
+    if (field.name == name) return field;
   throw headwave::ShapeError("no field " + name);
 }

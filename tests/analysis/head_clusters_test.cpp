@@ -182,11 +182,11 @@ TEST_CASE("one document has clusters and no stability") {
   CHECK(std::isnan(found.chosen.stability));
   const std::vector<Field> fields = describe(found);
   for (const char* quantity : {"stability", "stability_lower_quartile", "sweep_stability"}) {
-    CHECK(std::isnan(field_of(fields, quantity).doubles().front()));
-    CHECK(std::get<std::string>(field_of(fields, quantity).attributes.at("undefined")) ==
+    CHECK(std::isnan(field_of(fields, std::string("head_cluster/") + quantity).doubles().front()));
+    CHECK(std::get<std::string>(field_of(fields, std::string("head_cluster/") + quantity).attributes.at("undefined")) ==
           "one document cannot be resampled");
   }
-  CHECK(field_of(fields, "inertia").attributes.count("undefined") == 0);
+  CHECK(field_of(fields, "head_cluster/inertia").attributes.count("undefined") == 0);
 }
 
 TEST_CASE("fewer different vectors than clusters give fewer clusters, and say so") {
@@ -199,7 +199,7 @@ TEST_CASE("fewer different vectors than clusters give fewer clusters, and say so
   REQUIRE(found.sweep.size() == 2);
   CHECK(found.sweep[0].clusters == 2);
   const std::vector<Field> fields = describe(found);
-  CHECK(std::get<std::string>(field_of(fields, "share").attributes.at("reduced")) ==
+  CHECK(std::get<std::string>(field_of(fields, "head_cluster/share").attributes.at("reduced")) ==
         "6 clusters were asked for, there are only 3 different vectors");
 
   const HeadClusters same = head_clusters({Matrix(Matrix::Ones(4, 3)), {0}, 2}, quick(6));
@@ -207,7 +207,7 @@ TEST_CASE("fewer different vectors than clusters give fewer clusters, and say so
   CHECK(same.shares == Matrix::Ones(2, 1));
   CHECK(std::isnan(same.chosen.silhouette));
   CHECK(same.chosen.stability == 1.0);
-  CHECK(field_of(describe(same), "silhouette").attributes.count("undefined") == 1);
+  CHECK(field_of(describe(same), "head_cluster/silhouette").attributes.count("undefined") == 1);
 }
 
 TEST_CASE("head clusters describe themselves") {
@@ -229,20 +229,22 @@ TEST_CASE("head clusters describe themselves") {
   CHECK(names == std::set<std::string>{"share", "label", "centroid", "mass", "inertia", "silhouette", "stability",
                                        "stability_lower_quartile", "stability_upper_quartile", "sweep_inertia",
                                        "sweep_silhouette", "sweep_stability"});
-  const Field& share = field_of(fields, "share");
+  const Field& share = field_of(fields, "head_cluster/share");
   CHECK(std::get<std::vector<std::int64_t>>(share.axis("layer").values) == std::vector<std::int64_t>{2, 5, 11});
   CHECK(share.axis("head").size() == 5);
   CHECK(share.axis("cluster").size() == 5);
   CHECK(share.doubles()[0 * 25 + 2 * 5 + 2] == 1.0);  // layer 2, head 2 is of kind 2
-  const Field& label = field_of(fields, "label");
+  const Field& label = field_of(fields, "head_cluster/label");
   CHECK(label.axes.front().name == "document");
   CHECK(std::get<std::vector<std::int64_t>>(label.values)[7] == bank.planted[7]);
-  const auto offsets = std::get<std::vector<std::int64_t>>(field_of(fields, "centroid").axis("window_offset").values);
+  const auto offsets =
+      std::get<std::vector<std::int64_t>>(field_of(fields, "head_cluster/centroid").axis("window_offset").values);
   CHECK(offsets.front() == -10);
   CHECK(offsets.back() == 10);
-  CHECK(std::get<std::vector<std::int64_t>>(field_of(fields, "sweep_inertia").axis("clusters").values).back() == 8);
-  CHECK(field_of(fields, "mass").doubles().size() == 5);
-  CHECK(field_of(fields, "inertia").axes.empty());
+  CHECK(std::get<std::vector<std::int64_t>>(field_of(fields, "head_cluster/sweep_inertia").axis("clusters").values)
+            .back() == 8);
+  CHECK(field_of(fields, "head_cluster/mass").doubles().size() == 5);
+  CHECK(field_of(fields, "head_cluster/inertia").axes.empty());
 }
 
 TEST_CASE("head clusters refuse what is not documents of heads") {

@@ -12,15 +12,11 @@
 #include "../catch.h"
 #include "../reference/direct_clusters.h"
 #include "../test_numbers.h"
+#include "golden_json.h"
 
 using namespace headwave;
 
 namespace {
-
-nlohmann::json clusters_golden() {
-  std::ifstream file(repository_file("tests/golden/clusters.json"));
-  return nlohmann::json::parse(file);
-}
 
 Matrix golden_points(const nlohmann::json& dump) {
   const auto rows = dump.at("points").get<std::vector<std::vector<double>>>();
@@ -74,7 +70,7 @@ TEST_CASE("k-means finds the least inertia of all labelings of a few points") {
 }
 
 TEST_CASE("k-means reaches scikit-learn's inertia, labels and quality") {
-  const nlohmann::json dump = clusters_golden();
+  const nlohmann::json dump = golden_json("clusters.json");
   const Matrix points = golden_points(dump);
   std::vector<std::vector<Index>> labelings;
   for (const auto& run : dump.at("runs")) {

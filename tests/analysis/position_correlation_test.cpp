@@ -24,17 +24,17 @@ using namespace headwave;
 namespace {
 
 // Multiples of 2^-8, so that sums and products of a few are exact in float32.
+Matrix rounded(const Matrix& matrix) {
+  return matrix.unaryExpr([](double entry) { return std::round(256 * entry) / 256; });
+}
+
 Matrix rounded_matrix(Index rows, Index columns, std::uint64_t seed) {
-  Random random(seed);
-  Matrix matrix(rows, columns);
-  for (Index i = 0; i < matrix.size(); ++i) matrix.data()[i] = std::round(256 * random.normal()) / 256;
-  return matrix;
+  return rounded(random_matrix(rows, columns, seed));
 }
 
 std::vector<Matrix> rounded_documents(Index documents, Index length, Index width, std::uint64_t seed) {
-  std::vector<Matrix> result;
-  for (Index c = 0; c < documents; ++c)
-    result.push_back(rounded_matrix(length, width, seed + 100 * static_cast<std::uint64_t>(c)));
+  std::vector<Matrix> result = random_documents(documents, length, width, seed);
+  for (Matrix& states : result) states = rounded(states);
   return result;
 }
 

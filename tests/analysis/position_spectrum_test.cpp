@@ -20,11 +20,6 @@ using namespace headwave;
 
 namespace {
 
-nlohmann::json spectra_golden() {
-  std::ifstream file(repository_file("tests/golden/spectra.json"));
-  return nlohmann::json::parse(file);
-}
-
 double difference(const Vector& found, const nlohmann::json& expected) {
   const Vector other = vector_of(expected);
   REQUIRE(found.size() == other.size());
@@ -67,7 +62,7 @@ void check_against(const PositionSpectrum& found, const nlohmann::json& expected
 }
 
 // Columns cos and sin of the given frequencies in cycles per T.
-Matrix sum_of_waves(Index length, const std::vector<double>& frequencies) {
+Matrix columns_of_waves(Index length, const std::vector<double>& frequencies) {
   Matrix positions(length, 2 * static_cast<Index>(frequencies.size()));
   for (Index n = 0; n < length; ++n)
     for (std::size_t m = 0; m < frequencies.size(); ++m) {
@@ -83,7 +78,7 @@ Matrix sum_of_waves(Index length, const std::vector<double>& frequencies) {
 
 TEST_CASE("the spectrum of two waves is the one on the page") {
   // Four columns with |DFT| = T/2 = 16 at 3, 3, 7, 7: the mean is 8 at each; half the energy lies at 3.
-  const PositionSpectrum found = position_spectrum(sum_of_waves(32, {3, 7}));
+  const PositionSpectrum found = position_spectrum(columns_of_waves(32, {3, 7}));
   REQUIRE(found.positions.mean.size() == 17);
   CHECK(found.positions.mean(3) == Approx(8.0).epsilon(64 * eps));
   CHECK(found.positions.mean(7) == Approx(8.0).epsilon(64 * eps));
@@ -113,7 +108,7 @@ TEST_CASE("the highest frequency counts once in the energy, all others twice") {
 }
 
 TEST_CASE("small spectra are numpy's, with every way to prepare columns") {
-  const nlohmann::json dump = spectra_golden();
+  const nlohmann::json dump = golden_json("spectra.json");
   REQUIRE(dump.at("small").size() == 2);
   for (const auto& one : dump.at("small")) {
     REQUIRE(one.at("cases").size() == 5);
@@ -134,7 +129,7 @@ TEST_CASE("small spectra are numpy's, with every way to prepare columns") {
 
 TEST_CASE("MiniLM's positions peak at 1, 3, 10, 30 and 88 cycles per 512") {
   NEEDS_SHARED("minilm-positions/positions.npy");
-  const auto expected = spectra_golden().at("minilm");
+  const auto expected = golden_json("spectra.json").at("minilm");
   const PositionSpectrum found = position_spectrum(minilm_positions());
   check_against(found, expected);
   REQUIRE(found.peaks.size() == 8);
@@ -153,7 +148,7 @@ TEST_CASE("MiniLM's positions peak at 1, 3, 10, 30 and 88 cycles per 512") {
 
 TEST_CASE("GPT-2's positions have 96.4 % of their energy at 10 cycles per 1024 or fewer, 95.6 % per 512") {
   NEEDS_SHARED("gpt2-small-attention/model.safetensors");
-  const auto expected = spectra_golden().at("gpt2");
+  const auto expected = golden_json("spectra.json").at("gpt2");
   const Matrix positions = gpt2_positions();
   const PositionSpectrum whole = position_spectrum(positions);
   CHECK(whole.cumulative_energy(10) == Approx(0.964).margin(0.0005));
@@ -195,7 +190,7 @@ TEST_CASE("peaks stand out by what must be descended before higher ground") {
 TEST_CASE("words without a rhythm have no peak beside positions that do") {
   Random random(6);
   const Matrix words = Matrix::NullaryExpr(128, 64, [&] { return random.normal(); });
-  const PositionSpectrum found = position_spectrum(sum_of_waves(128, {12, 20}), words);
+  const PositionSpectrum found = position_spectrum(columns_of_waves(128, {12, 20}), words);
   REQUIRE(found.words.mean.size() == 65);
   const double middle = found.words.mean.segment(1, 63).mean();
   CHECK(found.words.mean.segment(1, 63).maxCoeff() < 1.4 * middle);
@@ -208,7 +203,7 @@ TEST_CASE("position spectra describe themselves") {
   const Matrix words = Matrix::NullaryExpr(32, 3, [&] { return random.normal(); });
   PositionSpectrumOptions options;
   options.spectrum.detrend = true;
-  const std::vector<Field> fields = describe(position_spectrum(sum_of_waves(32, {3, 7}), words, options));
+  const std::vector<Field> fields = describe(position_spectrum(columns_of_waves(32, {3, 7}), words, options));
   CHECK(fields.front().name == "position_spectrum/mean");
   std::set<std::string> names;
   for (const Field& one : fields) {
@@ -223,16 +218,16 @@ TEST_CASE("position spectra describe themselves") {
   CHECK(names == std::set<std::string>{"mean", "lower_quartile", "upper_quartile", "cumulative_energy",
                                        "cycles_per_token", "word_mean", "word_lower_quartile", "word_upper_quartile",
                                        "peak_frequency", "peak_prominence", "amplitude"});
-  const Axis& frequency = field_of(fields, "mean").axis("frequency");
+  const Axis& frequency = field_of(fields, "position_spectrum/mean").axis("frequency");
   CHECK(frequency.unit == "cycles/T");
   CHECK(std::get<std::vector<std::int64_t>>(frequency.values).back() == 16);
-  CHECK(field_of(fields, "cycles_per_token").doubles()[3] == 3.0 / 32.0);
-  CHECK(field_of(fields, "cycles_per_token").unit == "cycles/token");
-  CHECK(field_of(fields, "amplitude").axis("column").size() == 4);
-  CHECK(field_of(fields, "amplitude").doubles()[3 * 4 + 0] == Approx(16.0).epsilon(0.1));
-  const std::vector<double> peaks = field_of(fields, "peak_frequency").doubles();
+  CHECK(field_of(fields, "position_spectrum/cycles_per_token").doubles()[3] == 3.0 / 32.0);
+  CHECK(field_of(fields, "position_spectrum/cycles_per_token").unit == "cycles/token");
+  CHECK(field_of(fields, "position_spectrum/amplitude").axis("column").size() == 4);
+  CHECK(field_of(fields, "position_spectrum/amplitude").doubles()[3 * 4 + 0] == Approx(16.0).epsilon(0.1));
+  const std::vector<double> peaks = field_of(fields, "position_spectrum/peak_frequency").doubles();
   CHECK(std::set<double>(peaks.begin(), peaks.end()).count(3.0) == 1);
-  for (const Field& one : describe(position_spectrum(sum_of_waves(32, {3}))))
+  for (const Field& one : describe(position_spectrum(columns_of_waves(32, {3}))))
     CHECK(one.quantity().find("word") == std::string::npos);
 }
 
@@ -254,16 +249,16 @@ TEST_CASE("no positions, no spectrum, and the reason") {
       options.spectrum.demean = demean;
       const std::vector<Field> flat =
           describe(position_spectrum(Matrix(Matrix::Constant(97, 3, constant)), {}, options));
-      CHECK(std::isnan(field_of(flat, "cumulative_energy").doubles()[3]));
-      CHECK(field_of(flat, "cumulative_energy").attributes.count("undefined") == 1);
-      CHECK(std::isnan(field_of(flat, "peak_frequency").doubles()[0]));
-      CHECK(field_of(flat, "peak_frequency").attributes.count("undefined") == 1);
+      CHECK(std::isnan(field_of(flat, "position_spectrum/cumulative_energy").doubles()[3]));
+      CHECK(field_of(flat, "position_spectrum/cumulative_energy").attributes.count("undefined") == 1);
+      CHECK(std::isnan(field_of(flat, "position_spectrum/peak_frequency").doubles()[0]));
+      CHECK(field_of(flat, "position_spectrum/peak_frequency").attributes.count("undefined") == 1);
     }
   }
 }
 
 TEST_CASE("position spectra refuse what does not fit or is not finite") {
-  const Matrix positions = sum_of_waves(32, {3, 7});
+  const Matrix positions = columns_of_waves(32, {3, 7});
   CHECK_THROWS_AS(position_spectrum(positions, positions.topRows(31)), ShapeError);
   Matrix broken = positions;
   broken(5, 1) = std::numeric_limits<double>::infinity();

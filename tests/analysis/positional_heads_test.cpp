@@ -1,14 +1,9 @@
 #include "../../analysis/attention/positional_heads.h"
 
-#include <cmath>
-#include <limits>
-
 #include "../../core/numbers/error.h"
 #include "../catch.h"
 
 using namespace headwave;
-
-namespace {}  // namespace
 
 TEST_CASE("the clearest heads are those with the largest weights among heads with an offset") {
   const Vector offset{{-1, not_defined, 3, 0, -2}}, weight{{0.2, 0.9, 0.4, 0.2, 0.1}};

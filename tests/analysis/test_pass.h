@@ -3,12 +3,9 @@
 // What a probe is shown, without a model.
 
 #include <cmath>
-#include <string>
-#include <vector>
 
 #include "../../core/attention/probe.h"
-#include "../../core/fields/field.h"
-#include "../../core/numbers/error.h"
+#include "../../core/fields/head_grid.h"
 #include "../catch.h"
 
 inline const headwave::HeadGrid one_head{{0}, 1};

@@ -402,10 +402,10 @@ TEST_CASE("zero values hand on nothing: lengths are undefined and say why, cosin
   const std::vector<Field> fields = describe(use);
   for (const char* name : {"norm_weight", "norm_offset", "norm_first", "norm_special"}) {
     CAPTURE(name);
-    CHECK(std::isnan(field_of(fields, name).doubles().front()));
-    CHECK(field_of(fields, name).attributes.contains("undefined"));
+    CHECK(std::isnan(field_of(fields, std::string("value_use/") + name).doubles().front()));
+    CHECK(field_of(fields, std::string("value_use/") + name).attributes.contains("undefined"));
   }
-  CHECK_FALSE(field_of(fields, "weight_first").attributes.contains("undefined"));
+  CHECK_FALSE(field_of(fields, "value_use/weight_first").attributes.contains("undefined"));
 }
 
 TEST_CASE("stored queries and keys have no values: everything is undefined and says why") {
@@ -427,7 +427,7 @@ TEST_CASE("stored queries and keys have no values: everything is undefined and s
     for (const double value : field.doubles()) CHECK(std::isnan(value));
     CHECK(field.attributes.contains("undefined"));
   }
-  CHECK(field_of(fields, "norm_weight").axis("norm_lag").size() == 129);
+  CHECK(field_of(fields, "value_use/norm_weight").axis("norm_lag").size() == 129);
 }
 
 TEST_CASE("without output weights the disagreements are known, the lengths are not") {
@@ -477,7 +477,7 @@ TEST_CASE("a job's value use is the mean over the documents that define it, its 
   const ValueUse triangle = job_of(causal, document_of_sevens(3), 2);
   CHECK(std::isnan(triangle.norm_weight(0, 3)));
   CHECK_FALSE(triangle.norm_offset[0] > 0);
-  CHECK(field_of(describe(triangle), "norm_weight").attributes.contains("undefined"));
+  CHECK(field_of(describe(triangle), "value_use/norm_weight").attributes.contains("undefined"));
 }
 
 TEST_CASE("one token hands everything to itself") {
