@@ -102,6 +102,7 @@ int main(int argc, char** argv) {
   Command chosen;
   add_demo(program, chosen);
   add_run(program, chosen);
+  add_merge(program, chosen);
   add_plant(program, chosen);
   add_spectrum(program, chosen);
   add_figures(program, chosen);

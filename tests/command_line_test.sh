@@ -27,7 +27,7 @@ printf 'a b c\n' >"$work/text.txt"
 : >"$work/empty.txt"
 expect 0 "Usage" --help
 expect 0 "headwave 0" --version
-for command in demo run plant spectrum figures report export completion man inspect atlas re-aim reproduce query loss predict compare; do expect 0 "Usage" $command --help; done
+for command in demo run merge plant spectrum figures report export completion man inspect atlas re-aim reproduce query loss predict compare; do expect 0 "Usage" $command --help; done
 expect 2 "there is no command 'nonsense'" nonsense
 
 # One line says what is wrong with a command line, and what may have been meant.
@@ -653,6 +653,28 @@ captured="capture --model $work/bert --ids $work/line.txt --out $work/c/states.h
 expect 0 "wrote hidden states" $captured
 kept_by_another "$work/u/results.unfinished" "$work/u/.headwave.lock" ${resumed#-q } --resume
 kept_by_another "$work/c/states.h5.unfinished" "$work/c/.states.h5.lock" $captured --resume
+
+# Parts of a run come to what the whole does; what is not a part of it is refused by name.
+for i in 1 2 3 4 5 6; do cat "$work/line.txt"; done >"$work/six.txt"
+divided="run --model $work/bert --ids $work/six.txt --documents 6 $quick"
+expect 0 "" -q $divided --out "$work/undivided"
+expect 0 "documents 4 to 5 of 6, part 2 of 2" $divided --shard 2/2 --out "$work/d2"
+expect 1 "none has documents 0 to 3, block 1 of 2" merge "$work/d2" --out "$work/merged"
+[ ! -e "$work/merged" ] || { echo "FAILED: a refused merge left a folder"; failed=1; }
+expect 0 "documents 0 to 3 of 6, part 1 of 2" $divided --shard 1/2 --out "$work/d1"
+expect 0 "part 1 of 2" $divided --shard 1/2 --out "$work/d1" --resume
+expect 1 "has a part of a run in it" $divided --shard 1/2 --out "$work/d1"
+expect 1 "is of another run (seed: 1 there, 2 here)" $divided --shard 1/2 --seed 2 --out "$work/d1" --resume
+expect 1 "give each part once" merge "$work/d1" "$work/d2" "$work/d1" --out "$work/merged"
+expect 1 "is of another run (seed: 1 there, 2 here)" merge "$work/d1" "$work/d2" --seed 2 --out "$work/merged"
+expect 1 "cannot be divided into 3 parts; expected 2 at most" $divided --shard 1/3 --out "$work/d3"
+expect 2 "expected a part of so many, 1/16 to 16/16, got '3/2'" $divided --shard 3/2 --out "$work/d3"
+expect 2 "excludes" $divided --shard 1/2 --dry-run
+expect 0 "" -q merge "$work/d2" "$work/d1" --no-figures --out "$work/merged"
+expect 0 "" compare "$work/undivided" "$work/merged"
+grep -q "other options" "$work/out" && { echo "FAILED: a merged run is compared by what merged it"; failed=1; }
+digests() { "$headwave" export "$1/results.h5" --csv "$1/tables" >/dev/null 2>&1 && (cd "$1/tables" && cat *.csv) | grep -v wall_time; }
+digests "$work/undivided" >"$work/a.csv"; digests "$work/merged" | cmp -s - "$work/a.csv" || { echo "FAILED: merged and undivided runs differ"; failed=1; }
 
 # A result is whole or absent: nothing but results.h5 and the figures lies in the folder.
 leftovers=$(find "$work/r" -name '*.tmp*' -o -name '.*' -type f)

@@ -70,7 +70,10 @@ class AttentionMapAnalysis : public DocumentAnalysis<AttentionMaps, AttentionMap
   [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override { return describe(sum_); }
 
  private:
-  void merge(AttentionMaps&& found) override { sum_ = std::move(found); }
+  void add(AttentionMaps& sum, AttentionMaps&& found) const override { sum = std::move(found); }
+  void join(AttentionMaps& sum, AttentionMaps&& next) const override {
+    if (!next.heads.empty()) sum = std::move(next);
+  }
 };
 
 AnalysisCost attention_map_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {

@@ -21,14 +21,15 @@ std::span<const Index> part_of(const std::vector<Index>& list, Index first, Inde
 class HeadTypeAnalysis : public DocumentAnalysis<DocumentHeadTypes, HeadTypeSum> {
  public:
   explicit HeadTypeAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input, HeadTypeSum(input.site.grid, input.site.kind)) {}
+      : DocumentAnalysis(input, [&site = input.site] { return HeadTypeSum(site.grid, site.kind); }) {}
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index /*i*/) const override {
     return look_of(std::make_unique<HeadTypeProbe>(site().grid, document, site().kind), &HeadTypeProbe::types);
   }
   [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override { return describe(sum_.types()); }
 
  private:
-  void merge(DocumentHeadTypes&& found) override { sum_.add(found); }
+  void add(HeadTypeSum& sum, DocumentHeadTypes&& found) const override { sum.add(found); }
+  void join(HeadTypeSum& sum, HeadTypeSum&& next) const override { sum.join(next); }
 };
 
 AnalysisCost head_types_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& /*options*/) {

@@ -72,6 +72,14 @@ void HeadTypeSum::add(const DocumentHeadTypes& document) {
   if (first_.documents++ == 0) first_.sink_position = document.sink_position;
 }
 
+void HeadTypeSum::join(const HeadTypeSum& next) {
+  scores_.join(next.scores_);
+  argmax_share_.join(next.argmax_share_);
+  position_disagreement_.join(next.position_disagreement_);
+  if (first_.documents == 0) first_.sink_position = next.first_.sink_position;
+  first_.documents += next.first_.documents;
+}
+
 HeadTypes HeadTypeSum::types() const {
   HeadTypes types = first_;
   types.scores = scores_.value();

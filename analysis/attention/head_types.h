@@ -97,6 +97,8 @@ class HeadTypeSum {
   explicit HeadTypeSum(HeadGrid grid, AttentionKind kind = AttentionKind::self, const HeadTypeOptions& options = {});
   /// @throws ShapeError if the document was looked at with another grid or reach
   void add(const DocumentHeadTypes& document);
+  /// Adds what the next documents came to.
+  void join(const HeadTypeSum& next);
   [[nodiscard]] HeadTypes types() const;
   template <class Self>
   static auto members(Self& self) {

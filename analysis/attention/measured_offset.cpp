@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/offset_peak.h"
@@ -15,7 +16,9 @@ namespace {
 class MeasuredOffsetAnalysis : public DocumentAnalysis<DocumentTraces, OffsetTraceSum> {
  public:
   explicit MeasuredOffsetAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input, OffsetTraceSum(input.site.grid, input.documents, input.longest, input.options.reach)) {}
+      : DocumentAnalysis(input, [&site = input.site, longest = input.longest, reach = input.options.reach] {
+          return OffsetTraceSum(site.grid, longest, reach);
+        }) {}
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index /*i*/) const override {
     return look_of(std::make_unique<OffsetTraceProbe>(site().grid, document, options().reach, site().kind),
@@ -29,7 +32,8 @@ class MeasuredOffsetAnalysis : public DocumentAnalysis<DocumentTraces, OffsetTra
   }
 
  private:
-  void merge(DocumentTraces&& found) override { sum_.add(found); }
+  void add(OffsetTraceSum& sum, DocumentTraces&& found) const override { sum.add(found); }
+  void join(OffsetTraceSum& sum, OffsetTraceSum&& next) const override { sum.join(std::move(next)); }
 };
 
 AnalysisCost measured_offset_cost(const AnalysisSizes& sizes, const DocumentSizes& document,

@@ -7,15 +7,15 @@
 #include <utility>
 
 #include "../../core/fields/fields.h"
+#include "../../core/numbers/append.h"
 
 namespace headwave {
 
-OffsetTraceSum::OffsetTraceSum(HeadGrid grid, Index documents, Index length, Index reach) {
+OffsetTraceSum::OffsetTraceSum(HeadGrid grid, Index length, Index reach) {
   const Index rows = grid.rows();
   sum_.grid = std::move(grid);
   sum_.length = length;
   sum_.reach = reach;
-  sum_.by_document = Matrix::Constant(documents * rows, 2 * reach + 1, not_defined);
   for (std::size_t kind = 0; kind < pairs_kinds; ++kind) {
     sum_.trace[kind] = sum_.weight[kind] = Matrix::Zero(rows, diagonals(length));
     sum_.count[kind] = documents_with_pairs_[kind] = Vector::Zero(diagonals(length));
@@ -29,10 +29,10 @@ void OffsetTraceSum::add(const DocumentTraces& document) {
   const Index width = diagonals(document.length);
   const Index first = sum_.length - document.length;
   const Index near = std::min(sum_.reach, document.length - 1);
+  Matrix& own = by_document_.emplace_back(Matrix::Constant(rows, 2 * sum_.reach + 1, not_defined));
   for (Index t = -near; t <= near; ++t)
     if (document.count[all_pairs][t + document.length - 1] > 0)
-      sum_.by_document.block(sum_.documents * rows, sum_.reach + t, rows, 1) =
-          document.trace[all_pairs].col(t + document.length - 1);
+      own.col(sum_.reach + t) = document.trace[all_pairs].col(t + document.length - 1);
   sum_.lengths.push_back(document.length);
   for (std::size_t kind = 0; kind < pairs_kinds; ++kind) {
     sum_.trace[kind].middleCols(first, width) += document.trace[kind];
@@ -53,8 +53,28 @@ void OffsetTraceSum::add(const DocumentTraces& document) {
   ++sum_.documents;
 }
 
+void OffsetTraceSum::join(OffsetTraceSum&& next) {
+  for (std::size_t kind = 0; kind < pairs_kinds; ++kind) {
+    sum_.trace[kind] += next.sum_.trace[kind];
+    sum_.weight[kind] += next.sum_.weight[kind];
+    sum_.count[kind] += next.sum_.count[kind];
+    sum_.null_weight[kind] += next.sum_.null_weight[kind];
+    sum_.null_deviation[kind] += next.sum_.null_deviation[kind];
+    sum_.null_skewness[kind] += next.sum_.null_skewness[kind];
+    documents_with_pairs_[kind] += next.documents_with_pairs_[kind];
+    documents_with_null_[kind] += next.documents_with_null_[kind];
+  }
+  append(by_document_, std::move(next.by_document_));
+  append(sum_.lengths, std::move(next.sum_.lengths));
+  sum_.documents += next.sum_.documents;
+}
+
 OffsetTraces OffsetTraceSum::traces() const {
   OffsetTraces traces = sum_;
+  const Index rows = traces.grid.rows();
+  traces.by_document.resize(traces.documents * rows, 2 * traces.reach + 1);
+  for (std::size_t d = 0; d < by_document_.size(); ++d)
+    traces.by_document.middleRows(static_cast<Index>(d) * rows, rows) = by_document_[d];
   const auto documents = static_cast<double>(traces.documents);
   for (std::size_t kind = 0; kind < pairs_kinds; ++kind) {
     if (!traces.trace[kind].allFinite())

@@ -56,20 +56,23 @@ struct OffsetTraces {
 class OffsetTraceSum {
  public:
   /// @param length  T of the longest document to come
-  OffsetTraceSum(HeadGrid grid, Index documents, Index length, Index reach);
+  OffsetTraceSum(HeadGrid grid, Index length, Index reach);
   void add(const DocumentTraces& document);
+  /// Adds what the next documents came to.
+  void join(OffsetTraceSum&& next);
   /// @throws NumericError if a trace is not finite: the model computed NaN or infinity
   [[nodiscard]] OffsetTraces traces() const;
   template <class Self>
   static auto members(Self& self) {
     auto& sum = self.sum_;
     return std::tie(sum.documents, sum.trace, sum.weight, sum.count, sum.null_weight, sum.null_deviation,
-                    sum.null_skewness, sum.by_document, sum.lengths, self.documents_with_pairs_,
+                    sum.null_skewness, sum.lengths, self.by_document_, self.documents_with_pairs_,
                     self.documents_with_null_);
   }
 
  private:
   OffsetTraces sum_;
+  std::vector<Matrix> by_document_;    ///< (rows, 2 reach + 1) each
   PairsVectors documents_with_pairs_;  ///< (2 T - 1)
   PairsVectors documents_with_null_;   ///< (2 reach + 1)
 };

@@ -50,14 +50,17 @@ Matrix gram_of_head(const Linear& output, Index head, Index width) {
 class ValueUseAnalysis : public DocumentAnalysis<DocumentValueUse, ValueUseSum> {
  public:
   explicit ValueUseAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input, ValueUseSum(input.site.grid, input.site.kind, input.options.reach)) {}
+      : DocumentAnalysis(input, [&site = input.site, reach = input.options.reach] {
+          return ValueUseSum(site.grid, site.kind, reach);
+        }) {}
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index /*i*/) const override {
     return look_of(std::make_unique<ValueProbe>(site().grid, document, site().kind, options().reach), &ValueProbe::use);
   }
   [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override { return describe(sum_.use()); }
 
  private:
-  void merge(DocumentValueUse&& found) override { sum_.add(found); }
+  void add(ValueUseSum& sum, DocumentValueUse&& found) const override { sum.add(found); }
+  void join(ValueUseSum& sum, ValueUseSum&& next) const override { sum.join(next); }
 };
 
 AnalysisCost value_use_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {

@@ -50,6 +50,14 @@ void ValueUseSum::add(const DocumentValueUse& document) {
   ++first_.documents;
 }
 
+void ValueUseSum::join(const ValueUseSum& next) {
+  layers_.join(next.layers_);
+  weights_.join(next.weights_);
+  scores_.join(next.scores_);
+  first_.length = std::max(first_.length, next.first_.length);
+  first_.documents += next.first_.documents;
+}
+
 ValueUse ValueUseSum::use() const {
   ValueUse use = first_;
   const Matrix layers = layers_.value(), scores = scores_.value();

@@ -72,6 +72,8 @@ class ValueUseSum {
   explicit ValueUseSum(HeadGrid grid, AttentionKind kind = AttentionKind::self, Index reach = 64);
   /// @throws ShapeError if the document was looked at with another grid or reach
   void add(const DocumentValueUse& document);
+  /// Adds what the next documents came to.
+  void join(const ValueUseSum& next);
   [[nodiscard]] ValueUse use() const;
   template <class Self>
   static auto members(Self& self) {

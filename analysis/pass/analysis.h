@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -51,6 +52,24 @@ class FindingOf : public Finding {
   Found value;
 };
 
+/// What a block of documents came to in one analysis; through bytes like a Finding.
+class BlockSum {
+ public:
+  BlockSum() = default;
+  BlockSum(const BlockSum&) = delete;
+  BlockSum& operator=(const BlockSum&) = delete;
+  virtual ~BlockSum() = default;
+  virtual void write(ByteWriter& bytes) const = 0;
+};
+
+template <class Sum>
+class BlockSumOf : public BlockSum {
+ public:
+  explicit BlockSumOf(Sum sum) : value(std::move(sum)) {}
+  void write(ByteWriter& bytes) const override { bytes.write(value); }
+  Sum value;
+};
+
 /// Looks on while one document passes through the model.
 class Look {
  public:
@@ -86,10 +105,17 @@ class Analysis {
   /// @throws FormatError if it is none
   [[nodiscard]] virtual std::unique_ptr<Finding> read(ByteReader& bytes) const;
 
-  /// Adds what a document gave, in the order of documents: that order decides the last digits.
-  virtual void add(Finding& /*finding*/) {}
+  /// Adds what a document gave to a block of documents, in the order of documents: that order and where blocks end decide
+  /// the last digits.
+  /// @param block  of no documents yet: null
+  virtual void add(std::unique_ptr<BlockSum>& /*block*/, Finding& /*finding*/) const {}
+  /// Adds what a block came to, in the order of blocks.
+  virtual void join(BlockSum& /*block*/) {}
+  /// A block, as BlockSum::write() left it.
+  /// @throws FormatError if it is none
+  [[nodiscard]] virtual std::unique_ptr<BlockSum> read_block(ByteReader& bytes) const;
 
-  /// What add() made of the documents until now, so that another process goes on with the next as this one would have.
+  /// What blocks until now came to, so that another process goes on with the next as this one would have.
   virtual void write_sum(ByteWriter& /*bytes*/) const {}
   /// @throws FormatError if the bytes are none
   virtual void read_sum(ByteReader& /*bytes*/) {}
@@ -107,22 +133,42 @@ class Analysis {
   AnalysisInput input_;
 };
 
-/// An analysis of what documents give, a `Found` each, of which it keeps a `Sum`.
+/// An analysis of what documents give, a `Found` each, of which it keeps a `Sum`: of every block under way, and of the
+/// blocks before.
 template <class Found, class Sum>
 class DocumentAnalysis : public Analysis {
  public:
-  explicit DocumentAnalysis(const AnalysisInput& input, Sum empty = Sum()) : Analysis(input), sum_(std::move(empty)) {}
+  /// @param empty  the sum of no documents
+  explicit DocumentAnalysis(
+      const AnalysisInput& input, std::function<Sum()> empty = [] { return Sum(); })
+      : Analysis(input), sum_(empty()), empty_(std::move(empty)) {}
   [[nodiscard]] std::unique_ptr<Finding> read(ByteReader& bytes) const final {
     return std::make_unique<FindingOf<Found>>(bytes.read<Found>());
   }
-  void add(Finding& finding) final { merge(std::move(static_cast<FindingOf<Found>&>(finding).value)); }
+  void add(std::unique_ptr<BlockSum>& block, Finding& finding) const final {
+    if (!block) block = std::make_unique<BlockSumOf<Sum>>(empty_());
+    add(sum_of(*block), std::move(static_cast<FindingOf<Found>&>(finding).value));
+  }
+  void join(BlockSum& block) final { join(sum_, std::move(sum_of(block))); }
+  [[nodiscard]] std::unique_ptr<BlockSum> read_block(ByteReader& bytes) const final {
+    auto block = std::make_unique<BlockSumOf<Sum>>(empty_());
+    bytes.read(block->value);
+    return block;
+  }
 
   void write_sum(ByteWriter& bytes) const final { bytes.write(sum_); }
   void read_sum(ByteReader& bytes) final { bytes.read(sum_); }
 
  protected:
-  virtual void merge(Found&& found) = 0;
+  virtual void add(Sum& sum, Found&& found) const = 0;
+  /// Adds what the documents behind those of `sum` came to.
+  virtual void join(Sum& sum, Sum&& next) const = 0;
   Sum sum_;
+
+ private:
+  static Sum& sum_of(BlockSum& block) { return static_cast<BlockSumOf<Sum>&>(block).value; }
+
+  std::function<Sum()> empty_;
 };
 
 /// The look of an analysis whose Probe, or WaveListener, gives what it found by a member function.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "../../core/attention/probe.h"
+#include "../../core/numbers/append.h"
 
 namespace headwave {
 
@@ -41,11 +42,18 @@ class StateMomentsAnalysis : public DocumentAnalysis<std::vector<DocumentMoments
   }
 
  private:
-  void merge(std::vector<DocumentMoments>&& found) override {
+  void add(std::vector<StateMoments>& sum, std::vector<DocumentMoments>&& found) const override {
     for (std::size_t layer = 0; layer < found.size(); ++layer) {
-      if (sum_.size() <= layer) sum_.emplace_back(found[layer].states_by_position.rows(), found[layer].mean.size());
-      sum_[layer].add(found[layer]);
+      if (sum.size() <= layer) sum.emplace_back(found[layer].states_by_position.rows(), found[layer].mean.size());
+      sum[layer].add(found[layer]);
     }
+  }
+  void join(std::vector<StateMoments>& sum, std::vector<StateMoments>&& next) const override {
+    if (sum.empty()) {
+      sum = std::move(next);
+      return;
+    }
+    for (std::size_t layer = 0; layer < sum.size(); ++layer) sum[layer].join(std::move(next[layer]));
   }
 };
 
@@ -96,6 +104,13 @@ void StateMoments::add(const DocumentMoments& document) {
   second_sum_ += document.second;
   document_means_.insert(document_means_.end(), document.mean.begin(), document.mean.end());
   ++documents_;
+}
+
+void StateMoments::join(StateMoments&& next) {
+  position_sum_ += next.position_sum_;
+  second_sum_ += next.second_sum_;
+  append(document_means_, std::move(next.document_means_));
+  documents_ += next.documents_;
 }
 
 void check_layers(const std::vector<StateMoments>& layers, const std::vector<Index>& layer_numbers,

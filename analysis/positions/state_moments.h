@@ -47,6 +47,8 @@ class StateMoments {
   /// Adds the next document; the order of documents is that of the sums, so it decides the last digits.
   /// @throws ShapeError if it has another length or width
   void add(const DocumentMoments& document);
+  /// Adds what the next documents, of the same length and width, came to.
+  void join(StateMoments&& next);
 
   [[nodiscard]] Index documents() const { return documents_; }
   [[nodiscard]] Index length() const { return position_sum_.rows(); }

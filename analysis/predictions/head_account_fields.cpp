@@ -15,6 +15,12 @@ constexpr Index account_groups = 8;  ///< of documents: each is kept apart, for 
 struct AccountGroups {
   std::vector<AccountSums> groups;
   Index documents = 0;
+
+  /// @param of  so many documents
+  explicit AccountGroups(Index of) : groups(static_cast<std::size_t>(std::min(account_groups, of))) {}
+  AccountSums& turn(std::size_t number) {
+    return groups[(static_cast<std::size_t>(documents) + number) % groups.size()];
+  }
   template <class Self>
   static auto members(Self& self) {
     return std::tie(self.groups, self.documents);
@@ -36,7 +42,8 @@ std::array<AccountSums, 2> halves_of(std::vector<AccountSums>&& groups) {
 
 class HeadAccountAnalysis : public DocumentAnalysis<AccountSums, AccountGroups> {
  public:
-  explicit HeadAccountAnalysis(const AnalysisInput& input) : DocumentAnalysis(input) {
+  explicit HeadAccountAnalysis(const AnalysisInput& input)
+      : DocumentAnalysis(input, [documents = input.site.documents] { return AccountGroups(documents); }) {
     const BlockSpec& block = input.stack().block;
     site_.grid = input.site.grid;
     site_.kind = input.site.kind;
@@ -52,7 +59,6 @@ class HeadAccountAnalysis : public DocumentAnalysis<AccountSums, AccountGroups> 
     site_.others = others.layers;
     site_.other_window = others.window;
     site_.other_added = added(others.position_term.get());
-    sum_.groups.resize(static_cast<std::size_t>(std::min(account_groups, input.site.documents)));
   }
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
@@ -72,8 +78,15 @@ class HeadAccountAnalysis : public DocumentAnalysis<AccountSums, AccountGroups> 
   }
 
  private:
-  void merge(AccountSums&& found) override {
-    sum_.groups[static_cast<std::size_t>(sum_.documents++) % sum_.groups.size()] += found;
+  void add(AccountGroups& sum, AccountSums&& found) const override {
+    sum.turn(0) += found;
+    ++sum.documents;
+  }
+  /// The next documents took turns from their own first on.
+  void join(AccountGroups& sum, AccountGroups&& next) const override {
+    for (std::size_t g = 0; g < next.groups.size(); ++g)
+      if (next.groups[g].documents > 0) sum.turn(g) += next.groups[g];
+    sum.documents += next.documents;
   }
 
   AccountSite site_;

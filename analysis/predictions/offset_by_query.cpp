@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/numbers/append.h"
 #include "../../core/numbers/threads.h"
 #include "../statistics/bootstrap.h"
 #include "../statistics/tails.h"
@@ -174,6 +175,15 @@ void OffsetByQuerySums::add(const BandTraces& document) {
     total = document;
   else
     total += document;
+}
+
+void OffsetByQuerySums::join(OffsetByQuerySums&& next) {
+  append(beyond, std::move(next.beyond));
+  append(queries, std::move(next.queries));
+  if (total.weight.size() == 0)
+    total = std::move(next.total);
+  else
+    total += next.total;
 }
 
 OffsetByQuery offset_by_query(const HeadGrid& grid, const QueryBands& bands, const OffsetByQuerySums& sums,

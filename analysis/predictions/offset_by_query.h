@@ -22,6 +22,8 @@ struct OffsetByQuerySums {
     return std::tie(self.total, self.beyond, self.queries);
   }
   void add(const BandTraces& document);
+  /// Adds what the next documents came to.
+  void join(OffsetByQuerySums&& next);
 };
 
 struct OffsetByQueryOptions {

@@ -35,7 +35,8 @@ class OffsetByQueryAnalysis : public DocumentAnalysis<BandTraces, OffsetByQueryS
   }
 
  private:
-  void merge(BandTraces&& found) override { sum_.add(found); }
+  void add(OffsetByQuerySums& sum, BandTraces&& found) const override { sum.add(found); }
+  void join(OffsetByQuerySums& sum, OffsetByQuerySums&& next) const override { sum.join(std::move(next)); }
 
   QueryBands bands_;
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "../../core/fields/fields.h"
+#include "../../core/numbers/append.h"
 #include "rotary_wave.h"
 
 namespace headwave {
@@ -46,7 +47,10 @@ class RotaryWaveAnalysis : public DocumentAnalysis<DocumentRotary, std::vector<D
   [[nodiscard]] bool turns() const {
     return std::ranges::any_of(site().grid.layers, [&](Index layer) { return stack().rotary(layer) != nullptr; });
   }
-  void merge(DocumentRotary&& found) override { sum_.push_back(std::move(found)); }
+  void add(std::vector<DocumentRotary>& sum, DocumentRotary&& found) const override { sum.push_back(std::move(found)); }
+  void join(std::vector<DocumentRotary>& sum, std::vector<DocumentRotary>&& next) const override {
+    append(sum, std::move(next));
+  }
 };
 
 std::unique_ptr<Analysis> make_rotary_wave(const AnalysisInput& input) {

@@ -8,4 +8,9 @@ void DefinedMean::add(const Matrix& values) {
   count_.array() += defined.cast<double>();
 }
 
+void DefinedMean::join(const DefinedMean& other) {
+  sum_ += other.sum_;
+  count_ += other.count_;
+}
+
 }  // namespace headwave

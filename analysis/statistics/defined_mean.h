@@ -12,6 +12,8 @@ class DefinedMean {
 
   /// @param values  of the same shape; NaN: undefined here
   void add(const Matrix& values);
+  /// Adds what another mean, of the same shape, is of.
+  void join(const DefinedMean& other);
   /// NaN: defined in no document.
   [[nodiscard]] Matrix value() const { return sum_.cwiseQuotient(count_); }
   [[nodiscard]] Index rows() const { return sum_.rows(); }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "../../core/fields/fields.h"
+#include "../../core/numbers/append.h"
 #include "../../core/numbers/lagged_sums.h"
 #include "../../core/numbers/pair_sums.h"
 
@@ -40,8 +41,9 @@ double key_only_share(const HeadWaves& waves, const Matrix& centred_keys) {
 class CrossCovarianceAnalysis : public DocumentAnalysis<DocumentCovariances, CrossCovarianceSum> {
  public:
   explicit CrossCovarianceAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input, CrossCovarianceSum(input.site.grid, input.stack().block.d_head, input.options.reach,
-                                                   input.site.length, input.stack().block.score_scale)) {}
+      : DocumentAnalysis(input, [&site = input.site, &block = input.stack().block, reach = input.options.reach] {
+          return CrossCovarianceSum(site.grid, block.d_head, reach, site.length, block.score_scale);
+        }) {}
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
     const Index number = site().number_of(i);
@@ -55,7 +57,8 @@ class CrossCovarianceAnalysis : public DocumentAnalysis<DocumentCovariances, Cro
   }
 
  private:
-  void merge(DocumentCovariances&& found) override { sum_.add(std::move(found)); }
+  void add(CrossCovarianceSum& sum, DocumentCovariances&& found) const override { sum.add(std::move(found)); }
+  void join(CrossCovarianceSum& sum, CrossCovarianceSum&& next) const override { sum.join(std::move(next)); }
 };
 
 AnalysisCost cross_covariance_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
@@ -163,6 +166,18 @@ void CrossCovarianceSum::add(DocumentCovariances&& document) {
   if (sum_.documents == 0) sum_.residual = document.residual;
   sum_.weighted_by_document.push_back(std::move(document.weighted_centred));
   ++sum_.documents;
+}
+
+void CrossCovarianceSum::join(CrossCovarianceSum&& next) {
+  sum_.covariance += next.sum_.covariance;
+  sum_.correlation += next.sum_.correlation;
+  sum_.unbiased += next.sum_.unbiased;
+  sum_.weighted += next.sum_.weighted;
+  sum_.weighted_centred += next.sum_.weighted_centred;
+  sum_.key_only_share += next.sum_.key_only_share;
+  if (sum_.documents == 0) sum_.residual = next.sum_.residual;
+  append(sum_.weighted_by_document, std::move(next.sum_.weighted_by_document));
+  sum_.documents += next.sum_.documents;
 }
 
 CrossCovariances CrossCovarianceSum::covariances() const {

@@ -85,6 +85,8 @@ class CrossCovarianceSum {
  public:
   CrossCovarianceSum(HeadGrid grid, Index components, Index reach, Index length, double score_scale);
   void add(DocumentCovariances&& document);
+  /// Adds what the next documents came to.
+  void join(CrossCovarianceSum&& next);
   [[nodiscard]] CrossCovariances covariances() const;
   template <class Self>
   static auto members(Self& self) {

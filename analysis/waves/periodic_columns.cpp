@@ -17,8 +17,10 @@ namespace {
 class PeriodicColumnsAnalysis : public DocumentAnalysis<DocumentPeriodicColumns, PeriodicColumns> {
  public:
   explicit PeriodicColumnsAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input, periodic_columns(input.site.grid, input.stack().block.d_head,
-                                                 periodic_threshold(input.site.length))) {}
+      : DocumentAnalysis(input, [&site = input.site, d_head = input.stack().block.d_head,
+                                 threshold = periodic_threshold(input.site.length)] {
+          return periodic_columns(site.grid, d_head, threshold);
+        }) {}
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
     if (site().number_of(i) < 0) return nullptr;
@@ -30,7 +32,8 @@ class PeriodicColumnsAnalysis : public DocumentAnalysis<DocumentPeriodicColumns,
   }
 
  private:
-  void merge(DocumentPeriodicColumns&& found) override { add_document(sum_, found); }
+  void add(PeriodicColumns& sum, DocumentPeriodicColumns&& found) const override { add_document(sum, found); }
+  void join(PeriodicColumns& sum, PeriodicColumns&& next) const override { join_documents(sum, next); }
 };
 
 AnalysisCost periodic_columns_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
@@ -108,6 +111,14 @@ void add_document(PeriodicColumns& sum, const DocumentPeriodicColumns& document)
   sum.mean.share += document.share;
   if (sum.documents == 0) sum.mean.frequency = document.frequency;
   ++sum.documents;
+}
+
+void join_documents(PeriodicColumns& sum, const PeriodicColumns& next) {
+  sum.mean.query += next.mean.query;
+  sum.mean.key += next.mean.key;
+  sum.mean.share += next.mean.share;
+  if (sum.documents == 0) sum.mean.frequency = next.mean.frequency;
+  sum.documents += next.documents;
 }
 
 PeriodicColumns mean_of(PeriodicColumns sum) {

@@ -83,6 +83,8 @@ struct PeriodicColumns {
 PeriodicColumns periodic_columns(const HeadGrid& grid, Index components, double threshold,
                                  const PeriodicOptions& options = {});
 void add_document(PeriodicColumns& sum, const DocumentPeriodicColumns& document);
+/// Adds what the next documents came to.
+void join_documents(PeriodicColumns& sum, const PeriodicColumns& next);
 PeriodicColumns mean_of(PeriodicColumns sum);
 
 /// Fields periodic_columns/...

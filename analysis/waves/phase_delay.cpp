@@ -11,6 +11,11 @@ namespace {
 struct PhaseSums {
   PhaseSpectra spectra;
   CrossSpectra cross;
+
+  PhaseSums(const Site& site, Index bins) : spectra(phase_spectra(site.grid, site.length, bins)) {
+    cross.grid = site.grid;
+    cross.length = site.length;
+  }
   template <class Self>
   static auto members(Self& self) {
     return std::tie(self.spectra, self.cross);
@@ -19,11 +24,8 @@ struct PhaseSums {
 
 class PhaseDelayAnalysis : public DocumentAnalysis<DocumentPhases, PhaseSums> {
  public:
-  explicit PhaseDelayAnalysis(const AnalysisInput& input) : DocumentAnalysis(input) {
-    sum_.spectra = phase_spectra(input.site.grid, input.site.length, phases_.bins);
-    sum_.cross.grid = input.site.grid;
-    sum_.cross.length = input.site.length;
-  }
+  explicit PhaseDelayAnalysis(const AnalysisInput& input)
+      : DocumentAnalysis(input, [&site = input.site] { return PhaseSums(site, PhaseDelayOptions().bins); }) {}
 
   void prepare(Finished& finished) override {
     RandomReadingOptions reading;
@@ -49,11 +51,17 @@ class PhaseDelayAnalysis : public DocumentAnalysis<DocumentPhases, PhaseSums> {
   }
 
  private:
-  void merge(DocumentPhases&& found) override {
-    add_document(sum_.cross, std::move(found.cross));
-    sum_.spectra.query += found.query;
-    sum_.spectra.key += found.key;
-    ++sum_.spectra.documents;
+  void add(PhaseSums& sum, DocumentPhases&& found) const override {
+    add_document(sum.cross, std::move(found.cross));
+    sum.spectra.query += found.query;
+    sum.spectra.key += found.key;
+    ++sum.spectra.documents;
+  }
+  void join(PhaseSums& sum, PhaseSums&& next) const override {
+    join_documents(sum.cross, std::move(next.cross));
+    sum.spectra.query += next.spectra.query;
+    sum.spectra.key += next.spectra.key;
+    sum.spectra.documents += next.spectra.documents;
   }
 
   PhaseDelayOptions phases_;

@@ -25,7 +25,10 @@ class RedefinedAnalysis : public DocumentAnalysis<RedefinedWaves, RedefinedWaves
   }
 
  private:
-  void merge(RedefinedWaves&& found) override { sum_ = std::move(found); }
+  void add(RedefinedWaves& sum, RedefinedWaves&& found) const override { sum = std::move(found); }
+  void join(RedefinedWaves& sum, RedefinedWaves&& next) const override {
+    if (next.query.size() > 0) sum = std::move(next);
+  }
 };
 
 AnalysisCost redefined_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& /*options*/) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "../../core/numbers/append.h"
 #include "../../core/numbers/fft.h"
 #include "random_reading.h"
 
@@ -20,10 +21,13 @@ void add_to(std::vector<MatrixC>& sums, std::vector<MatrixC>&& parts) {
 
 class ScoreDelayAnalysis : public DocumentAnalysis<DocumentCross, CrossSpectra> {
  public:
-  explicit ScoreDelayAnalysis(const AnalysisInput& input) : DocumentAnalysis(input) {
-    sum_.grid = input.site.grid;
-    sum_.length = input.site.length;
-  }
+  explicit ScoreDelayAnalysis(const AnalysisInput& input)
+      : DocumentAnalysis(input, [&site = input.site] {
+          CrossSpectra none;
+          none.grid = site.grid;
+          none.length = site.length;
+          return none;
+        }) {}
 
   void prepare(Finished& /*finished*/) override {
     RandomReadingOptions reading;
@@ -44,7 +48,8 @@ class ScoreDelayAnalysis : public DocumentAnalysis<DocumentCross, CrossSpectra> 
   }
 
  private:
-  void merge(DocumentCross&& found) override { add_document(sum_, std::move(found)); }
+  void add(CrossSpectra& sum, DocumentCross&& found) const override { add_document(sum, std::move(found)); }
+  void join(CrossSpectra& sum, CrossSpectra&& next) const override { join_documents(sum, std::move(next)); }
 
   Matrix frames_;
 };
@@ -71,6 +76,12 @@ void add_document(CrossSpectra& sum, DocumentCross&& document) {
   sum.by_document.push_back(std::move(document.cross));
   if (!document.null.empty()) ++sum.null_documents;
   add_to(sum.null, std::move(document.null));
+}
+
+void join_documents(CrossSpectra& sum, CrossSpectra&& next) {
+  append(sum.by_document, std::move(next.by_document));
+  sum.null_documents += next.null_documents;
+  add_to(sum.null, std::move(next.null));
 }
 
 ScoreDelayListener::ScoreDelayListener(const HeadGrid& grid, Index length, Index draws, const Matrix& frames)

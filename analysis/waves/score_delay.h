@@ -21,6 +21,8 @@ struct DocumentCross {
 
 /// Adds a document's cross-spectra to those of a job, in the order of documents.
 void add_document(CrossSpectra& sum, DocumentCross&& document);
+/// Adds what the next documents came to.
+void join_documents(CrossSpectra& sum, CrossSpectra&& next);
 
 /// Gathers the cross-spectrum of every head over one document, and those of heads whose keys read at random.
 class ScoreDelayListener : public WaveListener {

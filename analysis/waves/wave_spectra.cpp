@@ -23,7 +23,9 @@ auto matrices(Spectra& spectra) {
 class WaveSpectraAnalysis : public DocumentAnalysis<DocumentWaveSpectra, WaveSpectra> {
  public:
   explicit WaveSpectraAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input, wave_spectra(input.site.grid, input.site.length, count_of(input.stack()))) {}
+      : DocumentAnalysis(input, [&site = input.site, count = count_of(input.stack())] {
+          return wave_spectra(site.grid, site.length, count);
+        }) {}
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
     const Index number = site().number_of(i);
@@ -42,7 +44,8 @@ class WaveSpectraAnalysis : public DocumentAnalysis<DocumentWaveSpectra, WaveSpe
     const BlockSpec& block = stack.block;
     return std::min({stack.d_model(), block.heads * block.d_head, block.kv_heads * block.d_head});
   }
-  void merge(DocumentWaveSpectra&& found) override { add_document(sum_, found); }
+  void add(WaveSpectra& sum, DocumentWaveSpectra&& found) const override { add_document(sum, found); }
+  void join(WaveSpectra& sum, WaveSpectra&& next) const override { join_documents(sum, next); }
 };
 
 AnalysisCost wave_spectra_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
@@ -126,6 +129,12 @@ void add_document(WaveSpectra& sum, const DocumentWaveSpectra& document) {
   const auto parts = matrices(document);
   for (std::size_t i = 0; i < sums.size(); ++i) *sums[i] += *parts[i];
   ++sum.documents;
+}
+
+void join_documents(WaveSpectra& sum, const WaveSpectra& next) {
+  const Index documents = sum.documents + next.documents;
+  add_document(sum, next.mean);
+  sum.documents = documents;
 }
 
 WaveSpectra mean_of(WaveSpectra sum) {

@@ -67,6 +67,8 @@ struct WaveSpectra {
 /// Empty spectra, for add_document().
 WaveSpectra wave_spectra(const HeadGrid& grid, Index length, Index count);
 void add_document(WaveSpectra& sum, const DocumentWaveSpectra& document);
+/// Adds what the next documents came to.
+void join_documents(WaveSpectra& sum, const WaveSpectra& next);
 WaveSpectra mean_of(WaveSpectra sum);
 
 /// Fields wave_spectra/...

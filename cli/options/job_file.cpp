@@ -176,8 +176,11 @@ std::string text_of(const toml::table& table) {
 void read_job_file(CLI::App& command, const std::filesystem::path& file) {
   const InputText input(
       file, {.enough = 0, .encoding = "", .expected = "a job as TOML in UTF-8", .remedy = "save it as that"});
-  const std::string text(input.text());
-  JobFile(command, file).apply(text);
+  read_job_text(command, std::string(input.text()), file);
+}
+
+void read_job_text(CLI::App& command, const std::string& text, const std::filesystem::path& name) {
+  JobFile(command, name).apply(text);
 }
 
 std::string job_text(const CLI::App& command, const std::set<std::string>& without) {

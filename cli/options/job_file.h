@@ -18,6 +18,11 @@ namespace headwave::cli {
 ///         command's, or its value is of another type or out of range
 void read_job_file(CLI::App& command, const std::filesystem::path& file);
 
+/// The same of a job's text: job_text().
+/// @param name  what messages call it
+/// @throws FormatError as read_job_file()
+void read_job_text(CLI::App& command, const std::string& text, const std::filesystem::path& name);
+
 /// The options of a command as such a file, defaults with them and paths made absolute: what makes a result again.
 /// @param without  long names of options to leave out
 std::string job_text(const CLI::App& command, const std::set<std::string>& without);

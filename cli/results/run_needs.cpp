@@ -98,7 +98,7 @@ void keep_within_memory(const std::string& limit, const JobInput& input, JobOpti
         "--max-memory {}: at least {} are needed, on one thread: {} for the program and the model, {} for what the "
         "documents come to, {} for one on its way; give shorter or fewer documents, or ask for fewer analyses with "
         "--only",
-        limit, text_of(memory.bytes(1)), size(memory.there + memory.prepared), size(memory.kept),
+        limit, text_of(memory.bytes(1)), size(memory.there + memory.prepared), size(memory.kept + memory.block),
         size(memory.document)));
   if (job.threads < wanted)
     say(fmt::format("--max-memory {}: {} of {} threads; one more would take {}", limit, job.threads, wanted,
@@ -115,8 +115,7 @@ RunFiles largest_files(const JobInput& input, const JobOptions& job, const Folde
   RunFiles files;
   constexpr double more_than_any_disk = 1e18;  // and sums of it are numbers still
   files.result = std::min(result_bytes(input.model, *input.source, job), static_cast<std::int64_t>(more_than_any_disk));
-  files.kept =
-      static_cast<std::int64_t>(std::min(job_memory(input.model, *input.source, job).kept, more_than_any_disk));
+  files.kept = job_memory(input.model, *input.source, job).unfinished_bytes();
   if (folder.figures)
     files.drawn =
         static_cast<std::int64_t>(input.model.kinds().size()) *

@@ -3,9 +3,9 @@
 namespace headwave {
 
 std::vector<KindResult> run_input(const JobInput& input, const JobOptions& options, const ProgressCallback& progress,
-                                  UnfinishedRun* kept) {
+                                  const Gather& gather) {
   require_maps(options, *input.source);
-  std::vector<KindResult> results = run_job_by_kind(input.model, *input.source, options, progress, kept);
+  std::vector<KindResult> results = run_job_by_kind(input.model, *input.source, options, progress, gather);
   for (KindResult& found : results) found.result.provenance.insert(input.provenance.begin(), input.provenance.end());
   return results;
 }

@@ -8,9 +8,9 @@
 namespace headwave {
 
 /// The job of an input: run_job_by_kind() of its model and documents, what is known of the model in the provenance.
-/// @param progress, kept  as of run_job_by_kind()
+/// @param progress, gather  as of run_job_by_kind()
 /// @throws Error as require_maps() and run_job_by_kind()
 std::vector<KindResult> run_input(const JobInput& input, const JobOptions& options,
-                                  const ProgressCallback& progress = {}, UnfinishedRun* kept = nullptr);
+                                  const ProgressCallback& progress = {}, const Gather& gather = {});
 
 }  // namespace headwave

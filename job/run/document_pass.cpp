@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,6 +23,7 @@ DocumentPass::DocumentPass(const Model& model, const Source& source, const JobOp
       options_(options),
       threads_(threads),
       first_(source.document(0)),
+      blocks_(source.count()),
       sites_(sites_of(model, source, first_)),
       kinds_(chosen_analyses(options.only)),
       finished_(sites_.size()) {
@@ -69,10 +71,44 @@ DocumentFindings DocumentPass::look(Index i) const {
   return findings;
 }
 
-void DocumentPass::add(DocumentFindings&& findings) {
+BlockSums DocumentPass::new_block() const {
+  BlockSums block(sites_.size());
+  for (auto& site : block) site.resize(kinds_.size());
+  return block;
+}
+
+void DocumentPass::add(BlockSums& block, DocumentFindings&& findings) const {
   for (std::size_t s = 0; s < findings.size(); ++s)
     for (std::size_t a = 0; a < findings[s].size(); ++a)
-      if (findings[s][a]) analyses_[s][a]->add(*findings[s][a]);
+      if (findings[s][a]) analyses_[s][a]->add(block[s][a], *findings[s][a]);
+}
+
+void DocumentPass::join(BlockSums&& block) {
+  for (std::size_t s = 0; s < block.size(); ++s)
+    for (std::size_t a = 0; a < block[s].size(); ++a) {
+      if (block[s][a]) analyses_[s][a]->join(*block[s][a]);
+      block[s][a].reset();
+    }
+}
+
+void DocumentPass::write(ByteWriter& bytes, const BlockSums& block) {
+  for (const auto& site : block)
+    for (const auto& sum : site) {
+      bytes.write<std::uint8_t>(sum ? 1 : 0);
+      if (sum) sum->write(bytes);
+    }
+}
+
+BlockSums DocumentPass::read_block(ByteReader& bytes) const {
+  BlockSums block = new_block();
+  for (std::size_t s = 0; s < sites_.size(); ++s)
+    for (std::size_t a = 0; a < kinds_.size(); ++a) {
+      const bool there = bytes.read<std::uint8_t>() != 0;
+      if (there && !analyses_[s][a])
+        throw FormatError(fmt::format("bytes of a block: {} has none here; they are another job's", kinds_[a]->name));
+      if (there) block[s][a] = analyses_[s][a]->read_block(bytes);
+    }
+  return block;
 }
 
 std::string DocumentPass::bytes_of(const DocumentFindings& findings) {
@@ -105,11 +141,10 @@ void DocumentPass::write_sums(ByteWriter& bytes) const {
       if (analysis) analysis->write_sum(bytes);
 }
 
-void DocumentPass::read_sums(ByteReader bytes) {
+void DocumentPass::read_sums(ByteReader& bytes) {
   for (const auto& site : analyses_)
     for (const auto& analysis : site)
       if (analysis) analysis->read_sum(bytes);
-  if (!bytes.at_end()) throw FormatError("bytes of sums: there are more than one job's");
 }
 
 void DocumentPass::run(StageReport& report, UnfinishedRun* kept) {
@@ -117,16 +152,52 @@ void DocumentPass::run(StageReport& report, UnfinishedRun* kept) {
   prepare();
   report.begin("attention", source_.count());
   const Index before = kept != nullptr ? kept->documents() : 0;
-  if (before > 0) read_sums(kept->sums());
+  BlockSums block = new_block();
+  if (before > 0) {
+    ByteReader sums = kept->sums();
+    read_sums(sums);
+    block = read_block(sums);
+    if (!sums.at_end()) throw FormatError("bytes of sums: there are more than one job's");
+  }
   report.reached(before);
-  Index done = before;
-  parallel_in_order(source_.count() - before, threads_, [&](Index i) -> std::function<void()> {
-    auto findings = std::make_shared<DocumentFindings>(look(before + i));
+  std::vector<Index> documents(static_cast<std::size_t>(source_.count() - before));
+  std::iota(documents.begin(), documents.end(), before);
+  go_through(documents, block, [&](Index document) {
+    if (blocks_.ends_with(document)) join(std::move(block));
+    report.reached(document + 1);
+    if (kept == nullptr || !kept->is_due()) return;
+    kept->keep(document + 1, [&](ByteWriter& bytes) {
+      write_sums(bytes);
+      write(bytes, block);
+    });
+  });
+}
+
+void DocumentPass::run_blocks(const std::vector<Index>& blocks,
+                              const std::function<void(Index block, BlockSums&& sums)>& taken,
+                              const std::function<void()>& looked) const {
+  std::vector<Index> documents;
+  for (const Index block : blocks)
+    for (Index i = blocks_.first(block); i < blocks_.first(block + 1); ++i) documents.push_back(i);
+  BlockSums sums = new_block();
+  go_through(documents, sums, [&](Index document) {
+    if (blocks_.ends_with(document)) {
+      taken(blocks_.of(document), std::move(sums));
+      sums = new_block();
+    }
+    if (looked) looked();
+  });
+}
+
+void DocumentPass::go_through(const std::vector<Index>& documents, BlockSums& block,
+                              const std::function<void(Index document)>& added) const {
+  parallel_in_order(static_cast<Index>(documents.size()), threads_, [&](Index i) -> std::function<void()> {
+    const Index document = documents[static_cast<std::size_t>(i)];
+    auto findings = std::make_shared<DocumentFindings>(look(document));
     require_intact_files();  // after hours it would be late to say so
-    return [&, findings] {
-      add(std::move(*findings));
-      report.reached(++done);
-      if (kept != nullptr && kept->is_due()) kept->keep(done, [this](ByteWriter& bytes) { write_sums(bytes); });
+    return [&, document, findings] {
+      add(block, std::move(*findings));
+      added(document);
     };
   });
 }

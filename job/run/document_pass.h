@@ -1,11 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "../../analysis/registry/registry.h"
 #include "../../core/model/source.h"
+#include "document_blocks.h"
 #include "job.h"
 
 namespace headwave {
@@ -13,14 +15,17 @@ namespace headwave {
 /// What one document gave: by kind of attention, then by analysis; null: nothing.
 using DocumentFindings = std::vector<std::vector<std::unique_ptr<Finding>>>;
 
+/// What a block of documents came to: by kind of attention, then by analysis; null: none had anything for it.
+using BlockSums = std::vector<std::vector<std::unique_ptr<BlockSum>>>;
+
 class UnfinishedRun;
 class StageReport;
 
 /// Takes every document of a source through a model once, the analyses of a job looking on. What a document gives is
-/// merged in the order of documents, so threads change no digit.
+/// merged in the order of documents, and of blocks of them (DocumentBlocks), so threads change no digit.
 ///
-/// Documents and their merging are apart: findings may be written to bytes where one process looks at documents, and
-/// read where another adds them up.
+/// Documents and their merging are apart: what blocks came to may be written to bytes where one process looks at their
+/// documents, and read where another adds them up.
 class DocumentPass {
  public:
   /// @param model, source, options  must outlive the pass
@@ -37,6 +42,7 @@ class DocumentPass {
   [[nodiscard]] const std::vector<const AnalysisKind*>& kinds() const { return kinds_; }
   /// Tokens of each document.
   [[nodiscard]] const std::vector<Index>& lengths() const { return lengths_; }
+  [[nodiscard]] const DocumentBlocks& blocks() const { return blocks_; }
 
   /// What is done once before the documents: makes the analyses.
   /// @throws Error as the analyses do: NumericError if weights are not finite
@@ -44,24 +50,41 @@ class DocumentPass {
   /// Takes document i through the model. May be called from several threads.
   /// @throws Error as the source, the model pass and the analyses do
   [[nodiscard]] DocumentFindings look(Index i) const;
-  /// Adds what a document gave; documents in order.
-  void add(DocumentFindings&& findings);
+  /// A block of no documents yet.
+  [[nodiscard]] BlockSums new_block() const;
+  /// Adds what a document gave to a block; documents in order.
+  void add(BlockSums& block, DocumentFindings&& findings) const;
+  /// Adds a block to those before; blocks in order.
+  void join(BlockSums&& block);
 
+  /// What a block came to, for another pass of the same job.
+  static void write(ByteWriter& bytes, const BlockSums& block);
+  /// @throws FormatError if the bytes are not those of a block of the same job
+  [[nodiscard]] BlockSums read_block(ByteReader& bytes) const;
+
+  /// What one document gave, for another pass of the same job.
   [[nodiscard]] static std::string bytes_of(const DocumentFindings& findings);
   /// @throws FormatError if the bytes are not those of a document of the same job
   [[nodiscard]] DocumentFindings read(std::string_view bytes) const;
 
-  /// What all documents that were added come to, for a pass of the same job that goes on with the next.
+  /// What all blocks that were joined come to, for a pass of the same job that goes on with the next.
   void write_sums(ByteWriter& bytes) const;
-  /// After prepare(), before the first add().
+  /// After prepare(), before the first join().
   /// @throws FormatError if the bytes are not those of the same job
-  void read_sums(ByteReader bytes);
+  void read_sums(ByteReader& bytes);
 
   /// All of it: prepares, looks at every document, and adds them up.
   /// @param report  is told of the stages "preparation" and "attention"
   /// @param kept    where to go on, and what keeps the sums now and then; may be null
   /// @throws Error as prepare(), look() and UnfinishedRun: of several documents that fail, as the first of them
   void run(StageReport& report, UnfinishedRun* kept = nullptr);
+
+  /// After prepare(): looks at the documents of some blocks, and gives each block as soon as it is through, in their
+  /// order.
+  /// @param looked  is called after every document; may be empty
+  /// @throws Error as run()
+  void run_blocks(const std::vector<Index>& blocks, const std::function<void(Index block, BlockSums&& sums)>& taken,
+                  const std::function<void()>& looked = {}) const;
 
   /// What the analyses of a kind of attention make of it, each a stage.
   /// @throws Error as the analyses do
@@ -70,11 +93,16 @@ class DocumentPass {
   [[nodiscard]] const Finished& finished(std::size_t site) const { return finished_[site]; }
 
  private:
+  /// Looks at documents, adds what they gave in order to the block under way, and tells so of each.
+  void go_through(const std::vector<Index>& documents, BlockSums& block,
+                  const std::function<void(Index document)>& added) const;
+
   const Model& model_;
   const Source& source_;
   const JobOptions& options_;
   int threads_;
   Document first_;
+  DocumentBlocks blocks_;
   std::vector<Index> lengths_;
   std::vector<Site> sites_;
   std::vector<const AnalysisKind*> kinds_;

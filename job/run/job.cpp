@@ -13,6 +13,11 @@ namespace headwave {
 
 namespace {
 
+void require_job(const Source& source, const JobOptions& options) {
+  if (source.count() < 1) throw ShapeError("run_job: the source has no documents; expected at least one");
+  require_in_range(options);
+}
+
 /// Only what is known: of stored queries and keys neither the width of the states nor where the norm stands, of finished
 /// attention nothing of queries and keys either.
 void add_model(Attributes& provenance, const Model& model, const Document& document, AttentionKind kind) {
@@ -50,14 +55,29 @@ void require_maps(const JobOptions& options, const Source& source) {
                                  options.map_document, length, length - 1));
 }
 
+void run_part_of_job(const Model& model, const Source& source, const JobOptions& options,
+                     const ProgressCallback& progress, const Gather& gather) {
+  require_job(source, options);
+  const int threads = thread_count(options.threads);
+  DocumentPass pass(model, source, options, threads);
+  std::vector<StageCost> stages = job_stages(model, pass, options, threads);
+  std::erase_if(stages,
+                [](const StageCost& stage) { return stage.name != "preparation" && stage.name != "attention"; });
+  StageReport report(std::move(stages), progress);
+  gather(pass, report);
+  report.end();
+}
+
 std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source, const JobOptions& options,
-                                        const ProgressCallback& progress, UnfinishedRun* kept) {
-  if (source.count() < 1) throw ShapeError("run_job: the source has no documents; expected at least one");
-  require_in_range(options);
+                                        const ProgressCallback& progress, const Gather& gather) {
+  require_job(source, options);
   const int threads = thread_count(options.threads);
   DocumentPass pass(model, source, options, threads);
   StageReport report(job_stages(model, pass, options, threads), progress);
-  pass.run(report, kept);
+  if (gather)
+    gather(pass, report);
+  else
+    pass.run(report);
 
   std::vector<KindResult> results;
   for (std::size_t s = 0; s < pass.sites().size(); ++s) {

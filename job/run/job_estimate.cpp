@@ -150,7 +150,7 @@ JobEstimate estimate_job(const Model& model, const Source& source, const JobOpti
   job.heads = offset.axis("head").size();
   const Seconds seconds = job_seconds(model, source, probe, options, job.threads, times, first);
   job.memory_bytes = std::max(memory.bytes(job.threads), most_resident_bytes());
-  job.kept_bytes = static_cast<std::int64_t>(std::min(memory.kept, 1e18));
+  job.kept_bytes = memory.unfinished_bytes();
   double fields = 0.0, bytes = 0.0;
   for (const KindResult& kind : job.probe)
     for (const Field& field : kind.result.fields) {

@@ -37,14 +37,19 @@ double stored_bytes(const Document& document) {
 
 std::int64_t JobMemory::bytes(int threads) const {
   const double on_their_way = std::min(static_cast<double>(threads), documents);
-  const double made = prepared + kept + std::max(on_their_way * document, fields + threads * finishing);
+  const double made = prepared + kept + std::max(block + on_their_way * document, fields + threads * finishing);
   const double most = there + 1.05 * made;
   return static_cast<std::int64_t>(std::min(most, 9e18));
+}
+
+std::int64_t JobMemory::unfinished_bytes() const {
+  return static_cast<std::int64_t>(std::min(kept + block, 1e18));
 }
 
 JobMemory job_memory(const Model& model, const Source& source, const JobOptions& options) {
   const DocumentPass pass(model, source, options, 1);
   const std::vector<Index>& lengths = pass.lengths();
+  const auto of_block = static_cast<double>(pass.blocks().first(1));
   const auto longest = static_cast<double>(*std::max_element(lengths.begin(), lengths.end()));
   JobMemory memory;
   memory.there = static_cast<double>(resident_bytes()) + program_bytes;
@@ -54,10 +59,14 @@ JobMemory job_memory(const Model& model, const Source& source, const JobOptions&
   for (const Site& site : pass.sites()) {
     activations = std::max(activations, pass_bytes(model.stack_of(site.kind), longest));
     const AnalysisSizes sizes = site_sizes(model, site, lengths);
+    AnalysisSizes block = sizes;
+    block.documents = std::min(block.documents, of_block);
+    block.alike = std::min(block.alike, of_block);
     for (const AnalysisKind* kind : costly_kinds(pass.kinds(), site)) {
       const AnalysisCost cost = kind->cost(sizes, {longest, 0}, options);
       memory.prepared += cost.prepared;
       memory.kept += cost.kept;
+      memory.block += kind->cost(block, {longest, 0}, options).kept;
       memory.document += cost.looking;
       made += 2 * 8 * cost.entries;  // Fields, and about the same that is kept for others
       memory.fields = std::max(memory.fields, made - released);

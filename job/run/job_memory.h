@@ -11,7 +11,8 @@ namespace headwave {
 struct JobMemory {
   double there = 0;      ///< the program, the model and the documents' source, as resident when it was reckoned
   double prepared = 0;   ///< made before the documents, and needed to the end
-  double kept = 0;       ///< what all documents come to; also the size of an unfinished run's file
+  double kept = 0;       ///< what all documents come to
+  double block = 0;      ///< what a block of them comes to, while its documents pass; also the size of its file
   double document = 0;   ///< the longest document on its way through the model, and what is found of it
   double fields = 0;     ///< Fields and what analyses keep for one another, less the sums that are not needed any more
   double finishing = 0;  ///< of the analysis that needs most after the documents
@@ -20,10 +21,12 @@ struct JobMemory {
   /// The peak. Each thread has a document on its way, while there are any, and after the documents its part of an
   /// analysis.
   ///
-  ///     there + 1.05 (prepared + kept + max(min(threads, documents) document, fields + threads finishing))   (1)
+  ///     there + 1.05 (prepared + kept + max(block + min(threads, documents) document, fields + threads finishing))   (1)
   ///
   /// where a twentieth is what lies between the pieces that are in use.
   [[nodiscard]] std::int64_t bytes(int threads) const;
+  /// Of an unfinished run's file.
+  [[nodiscard]] std::int64_t unfinished_bytes() const;
 };
 
 /// @throws ShapeError as chosen_analyses(); Error if the source's first document cannot be read

@@ -5,16 +5,14 @@
 #include <functional>
 #include <optional>
 
-#include "../../core/fields/field.h"
-#include "../../core/numbers/bytes.h"
-#include "../../data/files/mapped_file.h"
+#include "job.h"
+#include "kept_bytes.h"
 
 namespace headwave {
 
 /// What a job made of its documents so far, kept in a file, so that after a dead machine, a full disk or an impatient
 /// user another run goes on where this one was. The file appears whole or not at all, and another takes its place now
-/// and then; a long time after each, so that keeping takes a hundredth of the time at most. It is as bytes of findings
-/// are: for programs of one build.
+/// and then; a long time after each, so that keeping takes a hundredth of the time at most.
 class UnfinishedRun {
  public:
   /// Reads the file if there is one.
@@ -41,12 +39,16 @@ class UnfinishedRun {
   using Clock = std::chrono::steady_clock;
 
   std::filesystem::path file_;
-  std::string identity_;
-  std::optional<MappedFile> found_;
+  Attributes identity_;
+  std::optional<KeptBytes> found_;
   std::string_view sums_;  // in found_
   Index documents_ = 0;
   Clock::duration between_;
   Clock::time_point kept_ = Clock::now();
 };
+
+/// All documents, from those on that an earlier run went through; what they come to is kept.
+/// @param kept  must outlive the job
+Gather kept_in(UnfinishedRun& kept);
 
 }  // namespace headwave

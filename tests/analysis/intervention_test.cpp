@@ -25,7 +25,7 @@ struct MovedBank {
     std::vector<Index> layers;
     for (Index layer = 0; layer < model.stack.layers(); ++layer) layers.push_back(layer);
     const HeadGrid grid{layers, model.stack.block.heads};
-    OffsetTraceSum sum(grid, source.count(), 512, 64);
+    OffsetTraceSum sum(grid, 512, 64);
     for (Index i = 0; i < source.count(); ++i) {
       const Document document = source.document(i);
       OffsetTraceProbe probe(grid, document, 64);

@@ -42,7 +42,7 @@ Matrix32 uneven_weights(Index length, bool causal, std::uint64_t seed) {
 }
 
 OffsetTraces summed(const std::vector<DocumentTraces>& documents, Index length, Index reach) {
-  OffsetTraceSum sum(one_head, static_cast<Index>(documents.size()), length, reach);
+  OffsetTraceSum sum(one_head, length, reach);
   for (const DocumentTraces& document : documents) sum.add(document);
   return sum.traces();
 }
@@ -256,7 +256,7 @@ TEST_CASE("where a document has no pairs there is no number, and the reason is g
 TEST_CASE("documents of different lengths cluster by what their heads do, not by how long they are") {
   const HeadGrid two_heads{{0}, 2};
   const auto traces_of_shifts = [&](const std::vector<Index>& lengths, Index longest) {
-    OffsetTraceSum sum(two_heads, static_cast<Index>(lengths.size()), longest, 4);
+    OffsetTraceSum sum(two_heads, longest, 4);
     for (const Index length : lengths) {
       // Head 0 looks at the token before, head 1 at the one after; the ends look at themselves.
       Matrix32 before = Matrix32::Zero(length, length), after = before;

@@ -1,6 +1,7 @@
 #include "../../job/run/document_pass.h"
 
 #include <cmath>
+#include <map>
 
 #include "../../core/planted/planted_bank.h"
 #include "../../job/run/stage_report.h"
@@ -52,12 +53,44 @@ TEST_CASE("what documents gave goes through bytes, from one pass to another, and
   std::vector<std::string> bytes;
   for (const Index i : {0, 1}) bytes.push_back(DocumentPass::bytes_of(first.look(i)));
   for (const Index i : {2, 3}) bytes.push_back(DocumentPass::bytes_of(second.look(i)));
+  BlockSums block = together.new_block();
   for (const std::string& document : bytes) {
     DocumentFindings findings = together.read(document);
     CHECK(DocumentPass::bytes_of(findings) == document);
-    together.add(std::move(findings));
+    together.add(block, std::move(findings));
+  }
+  together.join(std::move(block));
+  check_same(fields_of(whole), fields_of(together));
+}
+
+TEST_CASE("blocks of documents go through bytes, from passes that looked at them in any order") {
+  Job job;
+  job.documents = planted_documents(job.planted, 14, 64, 1);
+  DocumentPass whole = job.pass(), one = job.pass(), other = job.pass(), together = job.pass();
+  StageReport nobody({}, {});
+  whole.run(nobody);
+  REQUIRE(whole.blocks().count() == 4);
+  std::map<Index, std::string> bytes;
+  const auto taken = [&](Index block, const BlockSums& sums) {
+    ByteWriter writer;
+    DocumentPass::write(writer, sums);
+    bytes[block] = writer.taken();
+  };
+  for (DocumentPass* pass : {&one, &other, &together}) pass->prepare();
+  one.run_blocks({1, 3}, taken);
+  other.run_blocks({2, 0}, taken);
+  for (const auto& [block, sums] : bytes) {
+    ByteReader reader(sums);
+    together.join(together.read_block(reader));
+    CHECK(reader.at_end());
   }
   check_same(fields_of(whole), fields_of(together));
+
+  const std::string& sums = bytes.at(1);
+  for (std::size_t size = 0; size < sums.size(); size += 1 + sums.size() / 29) {
+    ByteReader reader(std::string_view(sums).substr(0, size));
+    CHECK_THROWS_AS(one.read_block(reader), FormatError);
+  }
 }
 
 TEST_CASE("bytes of a finding that are cut short, too long, or another job's are refused") {

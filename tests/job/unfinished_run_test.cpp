@@ -93,10 +93,11 @@ TEST_CASE("a job that ended behind any document is gone on with, and no bit of a
       const TemporaryFolder folder;
       options.threads = threads;
       UnfinishedRun first(folder / "run", identity, 0);
-      CHECK_THROWS_AS(run_job_by_kind(planted.model, FailingSource(*documents, ended), options, {}, &first), IoError);
+      CHECK_THROWS_AS(run_job_by_kind(planted.model, FailingSource(*documents, ended), options, {}, kept_in(first)),
+                      IoError);
       UnfinishedRun second(folder / "run", identity, 0);
       REQUIRE(second.documents() == ended);
-      const Result rest = run_job_by_kind(planted.model, *documents, options, {}, &second).front().result;
+      const Result rest = run_job_by_kind(planted.model, *documents, options, {}, kept_in(second)).front().result;
       REQUIRE(rest.fields.size() == whole.fields.size());
       for (std::size_t i = 0; i < rest.fields.size(); ++i) {
         CAPTURE(rest.fields[i].name);
@@ -113,7 +114,7 @@ TEST_CASE("sums of another job are refused") {
   other.only = {"attention_map"};
   const TemporaryFolder folder;
   UnfinishedRun first(folder / "run", identity, 0);
-  CHECK_THROWS_AS(run_job_by_kind(planted.model, FailingSource(*documents, 1), narrow, {}, &first), IoError);
+  CHECK_THROWS_AS(run_job_by_kind(planted.model, FailingSource(*documents, 1), narrow, {}, kept_in(first)), IoError);
   UnfinishedRun second(folder / "run", identity, 0);  // as if both had one identity
-  CHECK_THROWS_AS(run_job_by_kind(planted.model, *documents, other, {}, &second), FormatError);
+  CHECK_THROWS_AS(run_job_by_kind(planted.model, *documents, other, {}, kept_in(second)), FormatError);
 }

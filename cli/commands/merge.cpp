@@ -1,0 +1,66 @@
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "../../job/inputs/run_input.h"
+#include "../../job/run/job_parts.h"
+#include "../options/help.h"
+#include "../options/job_file.h"
+#include "../results/whole_run.h"
+#include "../terminal/progress.h"
+#include "commands.h"
+
+namespace headwave::cli {
+
+namespace {
+
+struct MergeOptions : WholeRunOptions {
+  std::vector<std::filesystem::path> parts;
+};
+
+int merge(const CLI::App& command, MergeOptions& options, const SourceOptions& given, const JobParts& parts) {
+  const auto start = std::chrono::steady_clock::now();
+  OutputFolder folder = opened_folder(options.folder);
+  const JobInput input = checked_input(options, given);
+  const Attributes identity = run_identity(input, options.job);
+  std::vector<KindResult> results =
+      run_input(input, options.job, progress(),
+                [&](DocumentPass& pass, StageReport& report) { parts.gather(identity, pass, report); });
+  for (KindResult& found : results) found.result.provenance["merged_parts"] = std::int64_t{parts.files()};
+  write_run(command, folder, results, options, job_text(command, {"out"}), start);
+  show_run(folder, results, options);
+  return done;
+}
+
+}  // namespace
+
+void add_merge(CLI::App& program, Command& chosen) {
+  auto options = std::make_shared<MergeOptions>();
+  CLI::App* command = program.add_subcommand(
+      "merge", "put the parts of a divided run together: the result is the undivided run's, to the bit");
+  command
+      ->add_option(
+          "parts", options->parts,
+          "folders that `headwave run --shard` made, all of them; input and options are theirs, and what is given "
+          "here counts more")
+      ->required()
+      ->type_name("PARTS")
+      ->configurable(false);
+  const SourceOptions source = add_whole_run_options(*command, *options);
+  add_examples(*command, {{"merge part-* --out result", "what `headwave run --shard` made on several machines"},
+                          {"merge part-* --model /data/minilm --text /data/text.txt --out result",
+                           "on a machine where model and text lie elsewhere"}});
+  command->final_callback([=, &chosen] {
+    if (options->folder.folder.empty()) throw CLI::RequiredError("--out");
+    auto parts = std::make_shared<JobParts>(options->parts);
+    read_job_text(*command, parts->job(), options->parts.front());
+    require_usage(source, options->input);
+    options->input.intervening.threads = options->job.threads;
+    chosen = [=] { return merge(*command, *options, source, *parts); };
+  });
+}
+
+}  // namespace headwave::cli

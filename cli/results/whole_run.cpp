@@ -1,0 +1,91 @@
+#include "whole_run.h"
+
+#include <cstdio>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "../../core/fields/head_name.h"
+#include "../../core/numbers/error.h"
+#include "../options/job_options.h"
+#include "../options/values.h"
+#include "../terminal/progress.h"
+#include "../terminal/terminal.h"
+#include "kept_work.h"
+#include "result_json.h"
+#include "run_needs.h"
+
+namespace headwave::cli {
+
+namespace {
+
+/// Said before the work is done, not after.
+void require_heads(const FigureOptions& drawing, const Model& model) {
+  for (const AttentionKind kind : model.kinds()) {
+    const Stack& stack = model.stack_of(kind);
+    for (const std::string& name : drawing.heads) {
+      const HeadName head = parse_head_name(name);
+      if (head.layer >= stack.layers() || head.head >= stack.block.heads)
+        throw ShapeError(fmt::format("--heads: there is no {}; the model has {} layers of {} heads, L0H0 to {}", name,
+                                     stack.layers(), stack.block.heads,
+                                     head_name(stack.layers() - 1, stack.block.heads - 1)));
+    }
+  }
+}
+
+}  // namespace
+
+SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options) {
+  const SourceOptions source = add_input_options(command, options.input);
+  add_folder_options(command, options.folder, false);
+  command.get_option("--force")->configurable(false);
+  command.add_flag("--json", options.json, "print what `inspect --json` prints of the result, in place of its table")
+      ->configurable(false);
+  command
+      .add_option(
+          "--max-memory", options.max_memory,
+          "resident memory that the run may take, 4GB: threads are given up for it; changes no digit of the result")
+      ->check(byte_size())
+      ->type_name("SIZE");
+  add_job_options(command, options.job);
+  return source;
+}
+
+JobInput checked_input(WholeRunOptions& options, const SourceOptions& given) {
+  JobInput input = input_of(options.input, given, options.job.seed);
+  require_heads(options.folder.drawing, input.model);
+  require_maps(options.job, *input.source);
+  keep_within_memory(options.max_memory, input, options.job);
+  return input;
+}
+
+Attributes run_identity(const JobInput& input, const JobOptions& job) {
+  Attributes identity = input_identity(input);
+  add_options(identity, job, 1);
+  identity.erase("threads");
+  return identity;
+}
+
+void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindResult>& results,
+               const WholeRunOptions& options, const std::string& job_text,
+               std::chrono::steady_clock::time_point start) {
+  for (KindResult& found : results) {
+    found.result.provenance["job"] = job_text;
+    say_fewer_map_tokens(command, found.result, options.folder.drawing);
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  write_results(folder, results, seconds);
+}
+
+void show_run(OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options) {
+  if (!options.json) {
+    show_results(folder, results, options.folder);
+    return;
+  }
+  end_progress();
+  std::fputs(folder_json(folder.path()).c_str(), stdout);
+  require_printed();
+  write_figures(folder, results, options.folder);
+}
+
+}  // namespace headwave::cli

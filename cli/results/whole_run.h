@@ -1,0 +1,42 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "../../job/inputs/job_input.h"
+#include "../options/cli11.h"
+#include "../options/run_input.h"
+#include "result_folder.h"
+
+namespace headwave::cli {
+
+/// What a command is told that gives the result of a run.
+struct WholeRunOptions {
+  InputOptions input;
+  JobOptions job;
+  FolderOptions folder;
+  bool json = false;       ///< print the result's listing in place of the table of heads
+  std::string max_memory;  ///< "4GB"; empty: whatever it takes
+};
+
+/// Adds the options of the input, the job, the folder and its figures, --json and --max-memory.
+SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options);
+
+/// Opens the input, and refuses what the job cannot do with it before the work is done.
+JobInput checked_input(WholeRunOptions& options, const SourceOptions& given);
+
+/// All of an input, its job and the program that what documents give depends on.
+Attributes run_identity(const JobInput& input, const JobOptions& job);
+
+/// Writes what a run came to.
+/// @param job_text  the options, for the provenance
+/// @param start     of the command
+void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindResult>& results,
+               const WholeRunOptions& options, const std::string& job_text,
+               std::chrono::steady_clock::time_point start);
+
+/// Draws it, and prints the table of heads, or the listing.
+void show_run(OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options);
+
+}  // namespace headwave::cli
