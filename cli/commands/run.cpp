@@ -19,6 +19,7 @@
 #include "../options/help.h"
 #include "../options/job_file.h"
 #include "../options/keep_options.h"
+#include "../ranks/ranks.h"
 #include "../results/kept_work.h"
 #include "../results/result_json.h"
 #include "../results/run_needs.h"
@@ -83,11 +84,38 @@ bool is_finished(RunOptions& options, const SourceOptions& given) {
   return std::ranges::includes(read_result(Hdf5File(file), {}).provenance, run_identity(input, options.job));
 }
 
+/// Of one process: as many as were asked for, or its share of the machine.
+int threads_of(const JobOptions& options, const Ranks& ranks) {
+  return options.threads > 0 ? options.threads : ranks.threads();
+}
+
+/// What a process does that another leads: its part of the documents. What goes wrong the leader says.
+int follow(RunOptions& options, const SourceOptions& given, Ranks& ranks) {
+  if (options.dry_run || !options.shard.empty()) return done;
+  quiet() = true;
+  try {
+    const JobInput input = checked_input(options, given);
+    const Attributes identity = run_identity(input, options.job);
+    options.job.threads = threads_of(options.job, ranks);
+    run_part_of_job(input.model, *input.source, options.job, {},
+                    [&](DocumentPass& pass, StageReport& report) { ranks.follow(identity, pass, report); });
+  } catch (const std::exception& problem) {
+    ranks.fail(problem);
+  }
+  return done;
+}
+
 /// The job, going on where an earlier run ended. What it came to stays in the file until somebody removes it.
-std::vector<KindResult> run_kept(const JobInput& input, const JobOptions& options, UnfinishedRun& kept) {
+std::vector<KindResult> run_kept(const JobInput& input, JobOptions options, Ranks& ranks, UnfinishedRun& kept) {
   try {
     const LastWords words = resume_words();
-    return run_input(input, options, progress(), kept_in(kept));
+    if (ranks.count() == 1) return run_input(input, options, progress(), kept_in(kept));
+    const Attributes identity = run_identity(input, options);
+    const int threads = threads_of(options, ranks);
+    options.threads = threads * ranks.here();  // once the documents are through the others here have nothing to do
+    return run_input(input, options, progress(), [&](DocumentPass& pass, StageReport& report) {
+      ranks.lead(identity, pass, report, threads, &kept);
+    });
   } catch (const IoError&) {
     throw;
   } catch (const Error&) {
@@ -130,8 +158,13 @@ int run_shard(RunOptions& options, const SourceOptions& given) {
 
 int run(const CLI::App& command, RunOptions& options, const SourceOptions& given) {
   const auto start = std::chrono::steady_clock::now();
+  Ranks ranks;
+  if (!ranks.leads()) return follow(options, given, ranks);
   if (options.dry_run) return dry_run(options, given);
-  if (!options.shard.empty()) return run_shard(options, given);
+  if (!options.shard.empty()) {
+    if (ranks.count() > 1) throw CLI::ValidationError("--shard", "divides a run by hand; mpirun has divided this one");
+    return run_shard(options, given);
+  }
   if (is_finished(options, given)) {
     forget_kept(options.folder.folder / unfinished_name, options.folder.folder / OutputFiles().lock);
     say(fmt::format("{}: the job is finished; there is nothing to go on with", options.folder.folder.string()));
@@ -143,10 +176,12 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   const JobInput input = checked_input(options, given);
   require_disk(folder, input, options.job, options.folder, options.keep.keep_every);
   UnfinishedRun kept(file, run_identity(input, options.job), options.keep.keep_every);
-  std::vector<KindResult> results = run_kept(input, options.job, kept);
-  if (kept.documents() > 0)
-    for (KindResult& found : results)
-      found.result.provenance["resumed_after_documents"] = static_cast<std::int64_t>(kept.documents());
+  std::vector<KindResult> results = run_kept(input, options.job, ranks, kept);
+  for (KindResult& found : results) {
+    Attributes& provenance = found.result.provenance;
+    if (kept.documents() > 0) provenance["resumed_after_documents"] = static_cast<std::int64_t>(kept.documents());
+    if (ranks.count() > 1) provenance["ranks"] = static_cast<std::int64_t>(ranks.count());
+  }
   write_run(command, folder, results, options, options.job_text, start);
   kept.remove();
   show_run(folder, results, options);

@@ -147,19 +147,32 @@ void DocumentPass::read_sums(ByteReader& bytes) {
       if (analysis) analysis->read_sum(bytes);
 }
 
-void DocumentPass::run(StageReport& report, UnfinishedRun* kept) {
+Index DocumentPass::read_kept(StageReport& report, UnfinishedRun* kept, BlockSums& block) {
   report.begin("preparation");
   prepare();
   report.begin("attention", source_.count());
-  const Index before = kept != nullptr ? kept->documents() : 0;
+  if (kept == nullptr || kept->documents() == 0) return 0;
+  ByteReader sums = kept->sums();
+  read_sums(sums);
+  block = read_block(sums);
+  if (!sums.at_end()) throw FormatError("bytes of sums: there are more than one job's");
+  report.reached(kept->documents());
+  return kept->documents();
+}
+
+Index DocumentPass::go_on(StageReport& report, UnfinishedRun* kept) {
   BlockSums block = new_block();
-  if (before > 0) {
-    ByteReader sums = kept->sums();
-    read_sums(sums);
-    block = read_block(sums);
-    if (!sums.at_end()) throw FormatError("bytes of sums: there are more than one job's");
-  }
-  report.reached(before);
+  Index next = read_kept(report, kept, block);
+  std::vector<Index> documents;
+  while (next > 0 && next < source_.count() && !blocks_.ends_with(next - 1)) documents.push_back(next++);
+  go_through(documents, block, [](Index /*document*/) {});
+  join(std::move(block));
+  return next == source_.count() ? blocks_.count() : blocks_.of(next);
+}
+
+void DocumentPass::run(StageReport& report, UnfinishedRun* kept) {
+  BlockSums block = new_block();
+  const Index before = read_kept(report, kept, block);
   std::vector<Index> documents(static_cast<std::size_t>(source_.count() - before));
   std::iota(documents.begin(), documents.end(), before);
   go_through(documents, block, [&](Index document) {

@@ -43,6 +43,10 @@ class DocumentPass {
   /// Tokens of each document.
   [[nodiscard]] const std::vector<Index>& lengths() const { return lengths_; }
   [[nodiscard]] const DocumentBlocks& blocks() const { return blocks_; }
+  /// That look at documents, one each at a time.
+  [[nodiscard]] int threads() const { return threads_; }
+  /// From now on as many; what is done once still has those of before.
+  void look_with(int threads) { threads_ = threads; }
 
   /// What is done once before the documents: makes the analyses.
   /// @throws Error as the analyses do: NumericError if weights are not finite
@@ -79,6 +83,10 @@ class DocumentPass {
   /// @throws Error as prepare(), look() and UnfinishedRun: of several documents that fail, as the first of them
   void run(StageReport& report, UnfinishedRun* kept = nullptr);
 
+  /// The beginning of it: prepares, reads what was kept, and ends the block that was under way.
+  /// @returns the first block that has not been looked at
+  /// @throws Error as run()
+  Index go_on(StageReport& report, UnfinishedRun* kept);
   /// After prepare(): looks at the documents of some blocks, and gives each block as soon as it is through, in their
   /// order.
   /// @param looked  is called after every document; may be empty
@@ -93,6 +101,9 @@ class DocumentPass {
   [[nodiscard]] const Finished& finished(std::size_t site) const { return finished_[site]; }
 
  private:
+  /// Prepares, and reads what was kept.
+  /// @returns how many documents that is of
+  Index read_kept(StageReport& report, UnfinishedRun* kept, BlockSums& block);
   /// Looks at documents, adds what they gave in order to the block under way, and tells so of each.
   void go_through(const std::vector<Index>& documents, BlockSums& block,
                   const std::function<void(Index document)>& added) const;

@@ -38,16 +38,6 @@ std::string text_of(const Attribute& attribute) {
       attribute);
 }
 
-std::string bytes_of(const Attributes& identity) {
-  ByteWriter bytes;
-  bytes.write<std::uint64_t>(identity.size());
-  for (const auto& [name, value] : identity) {
-    bytes.write(name);
-    bytes.write(text_of(value));
-  }
-  return bytes.taken();
-}
-
 Texts texts_in(const std::string& identity) {
   ByteReader reader(identity);
   Texts texts;
@@ -63,7 +53,7 @@ std::string difference(const std::string& name, const Texts& there, const Texts&
   if (name.ends_with("sha256")) return name + ": of other files";
   const auto text = [&](const Texts& texts) {
     const auto found = texts.find(name);
-    return found == texts.end() ? "nothing" : printable(found->second, 40);
+    return found == texts.end() || found->second.empty() ? "nothing" : printable(found->second, 40);
   };
   return fmt::format("{}: {} there, {} here", name, text(there), text(here));
 }
@@ -83,6 +73,23 @@ std::string differences(const Texts& there, const Texts& here) {
 
 }  // namespace
 
+std::string identity_text(const Attributes& identity) {
+  ByteWriter bytes;
+  bytes.write<std::uint64_t>(identity.size());
+  for (const auto& [name, value] : identity) {
+    bytes.write(name);
+    bytes.write(text_of(value));
+  }
+  return bytes.taken();
+}
+
+void require_same_identity(const std::string& there, const std::string& here, const std::string& name,
+                           const std::string& remedy) {
+  if (there != here)
+    throw FormatError(fmt::format("{}: is of another run ({}){}{}", name, differences(texts_in(there), texts_in(here)),
+                                  remedy.empty() ? "" : "; ", remedy));
+}
+
 KeptBytes::KeptBytes(const std::filesystem::path& file, const KeptKind& kind, const Attributes& identity)
     : file_(file) {
   std::string_view text = file_.text();
@@ -96,10 +103,8 @@ KeptBytes::KeptBytes(const std::filesystem::path& file, const KeptKind& kind, co
          "is damaged; " + kind.anew);
   text.remove_suffix(digest_length);
   ByteReader reader(text.substr(line.size()));
-  const auto there = reader.read<std::string>(), here = bytes_of(identity);
-  if (!identity.empty())
-    demand(there == here,
-           fmt::format("is of another run ({}); {}", differences(texts_in(there), texts_in(here)), kind.other));
+  const auto there = reader.read<std::string>();
+  if (!identity.empty()) require_same_identity(there, identity_text(identity), shown_path(file), kind.other);
   bytes_ = reader.rest();
 }
 
@@ -113,7 +118,7 @@ void write_kept(const std::filesystem::path& file, const KeptKind& kind, const A
   });
   const std::string line = first_line(kind);
   bytes.put(line.data(), line.size());
-  bytes.write(bytes_of(identity));
+  bytes.write(identity_text(identity));
   write(bytes);
   bytes.flush();
   replaced.write(digest.hexadecimal());

@@ -17,6 +17,13 @@ struct KeptKind {
   std::string other;  ///< what to do where it is another run's
 };
 
+/// All that bytes depend on, as text that another process compares with its own.
+std::string identity_text(const Attributes& identity);
+/// @param name  of what `there` belongs to
+/// @throws FormatError naming what differs, after "NAME: is of another run"
+void require_same_identity(const std::string& there, const std::string& here, const std::string& name,
+                           const std::string& remedy = {});
+
 /// A file in which one process keeps bytes for another of the same build: what they are, all that they depend on, the
 /// bytes, and a digest.
 class KeptBytes {

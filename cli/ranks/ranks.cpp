@@ -1,0 +1,341 @@
+#include "ranks.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "../../core/numbers/error.h"
+#include "../../core/numbers/stopping.h"
+#include "../../job/run/document_pass.h"
+#include "../../job/run/kept_bytes.h"
+#include "../../job/run/stage_report.h"
+#include "../../job/run/unfinished_run.h"
+#include "rank_messages.h"
+
+namespace headwave::cli {
+
+namespace {
+
+using Said = RankMessage::Kind;
+
+constexpr auto pause_of_leader = std::chrono::milliseconds(1);
+
+/// What an error is called on its way.
+std::string bytes_of(const std::exception& problem) {
+  const auto is = [&]<class T>(const T*) { return dynamic_cast<const T*>(&problem) != nullptr; };
+  const char kind = is(static_cast<const IoError*>(nullptr))        ? 'i'
+                    : is(static_cast<const FormatError*>(nullptr))  ? 'f'
+                    : is(static_cast<const ShapeError*>(nullptr))   ? 's'
+                    : is(static_cast<const NumericError*>(nullptr)) ? 'n'
+                                                                    : 'e';
+  return kind + std::string(problem.what());
+}
+
+/// @param rank  whose error it is
+[[noreturn]] void throw_from(const std::string& bytes, int rank) {
+  const std::string text = fmt::format("rank {}: {}", rank, bytes.empty() ? "failed" : bytes.substr(1));
+  switch (bytes.empty() ? 'e' : bytes.front()) {
+    case 'i':
+      throw IoError(text);
+    case 'f':
+      throw FormatError(text);
+    case 's':
+      throw ShapeError(text);
+    case 'n':
+      throw NumericError(text);
+    default:
+      throw Error(text);
+  }
+}
+
+/// So many blocks that each thread has two documents before the next are asked for.
+Index wanted_blocks(const DocumentPass& pass) {
+  const Index documents = pass.blocks().first(1);
+  return std::max<Index>(1, (2 * pass.threads() + documents - 1) / documents);
+}
+
+/// The blocks of a job, handed out in order, and joined in order.
+class BlockLine {
+ public:
+  /// @param ranks  that ask for blocks
+  BlockLine(DocumentPass& pass, Index first, int ranks)
+      : pass_(pass), ranks_(ranks), next_(first), joined_(first), end_(pass.blocks().count()) {}
+
+  /// The next blocks, fewer towards the end, so that all end at about one time; none: there are no more, or those before
+  /// must come in first, as they wait in memory.
+  std::vector<Index> handed_out(Index wanted) {
+    const std::lock_guard lock(mutex_);
+    std::vector<Index> blocks;
+    const Index left = end_ - next_, share = std::max<Index>(1, left / (2 * ranks_));
+    if (stopped_ || next_ - joined_ >= 2 * ranks_ * wanted) return blocks;
+    for (Index i = std::min({wanted, share, left}); i > 0; --i) blocks.push_back(next_++);
+    return blocks;
+  }
+  void came(Index block, BlockSums&& sums) {
+    const std::lock_guard lock(mutex_);
+    waiting_.emplace(block, std::move(sums));
+  }
+  /// Keeps the error of the first block, and hands out nothing any more.
+  void failed(Index block, std::exception_ptr error) {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    if (!error_ || block < error_block_) error_ = std::move(error), error_block_ = block;
+  }
+
+  /// Adds up those that came and are next in order.
+  /// @returns whether there was one
+  bool join() {
+    const Index before = joined_;
+    while (true) {
+      std::optional<BlockSums> sums;
+      {
+        const std::lock_guard lock(mutex_);
+        const auto found = waiting_.find(joined_);
+        if (found == waiting_.end()) break;
+        sums = std::move(found->second);
+        waiting_.erase(found);
+      }
+      pass_.join(std::move(*sums));
+      const std::lock_guard lock(mutex_);
+      ++joined_;
+    }
+    return joined_ > before;
+  }
+  [[nodiscard]] Index joined() const { return joined_; }
+  [[nodiscard]] bool is_done() const { return joined_ == end_; }
+  [[nodiscard]] bool is_stopped() {
+    const std::lock_guard lock(mutex_);
+    return stopped_;
+  }
+  [[nodiscard]] bool is_handed_out() {
+    const std::lock_guard lock(mutex_);
+    return next_ == end_;
+  }
+  /// Hands out nothing any more.
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  DocumentPass& pass_;
+  const int ranks_;
+  std::mutex mutex_;
+  Index next_, joined_;
+  const Index end_;
+  std::map<Index, BlockSums> waiting_;
+  bool stopped_ = false;
+  std::exception_ptr error_;
+  Index error_block_ = 0;
+};
+
+/// The leader's own part of the work, beside what it does for the others.
+class OwnWork {
+ public:
+  OwnWork(const DocumentPass& pass, BlockLine& line)
+      : line_(line), thread_([this, &pass, &line, asked = Stoppable::flag()] {
+          const Stoppable stoppable(asked);
+          work(pass, line);
+          done_ = true;
+        }) {}
+  OwnWork(const OwnWork&) = delete;
+  OwnWork& operator=(const OwnWork&) = delete;
+  ~OwnWork() {
+    line_.stop();
+    thread_.join();
+  }
+  [[nodiscard]] bool is_done() const { return done_; }
+
+ private:
+  static void work(const DocumentPass& pass, BlockLine& line) {
+    while (!line.is_stopped() && !line.is_handed_out()) {
+      const std::vector<Index> blocks = line.handed_out(wanted_blocks(pass));
+      if (blocks.empty()) {
+        std::this_thread::sleep_for(pause_of_leader);
+        continue;
+      }
+      Index next = blocks.front();
+      try {
+        pass.run_blocks(blocks, [&](Index block, BlockSums&& sums) {
+          line.came(block, std::move(sums));
+          next = block + 1;
+        });
+      } catch (...) {
+        line.failed(next, std::current_exception());
+      }
+    }
+  }
+
+  BlockLine& line_;
+  std::atomic<bool> done_ = false;
+  std::thread thread_;
+};
+
+/// The other processes, as the leader sees them.
+class Followers {
+ public:
+  Followers(DocumentPass& pass, BlockLine& line, const std::string& identity, std::vector<bool>& released)
+      : pass_(pass), line_(line), identity_(identity), released_(released), asks_(released.size(), 0) {}
+
+  /// @returns whether somebody said something
+  bool listen() {
+    RankMessage message;
+    if (!receive_message(message)) return false;
+    const auto from = static_cast<std::size_t>(message.from);
+    if (message.kind == Said::has) {
+      ByteReader bytes(message.bytes);
+      line_.came(message.number, pass_.read_block(bytes));
+    } else if (message.kind == Said::gave_up) {
+      released_[from] = true;
+      remember(message.number, [&] { throw_from(message.bytes, message.from); });
+    } else {
+      asks_[from] = message.number;
+      remember(-1, [&] { require_same_identity(message.bytes, identity_, fmt::format("rank {}", message.from)); });
+    }
+    return true;
+  }
+  /// Gives blocks to those who ask for some.
+  void give() {
+    for (std::size_t rank = 1; rank < asks_.size(); ++rank) {
+      if (asks_[rank] == 0) continue;
+      const std::vector<Index> blocks = line_.handed_out(asks_[rank]);
+      if (blocks.empty()) return;
+      send_blocks(static_cast<int>(rank), blocks);
+      asks_[rank] = 0;
+    }
+  }
+  /// Tells those who ask that there is nothing more.
+  void release() {
+    for (std::size_t rank = 1; rank < asks_.size(); ++rank)
+      if (asks_[rank] != 0) {
+        send_blocks(static_cast<int>(rank), {});
+        asks_[rank] = 0;
+        released_[rank] = true;
+      }
+  }
+  [[nodiscard]] bool are_released() const { return std::ranges::all_of(released_, std::identity()); }
+
+ private:
+  template <class Body>
+  void remember(Index block, const Body& body) {
+    try {
+      body();
+    } catch (...) {
+      line_.failed(block, std::current_exception());
+    }
+  }
+
+  DocumentPass& pass_;
+  BlockLine& line_;
+  const std::string& identity_;
+  std::vector<bool>& released_;
+  std::vector<Index> asks_;  ///< by rank: blocks that it could do with; 0: it has some
+};
+
+}  // namespace
+
+Ranks::Ranks() {
+  const RankPlace place = join_ranks();
+  number_ = place.number;
+  count_ = place.count;
+  here_ = place.here;
+  released_.assign(static_cast<std::size_t>(count_), false);
+  released_.front() = true;
+}
+
+Ranks::~Ranks() {
+  if (number_ != 0 && !released_[static_cast<std::size_t>(number_)]) fail(Error("left before it was asked to"));
+  constexpr auto patience = std::chrono::seconds(10);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto all = [&] { return number_ != 0 || std::ranges::all_of(released_, std::identity()); };
+  RankMessage message;
+  while (!all() && std::chrono::steady_clock::now() - begin < patience) {
+    if (!receive_message(message)) {
+      std::this_thread::sleep_for(pause_of_leader);
+      continue;
+    }
+    if (message.kind == Said::has) continue;
+    if (message.kind == Said::asks) send_blocks(message.from, {});
+    released_[static_cast<std::size_t>(message.from)] = true;
+  }
+  leave_ranks(all());
+}
+
+int Ranks::threads() const {
+  const auto allowed = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const auto there = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  return allowed < there ? allowed : std::max(1, allowed / here_);  // fewer: mpirun has given each its own
+}
+
+void Ranks::lead(const Attributes& identity, DocumentPass& pass, StageReport& report, int threads,
+                 UnfinishedRun* kept) {
+  const Index first = pass.go_on(report, kept);
+  pass.look_with(threads);
+  const std::string identity_bytes = identity_text(identity);
+  const DocumentBlocks& blocks = pass.blocks();
+  BlockLine line(pass, first, count_);
+  Followers others(pass, line, identity_bytes, released_);
+  {
+    const OwnWork own(pass, line);
+    bool is_over = false;
+    while (!is_over) {
+      bool moved = others.listen();
+      if (line.join()) {
+        moved = true;
+        report.reached(blocks.first(line.joined()));
+        if (kept != nullptr && kept->is_due() && !line.is_done())
+          kept->keep(blocks.first(line.joined()), [&](ByteWriter& bytes) {
+            pass.write_sums(bytes);
+            DocumentPass::write(bytes, pass.new_block());
+          });
+      }
+      others.give();
+      if (line.is_stopped() || line.is_done()) others.release();
+      is_over = own.is_done() && others.are_released() && (line.is_done() || line.is_stopped());
+      if (!moved) std::this_thread::sleep_for(pause_of_leader);
+    }
+  }
+  line.rethrow();
+}
+
+void Ranks::follow(const Attributes& identity, DocumentPass& pass, StageReport& report) {
+  report.begin("preparation");
+  pass.prepare();
+  Index next = 0;
+  try {
+    while (true) {
+      send_message({Said::asks, wanted_blocks(pass), identity_text(identity)});
+      const std::vector<Index> blocks = receive_blocks();
+      if (blocks.empty()) break;
+      next = blocks.front();
+      pass.run_blocks(blocks, [&](Index block, const BlockSums& sums) {
+        ByteWriter bytes;
+        DocumentPass::write(bytes, sums);
+        send_message({Said::has, block, bytes.taken()});
+        next = block + 1;
+      });
+    }
+  } catch (const std::exception& problem) {
+    send_message({Said::gave_up, next, bytes_of(problem)});
+  }
+  released_[static_cast<std::size_t>(number_)] = true;
+}
+
+void Ranks::fail(const std::exception& problem) {
+  send_message({Said::gave_up, -1, bytes_of(problem)});
+  released_[static_cast<std::size_t>(number_)] = true;
+}
+
+}  // namespace headwave::cli
