@@ -47,10 +47,6 @@ struct DocumentHeadTypes {
   Matrix argmax_share;               ///< (rows, 2 reach + 1)  share of queries whose largest weight is at t
   Vector position_disagreement;      ///< (layers)
   std::vector<Index> sink_position;  ///< (rows)  the key of sink_weight; -1: undefined
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.scores, self.argmax_share, self.position_disagreement, self.sink_position);
-  }
 };
 
 /// Head types of a job: means over the documents where a quantity is defined. NaN: in none.

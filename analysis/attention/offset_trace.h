@@ -29,11 +29,6 @@ struct DocumentTraces {
   PairsMatrices null_weight;    ///< (rows, 2 reach + 1)  expectation if queries are shuffled; NaN: no null
   PairsMatrices null_variance;  ///< (rows, 2 reach + 1)  variance
   PairsMatrices null_third;     ///< (rows, 2 reach + 1)  third central moment
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.length, self.reach, self.trace, self.count, self.null_weight, self.null_variance,
-                    self.null_third);
-  }
 };
 
 /// Offset traces of a job: means over documents, and every document's own near traces.

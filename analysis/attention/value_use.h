@@ -20,11 +20,6 @@ struct DocumentValueUse {
   Vector norm_first;             ///< (rows)
   Vector weight_first;           ///< (rows)
   Vector norm_special;           ///< (rows)
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.length, self.subspace_disagreement, self.output_disagreement, self.norm_weight,
-                    self.norm_first, self.weight_first, self.norm_special);
-  }
 };
 
 /// What heads do with values: means over the documents where a quantity is defined. NaN: in none.

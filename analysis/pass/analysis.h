@@ -33,26 +33,24 @@ struct AnalysisInput {
   [[nodiscard]] bool knows_positions() const { return first.stored.empty() || !stack().embedding.words.empty(); }
 };
 
-/// What one document gave to one analysis. It can be written down, and read again by the analysis, in another process
-/// or on another machine of the same kind: a job that is resumed, divided or put together needs nothing else.
+/// What one document gave to one analysis.
 class Finding {
  public:
   Finding() = default;
   Finding(const Finding&) = delete;
   Finding& operator=(const Finding&) = delete;
   virtual ~Finding() = default;
-  virtual void write(ByteWriter& bytes) const = 0;
 };
 
 template <class Found>
 class FindingOf : public Finding {
  public:
   explicit FindingOf(Found found) : value(std::move(found)) {}
-  void write(ByteWriter& bytes) const override { bytes.write(value); }
   Found value;
 };
 
-/// What a block of documents came to in one analysis; through bytes like a Finding.
+/// What a block of documents came to in one analysis. It can be written down, and read again by the analysis, in another
+/// process or on another machine of the same kind: a job that is resumed, divided or put together needs nothing else.
 class BlockSum {
  public:
   BlockSum() = default;
@@ -101,10 +99,6 @@ class Analysis {
   /// @returns null: this document has nothing for the analysis
   [[nodiscard]] virtual std::unique_ptr<Look> look(const Document& /*document*/, Index /*i*/) const { return nullptr; }
 
-  /// A finding of this analysis, as Finding::write() left it.
-  /// @throws FormatError if it is none
-  [[nodiscard]] virtual std::unique_ptr<Finding> read(ByteReader& bytes) const;
-
   /// Adds what a document gave to a block of documents, in the order of documents: that order and where blocks end decide
   /// the last digits.
   /// @param block  of no documents yet: null
@@ -142,9 +136,6 @@ class DocumentAnalysis : public Analysis {
   explicit DocumentAnalysis(
       const AnalysisInput& input, std::function<Sum()> empty = [] { return Sum(); })
       : Analysis(input), sum_(empty()), empty_(std::move(empty)) {}
-  [[nodiscard]] std::unique_ptr<Finding> read(ByteReader& bytes) const final {
-    return std::make_unique<FindingOf<Found>>(bytes.read<Found>());
-  }
   void add(std::unique_ptr<BlockSum>& block, Finding& finding) const final {
     if (!block) block = std::make_unique<BlockSumOf<Sum>>(empty_());
     add(sum_of(*block), std::move(static_cast<FindingOf<Found>&>(finding).value));

@@ -14,10 +14,6 @@ struct DocumentMoments {
   Matrix states_by_position;  ///< (T, d_model)        the states themselves, widened to double
   Matrix second;              ///< (d_model, d_model)  sum over positions of x_t^T x_t, not centred
   Vector mean;                ///< (d_model)           mean over positions
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.states_by_position, self.second, self.mean);
-  }
 };
 
 /// The moments of one document, in double from the first sum on.

@@ -47,11 +47,6 @@ struct DocumentCovariances {
 
   explicit DocumentCovariances(Index rows = 0, Index components = 0, Index reach = 0);
   void add(const HeadWaves& waves, Index components, bool check);
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.reach, self.covariance, self.correlation, self.unbiased, self.weighted, self.weighted_centred,
-                    self.key_only_share, self.residual);
-  }
 };
 
 /// Gathers the covariances of every head over one document.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <tuple>
 #include <vector>
 
 #include "../pass/analysis_kind.h"
@@ -19,10 +18,6 @@ struct PhaseDelayOptions {
 struct DocumentPhases {
   DocumentCross cross;  ///< what the rotation's phases make of the queries' waves, see phase_cross_spectrum()
   Matrix query, key;    ///< as in PhaseSpectra
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.cross, self.query, self.key);
-  }
 };
 
 /// Gathers the energy of every head's directions by frequency and phase over one document, what the phases make of the

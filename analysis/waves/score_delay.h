@@ -1,6 +1,5 @@
 #pragma once
 
-#include <tuple>
 #include <vector>
 
 #include "../pass/analysis_kind.h"
@@ -13,10 +12,6 @@ namespace headwave {
 struct DocumentCross {
   MatrixC cross;              ///< (floor(T/2) + 1, rows)
   std::vector<MatrixC> null;  ///< one per draw; empty: none was drawn over this document
-  template <class Self>
-  static auto members(Self& self) {
-    return std::tie(self.cross, self.null);
-  }
 };
 
 /// Adds a document's cross-spectra to those of a job, in the order of documents.

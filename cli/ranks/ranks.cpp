@@ -195,8 +195,7 @@ class Followers {
     if (!receive_message(message)) return false;
     const auto from = static_cast<std::size_t>(message.from);
     if (message.kind == Said::has) {
-      ByteReader bytes(message.bytes);
-      line_.came(message.number, pass_.read_block(bytes));
+      line_.came(message.number, pass_.read_block(ByteReader(message.bytes)));
     } else if (message.kind == Said::gave_up) {
       released_[from] = true;
       remember(message.number, [&] { throw_from(message.bytes, message.from); });

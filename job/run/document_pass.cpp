@@ -99,7 +99,7 @@ void DocumentPass::write(ByteWriter& bytes, const BlockSums& block) {
     }
 }
 
-BlockSums DocumentPass::read_block(ByteReader& bytes) const {
+BlockSums DocumentPass::read_block(ByteReader bytes) const {
   BlockSums block = new_block();
   for (std::size_t s = 0; s < sites_.size(); ++s)
     for (std::size_t a = 0; a < kinds_.size(); ++a) {
@@ -108,31 +108,8 @@ BlockSums DocumentPass::read_block(ByteReader& bytes) const {
         throw FormatError(fmt::format("bytes of a block: {} has none here; they are another job's", kinds_[a]->name));
       if (there) block[s][a] = analyses_[s][a]->read_block(bytes);
     }
+  if (!bytes.at_end()) throw FormatError("bytes of a block: there are more than one block's");
   return block;
-}
-
-std::string DocumentPass::bytes_of(const DocumentFindings& findings) {
-  ByteWriter bytes;
-  for (const auto& site : findings)
-    for (const auto& finding : site) {
-      bytes.write<std::uint8_t>(finding ? 1 : 0);
-      if (finding) finding->write(bytes);
-    }
-  return bytes.taken();
-}
-
-DocumentFindings DocumentPass::read(std::string_view bytes) const {
-  ByteReader reader(bytes);
-  DocumentFindings findings(sites_.size());
-  for (std::size_t s = 0; s < sites_.size(); ++s)
-    for (std::size_t a = 0; a < kinds_.size(); ++a) {
-      const bool there = reader.read<std::uint8_t>() != 0;
-      if (there && !analyses_[s][a])
-        throw FormatError(fmt::format("bytes of a finding: {} has none here; they are another job's", kinds_[a]->name));
-      findings[s].push_back(there ? analyses_[s][a]->read(reader) : nullptr);
-    }
-  if (!reader.at_end()) throw FormatError("bytes of a finding: there are more than one document's");
-  return findings;
 }
 
 void DocumentPass::write_sums(ByteWriter& bytes) const {
@@ -155,7 +132,6 @@ Index DocumentPass::read_kept(StageReport& report, UnfinishedRun* kept, BlockSum
   ByteReader sums = kept->sums();
   read_sums(sums);
   block = read_block(sums);
-  if (!sums.at_end()) throw FormatError("bytes of sums: there are more than one job's");
   report.reached(kept->documents());
   return kept->documents();
 }

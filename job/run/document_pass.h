@@ -64,12 +64,7 @@ class DocumentPass {
   /// What a block came to, for another pass of the same job.
   static void write(ByteWriter& bytes, const BlockSums& block);
   /// @throws FormatError if the bytes are not those of a block of the same job
-  [[nodiscard]] BlockSums read_block(ByteReader& bytes) const;
-
-  /// What one document gave, for another pass of the same job.
-  [[nodiscard]] static std::string bytes_of(const DocumentFindings& findings);
-  /// @throws FormatError if the bytes are not those of a document of the same job
-  [[nodiscard]] DocumentFindings read(std::string_view bytes) const;
+  [[nodiscard]] BlockSums read_block(ByteReader bytes) const;
 
   /// What all blocks that were joined come to, for a pass of the same job that goes on with the next.
   void write_sums(ByteWriter& bytes) const;

@@ -142,9 +142,6 @@ void JobParts::gather(const Attributes& identity, DocumentPass& pass, StageRepor
     ByteReader bytes = kept.bytes();
     (void)bytes.read<BlockHead>();
     pass.join(pass.read_block(bytes));
-    if (!bytes.at_end())
-      throw FormatError(
-          fmt::format("{}: has more in it than a block", shown_path(by_block[static_cast<std::size_t>(block)])));
     report.reached(blocks.first(block + 1));
   }
 }
