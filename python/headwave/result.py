@@ -9,6 +9,7 @@ from typing import Any, Iterator, Sequence
 import numpy as np
 
 from . import _core
+from .arguments import names, path as as_path, real, text
 
 try:
     import xarray
@@ -106,7 +107,7 @@ class Result:
         Raises:
             IoError: it is there already and not to be replaced, or cannot be written.
         """
-        self._found.save(os.fspath(path), overwrite)
+        self._found.save(as_path(path, "save"), bool(overwrite))
 
     def figures(self) -> list[str]:
         """Names of the figures that can be drawn."""
@@ -125,7 +126,9 @@ class Result:
         Raises:
             FormatError: there is no such figure; ShapeError: the result has not what it shows; IoError: no gnuplot.
         """
-        return Figure(name, format, self._found.figure(name, list(heads), format, width, palette))
+        chosen = names(heads, "heads")
+        name, format, palette = text(name, "name"), text(format, "format"), text(palette, "palette")
+        return Figure(name, format, self._found.figure(name, chosen, format, real(width, "width"), palette))
 
     def report(self) -> "Page":
         """The page to explore the result with, which a notebook shows in a frame."""
@@ -198,7 +201,7 @@ def open_result(path: str | os.PathLike) -> Result:
     Raises:
         IoError, FormatError: it cannot be read, or is no whole result.
     """
-    return Result(_core.open_result(os.fspath(path)))
+    return Result(_core.open_result(as_path(path, "open")))
 
 
 def _attributes(field: dict[str, Any]) -> dict[str, Any]:
