@@ -120,7 +120,7 @@ class Watch:
                 return None
             rows = of[layer][document]
             rows = np.ascontiguousarray(rows if kept is None else rows[kept])
-            return self.about.turned(rows) if turned else rows
+            return self.about.turned(rows) if turned and self.about.rotary else rows
 
         return [(layer, part(self.states, layer, False), part(self.queries, layer, True), part(self.keys, layer, True))
                 for layer in self.layers]
