@@ -1,11 +1,11 @@
-#include <catch2/catch_test_macros.hpp>
-
 #define TOML_EXCEPTIONS 1
-#include <toml++/toml.h>
-
 #include "../../data/files/toml_text.h"
 
-namespace headwave {
+#include <toml++/toml.h>
+
+#include "../catch.h"
+
+using namespace headwave;
 
 TEST_CASE("settings are lines of TOML in the order of their names", "[toml_text]") {
   CHECK(toml_text({}).empty());
@@ -22,5 +22,3 @@ TEST_CASE("texts of settings are read again as they were, whatever stands in the
     CHECK(read["list"][1].value<std::string>() == "b");
   }
 }
-
-}  // namespace headwave
