@@ -1,6 +1,7 @@
 # cmake -D SOURCE=reports/page/parts -D D3=/usr/share/nodejs -D OUTPUT=... -P page.cmake: writes a C++ source that holds report.html
 # with style, d3 and programs inside. Programs are the modules that main.js imports, those first that others import; put one after
 # another their names share one scope, as sources do that are compiled together.
+cmake_minimum_required(VERSION 3.25)  # a script has no project to say it, and IN_LIST is not known without
 
 # What of d3 is used, each behind those it needs; d3-collection only where d3-scale is older than its version 3.
 set(modules collection array color format interpolate time time-format scale path shape selection axis)

@@ -34,6 +34,13 @@ nb::object copied(const std::vector<MatrixViewOf<Scalar>>& heads) {
   return nb::cast(nb::ndarray<nb::numpy, Scalar>(whole->data(), 3, shape, owner), nb::rv_policy::reference);
 }
 
+template <class Scalar>
+NumericError too_large() {
+  const bool single = std::is_same_v<Scalar, float>;
+  return NumericError(fmt::format("attend: the scores or the output are too large for {}; give smaller numbers{}",
+                                  single ? "float32" : "float64", single ? ", or float64" : ""));
+}
+
 /// Hands tiles to a function of Python.
 class CallingProbe : public Probe {
  public:
@@ -45,6 +52,8 @@ class CallingProbe : public Probe {
  private:
   template <class Scalar>
   void hand_on(const TileOf<Scalar>& tile) {
+    for (const auto& weights : tile.weights)
+      if (!weights.allFinite()) throw too_large<Scalar>();
     const nb::gil_scoped_acquire held;
     callable_(tile.first_row, copied(tile.weights), copied(tile.scores));
   }
@@ -81,6 +90,7 @@ nb::object attended(const Rows<Scalar>& q, const Rows<Scalar>& k, const std::opt
   auto output = std::make_unique<MatrixOf<Scalar>>(
       waited_for([&] { return attend<Scalar>(inputs, mask, AttentionSite{}, probes); }));
   if (!v) return nb::none();
+  if (!output->allFinite()) throw too_large<Scalar>();
   MatrixOf<Scalar>* kept = output.release();
   const nb::capsule owner(kept, [](void* memory) noexcept { delete static_cast<MatrixOf<Scalar>*>(memory); });
   const std::size_t shape[] = {static_cast<std::size_t>(kept->rows()), static_cast<std::size_t>(kept->cols())};

@@ -30,8 +30,7 @@ const char* name_of(Fusion fusion) {
 nb::object turned(const ModelMap& map, const Rows32& rows) {
   auto* whole = new Matrix32(matrix_of(rows));
   const nb::capsule owner(whole, [](void* memory) noexcept { delete static_cast<Matrix32*>(memory); });
-  if (map.stack.positions.kind == PositionKind::rotary)
-    RotaryTerm(map.stack.positions.rotary).turn(*whole, map.stack.block.d_head);
+  RotaryTerm(map.stack.positions.rotary).turn(*whole, map.stack.block.d_head);
   const std::size_t shape[] = {static_cast<std::size_t>(whole->rows()), static_cast<std::size_t>(whole->cols())};
   return nb::cast(nb::ndarray<nb::numpy, float>(whole->data(), 2, shape, owner), nb::rv_policy::reference);
 }
@@ -63,12 +62,13 @@ void add_capture(nb::module_& module) {
       .def_prop_ro("window", [](const ModelMap& map) { return map.stack.block.window; })
       .def_prop_ro("longest", [](const ModelMap& map) { return map.longest; })
       .def_prop_ro("pairs", [](const ModelMap& map) { return map.decoder.has_value(); })
+      .def_prop_ro("rotary", [](const ModelMap& map) { return map.stack.positions.kind == PositionKind::rotary; })
       .def_prop_ro("adds_to_scores", &adds_to_scores)
       .def_prop_ro("only_states", &only_states)
       .def_prop_ro("query", [](const ModelMap& map) { return map.stack.self.query.weight; })
       .def_prop_ro("key", [](const ModelMap& map) { return map.stack.self.key.weight; })
       .def_prop_ro("fusion", [](const ModelMap& map) { return name_of(map.stack.self.fusion); })
-      .def("turned", &turned, nb::arg("rows"), "Queries or keys, (T, heads * d_head), after rotary positions.");
+      .def("turned", &turned, nb::arg("rows"), "Queries or keys, (T, heads * d_head), after its rotary positions.");
   module.def("model_map",
              nb::overload_cast<const std::string&, const std::string&, const std::vector<std::string>&>(&model_map),
              nb::arg("config"), nb::arg("called"), nb::arg("tensors"), "What a config and the names of tensors say.");

@@ -5,7 +5,6 @@
 #include <nanobind/stl/tuple.h>
 
 #include "../core/numbers/error.h"
-#include "../core/numbers/nearest_name.h"
 #include "../data/arrays/npy.h"
 #include "../data/arrays/safetensors.h"
 #include "../data/sources/placed_arrays.h"
@@ -13,6 +12,7 @@
 #include "../job/inputs/run_input.h"
 #include "../job/run/provenance.h"
 #include "memory.h"
+#include "options.h"
 #include "waiting.h"
 
 namespace headwave::python {
@@ -73,51 +73,14 @@ class CalledSource : public Source {
   Attributes provenance_;
 };
 
-/// Sets an option by its name.
-class OptionSetter {
- public:
-  OptionSetter(JobOptions& options, std::string_view name, nb::handle value)
-      : options_(options), name_(name), value_(value) {}
-  template <class Value>
-  void operator()(Value JobOptions::*member) const {
-    try {
-      options_.*member = nb::cast<Value>(value_);
-    } catch (const nb::cast_error&) {
-      throw FormatError(fmt::format("the option {} is {}, expected {}", name_, nb::cast<std::string>(nb::repr(value_)),
-                                    std::is_same_v<Value, double> ? "a number"
-                                    : std::is_same_v<Value, std::vector<std::string>>
-                                        ? "a list of names"
-                                        : "a whole number that is not negative"));
-    }
-  }
-
- private:
-  JobOptions& options_;
-  std::string_view name_;
-  nb::handle value_;
-};
-
-JobOptions options_of(const nb::dict& given) {
-  JobOptions options;
-  std::vector<std::string> known;
-  for (const JobOption& option : job_option_table()) known.emplace_back(option.name);
-  for (const auto& [key, value] : given) {
-    const auto name = nb::cast<std::string>(key);
-    const auto& table = job_option_table();
-    const auto found = std::ranges::find(table, name, &JobOption::name);
-    if (found == table.end())
-      throw FormatError(fmt::format("there is no option '{}'; did you mean {}? There are {}", name,
-                                    nearest_name(name, known), fmt::join(known, ", ")));
-    std::visit(OptionSetter(options, found->name, value), found->member);
-  }
-  return options;
-}
-
 /// Runs the job of an input.
+/// @param input_options  what the input was opened with, by the names of job files
 /// @returns (kind, result) of every kind of attention
 std::vector<std::pair<std::string, Result>> run(const JobInput& input, const nb::dict& given,
-                                                const std::string& command, const nb::object& progress) {
+                                                const nb::dict& input_options, const std::string& command,
+                                                const nb::object& progress) {
   const JobOptions options = options_of(given);
+  const std::string job = job_text(input_options, options);
   const std::time_t started = std::time(nullptr);
   const auto begun = std::chrono::steady_clock::now();
   ToldProgress told(progress);
@@ -126,6 +89,7 @@ std::vector<std::pair<std::string, Result>> run(const JobInput& input, const nb:
   std::vector<std::pair<std::string, Result>> results;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   for (KindResult& kind : found) {
+    kind.result.provenance["job"] = job;
     add_program(kind.result.provenance, {command, started, seconds});
     results.emplace_back(name_of(kind.kind), std::move(kind.result));
   }
@@ -228,8 +192,8 @@ void add_inputs(nb::module_& module) {
       },
       nb::arg("config"), nb::arg("called"), nb::arg("tensors"), nb::arg("lengths"), nb::arg("document"),
       nb::arg("provenance"), nb::arg("of_model"), "Weights in memory, and documents that a function gives.");
-  module.def("run", &run, nb::arg("input"), nb::arg("options"), nb::arg("command"), nb::arg("progress").none(),
-             "The job of an input: (kind, result) of every kind of attention.");
+  module.def("run", &run, nb::arg("input"), nb::arg("options"), nb::arg("input_options"), nb::arg("command"),
+             nb::arg("progress").none(), "The job of an input: (kind, result) of every kind of attention.");
 }
 
 }  // namespace headwave::python

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <exception>
+#include <regex>
 
 #include "../core/numbers/error.h"
 #include "../job/run/provenance.h"
@@ -8,10 +10,29 @@ namespace headwave::python {
 
 namespace {
 
+/// What messages call an option of the command line by the name that it has in Python: "--head-count 4" is "heads=4".
+std::string in_python(const std::string& message) {
+  static const std::regex flag(
+      "(^|[ (])--(?:(intervene|words) "
+      "|(apply-norm|axes|dataset|documents|draws|encoding|head-count|ids|layer|length|map|"
+      "model|passes|random-tokens|states-map|states|text)(?: (?=[A-Z0-9]))?(?![a-z-]))");
+  std::string said;
+  auto from = message.cbegin();
+  for (std::sregex_iterator found(message.begin(), message.end(), flag), none; found != none; ++found) {
+    std::string name = (*found)[2].str() + (*found)[3].str();
+    if (name == "head-count") name = "heads";
+    if (name == "intervene") name = "interventions";
+    std::replace(name.begin(), name.end(), '-', '_');
+    said.append(from, (*found)[0].first).append((*found)[1]).append(name).append("=");
+    from = (*found)[0].second;
+  }
+  return said.append(from, message.cend());
+}
+
 /// The exception of headwave.errors that has the name of ours.
 void raise(const char* name, const char* what) {
   const nb::object type = nb::module_::import_("headwave.errors").attr(name);
-  PyErr_SetString(type.ptr(), what);
+  PyErr_SetObject(type.ptr(), text_of(in_python(what)).ptr());
 }
 
 void translate(const std::exception_ptr& thrown, void* /*payload*/) {

@@ -2,7 +2,6 @@
 
 #include <fstream>
 #include <iterator>
-#include <sstream>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -15,6 +14,7 @@
 #include "../../core/numbers/nearest_name.h"
 #include "../../data/files/input_text.h"
 #include "../../data/files/printable.h"
+#include "../../data/files/toml_text.h"
 
 namespace headwave::cli {
 
@@ -125,50 +125,21 @@ class JobFile {
   std::set<const CLI::Option*> typed_;
 };
 
-void add(toml::table& table, const CLI::Option& option, const std::vector<std::string>& words) {
-  const std::string key = key_of(option);
+Setting setting_of(const CLI::Option& option, const std::vector<std::string>& words) {
   switch (kind_of(option)) {
     case Kind::flag:
-      table.insert(key, words.back() == option.get_flag_value(key, "true"));
-      break;
+      return words.back() == option.get_flag_value(key_of(option), "true");
     case Kind::whole:
-      table.insert(key, static_cast<std::int64_t>(std::stoll(words.back())));
-      break;
+      return static_cast<std::int64_t>(std::stoll(words.back()));
     case Kind::real:
-      table.insert(key, std::stod(words.back()));
-      break;
+      return std::stod(words.back());
     case Kind::path:  // "-" is standard input, wherever the program runs
-      table.insert(key, words.back() == "-" ? words.back()
-                                            : std::filesystem::absolute(words.back()).lexically_normal().string());
-      break;
-    case Kind::text:
-      table.insert(key, words.back());
-      break;
-    case Kind::list: {
-      toml::array list;
-      for (const std::string& word : words) list.push_back(word);
-      table.insert(key, std::move(list));
-    }
+      return words.back() == "-" ? words.back() : std::filesystem::absolute(words.back()).lexically_normal().string();
+    case Kind::list:
+      return words;
+    default:
+      return words.back();
   }
-}
-
-/// Numbers as people write them: the shortest digits that give the same double, with a point or an exponent.
-std::string number_text(double number) {
-  const std::string digits = fmt::format("{}", number);
-  return digits.find_first_of(".e") == std::string::npos ? digits + ".0" : digits;
-}
-
-std::string text_of(const toml::table& table) {
-  std::string lines;
-  for (const auto& [key, value] : table) {
-    std::ostringstream text;
-    if (value.is_floating_point())
-      text << number_text(value.as_floating_point()->get());
-    else
-      value.visit([&](const auto& node) { text << node; });
-    lines += fmt::format("{}{} = {}", lines.empty() ? "" : "\n", key.str(), text.str());
-  }
-  return lines;
 }
 
 }  // namespace
@@ -184,15 +155,15 @@ void read_job_text(CLI::App& command, const std::string& text, const std::filesy
 }
 
 std::string job_text(const CLI::App& command, const std::set<std::string>& without) {
-  toml::table table;
+  Settings settings;
   for (const CLI::Option* option : command.get_options({})) {
     if (!option->get_configurable() || without.contains(key_of(*option))) continue;
     if (!option->empty())
-      add(table, *option, option->reduced_results());
+      settings[key_of(*option)] = setting_of(*option, option->reduced_results());
     else if (!option->get_default_str().empty() && kind_of(*option) != Kind::list)
-      add(table, *option, {option->get_default_str()});
+      settings[key_of(*option)] = setting_of(*option, {option->get_default_str()});
   }
-  return text_of(table);
+  return toml_text(settings);
 }
 
 }  // namespace headwave::cli

@@ -10,6 +10,7 @@
 #include <openssl/evp.h>
 
 #include "../../core/numbers/error.h"
+#include "../../core/numbers/stopping.h"
 #include "printable.h"
 
 namespace headwave {
@@ -39,6 +40,7 @@ std::string sha256_of_file(const std::filesystem::path& path) {
   // Piece by piece: weights that are mapped already would otherwise be in memory twice.
   std::vector<char> piece(std::size_t{1} << 20U);
   while (file) {
+    stop_if_asked();
     file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
     sha256.add({piece.data(), static_cast<std::size_t>(file.gcount())});
   }

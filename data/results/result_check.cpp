@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/numbers/stopping.h"
 #include "../files/printable.h"
 #include "../hdf5/hdf5_file.h"
 #include "result_file.h"
@@ -27,6 +28,7 @@ class Checker {
 
  private:
   void check(const Field& field) {
+    stop_if_asked();
     compare("/" + field.name, value_digest(field));
     for (const Axis& axis : field.axes) {
       const std::string path = fmt::format("/{}/{}", field.group(), axis.name);

@@ -6,6 +6,7 @@
 #include <hdf5_hl.h>
 
 #include "../../core/numbers/error.h"
+#include "../../core/numbers/stopping.h"
 #include "../files/printable.h"
 #include "../files/replaced_file.h"
 #include "../hdf5/hdf5_attributes.h"
@@ -69,6 +70,7 @@ void write_group(hid_t file, const ResultGroup& content) {
   std::map<std::string, Hdf5Handle> scales;
   for (const Axis* axis : content.axes) scales.emplace(axis->name, written_axis(group.id(), *axis));
   for (const Field* field : content.fields) {
+    stop_if_asked();
     Hdf5Handle dataset = written_field(group.id(), *field);
     for (unsigned i = 0; i < field->axes.size(); ++i)
       demand_hdf5(H5DSattach_scale(dataset.id(), scales.at(field->axes[i].name).id(), i) >= 0, field->name);
@@ -112,6 +114,8 @@ void write_file(const Result& result, const std::vector<ResultGroup>& groups, co
   Hdf5Handle file = new_hdf5_file(path);
   try {
     fill_file(file, result, groups);
+  } catch (const Stopped&) {
+    throw;  // nothing is broken
   } catch (...) {
     // The library (1.14 at least) does not outlive closing a file that it could not write: it flushes once more, into
     // what is broken, and crashes. What is left open is of a file that is removed, in a program about to say so.

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "../../core/numbers/error.h"
+#include "../../core/numbers/stopping.h"
 #include "../files/printable.h"
 #include "../files/unicode_text.h"
 
@@ -31,6 +32,7 @@ class Spelling {
   Spelling(const TokenModel& model, std::vector<std::int32_t>& ids) : model_(model), ids_(ids) {}
 
   void append(const std::string& word) {
+    stop_if_asked();
     const auto [place, is_new] = known_.try_emplace(word);
     Stretch& stretch = place->second;
     if (is_new) {
@@ -87,6 +89,7 @@ class PipelineTokenizer final : public Tokenizer {
       }
       const bool begins_text = segment.text.data() == text.data();
       const std::string normal = parts_.normalizer ? parts_.normalizer(segment.text) : std::string(segment.text);
+      stop_if_asked();  // a long text is one segment, and takes its time at every step
       for (const TextSegment& part : after_.segments(normal)) {
         if (part.id >= 0)
           ids.push_back(part.id);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Sequence
 
 import numpy as np
 
@@ -16,14 +16,17 @@ def as_array(value: Any, name: str) -> np.ndarray:
         ShapeError: it is ragged; FormatError: it holds no numbers and no texts.
     """
     if hasattr(value, "detach"):  # a tensor of PyTorch
-        value = value.detach().cpu()
-        if str(value.dtype) == "torch.bfloat16":
-            value = value.float()
-        return value.numpy()
+        try:
+            value = value.detach().cpu()
+            return (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
+        except Exception as error:  # it is sparse, quantised, of no device
+            raise FormatError(f"{name}: cannot be read: {_line(error)}; expected a dense tensor of numbers") from error
     try:
         array = np.asarray(value)
     except ValueError as error:
         raise ShapeError(f"{name}: a list of lists of different lengths; expected one array") from error
+    except Exception as error:  # an array of a file that is closed, of a device that is gone
+        raise FormatError(f"{name}: cannot be read: {_line(error)}") from error
     if array.dtype.name == "bfloat16":
         array = array.astype(np.float32)
     if array.dtype.kind not in "fiubUS":
@@ -59,6 +62,25 @@ def doubles(value: Any, name: str, axes: tuple[str, ...]) -> np.ndarray:
     return array
 
 
+def listed_ids(value: Any) -> list[list[int]] | list[int]:
+    """Token ids as lists: one for each document, or a single long one.
+
+    Raises:
+        ShapeError: they are neither; FormatError: some are no whole numbers.
+    """
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)) and any(np.ndim(one) == 1 for one in value):
+        listed = [as_array(one, "ids") for one in value]
+        if any(of.size and of.dtype.kind not in "iu" for of in listed):
+            raise FormatError("ids: hold what is no whole number; expected token ids")
+        if any(of.ndim != 1 for of in listed):
+            raise FormatError("ids: hold both lists and others; expected a list of lists of ids")
+        return [of.tolist() for of in listed]
+    array = as_array(value, "ids")
+    if array.ndim not in (1, 2) or array.size == 0 or array.dtype.kind not in "iu":
+        raise ShapeError(f"ids: {array.dtype} of shape {array.shape}; expected whole numbers, (T) or (documents, T)")
+    return array.tolist()
+
+
 def side_by_side(heads: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """(heads, T, d) as (T, heads * d): no copy where a row's heads lie side by side, as after x.transpose(1, 2)."""
     by_token = heads.astype(dtype, copy=False).transpose(1, 0, 2)
@@ -75,3 +97,7 @@ def raw(name: str, array: np.ndarray) -> tuple[str, str, list[int], bool, np.nda
     fortran = array.flags.f_contiguous and not array.flags.c_contiguous
     lying = array.T if fortran else np.ascontiguousarray(array)
     return name, array.dtype.str, list(array.shape), fortran, lying.reshape(-1).view(np.uint8)
+
+
+def _line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__

@@ -8,8 +8,9 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _core
+from .arguments import real, whole
 from .arrays import as_array, as_floats, doubles, side_by_side
-from .errors import NumericError, ShapeError
+from .errors import FormatError, NumericError, ShapeError
 from .jobs import run
 from .result import Group, Result
 
@@ -44,7 +45,7 @@ def attend(q: Any, k: Any, v: Any = None, *, mask: Any = None, window: int = 0, 
         (heads, n', d_value), or (n', d_value) of one head; None without values.
 
     Raises:
-        ShapeError: shapes disagree; NumericError: a number is not finite.
+        ShapeError: shapes disagree; NumericError: a number is not finite, or the scores of some are not.
     """
     q, k = as_array(q, "q"), as_array(k, "k")
     single = q.ndim == 2
@@ -53,18 +54,21 @@ def attend(q: Any, k: Any, v: Any = None, *, mask: Any = None, window: int = 0, 
     if v is not None:
         given.append(as_floats(v, "v", axes))
     dtype = np.dtype(np.float64 if any(a.dtype == np.float64 for a in given) else np.float32)
-    whole = [a[np.newaxis] if single else a for a in given]
-    if v is not None and whole[2].shape[0] != whole[1].shape[0]:
-        raise ShapeError(f"attend: values of {whole[2].shape[0]} heads, keys of {whole[1].shape[0]}; expected as many")
-    causal, additive = _mask(mask, (whole[0].shape[1], whole[1].shape[1]), dtype)
-    rows = [side_by_side(a, dtype) for a in whole]
+    by_head = [a[np.newaxis] if single else a for a in given]
+    if v is not None and by_head[2].shape[0] != by_head[1].shape[0]:
+        raise ShapeError(f"attend: values of {by_head[2].shape[0]} heads, keys of {by_head[1].shape[0]}; expected as many")
+    if probe is not None and not callable(probe):
+        raise FormatError(f"probe: {type(probe).__name__}; expected a function that is given a Tile")
+    window = whole(window, "window")
+    scale = by_head[0].shape[2] ** -0.5 if scale is None else real(scale, "scale")
+    causal, additive = _mask(mask, (by_head[0].shape[1], by_head[1].shape[1]), dtype)
+    rows = [side_by_side(a, dtype) for a in by_head]
     hand_on = None if probe is None else lambda row, weights, raw: probe(Tile(row, weights, raw))
-    out = _core.attend(rows[0], rows[1], rows[2] if v is not None else None, additive, hand_on, whole[0].shape[0],
-                       whole[1].shape[0], whole[0].shape[2] ** -0.5 if scale is None else float(scale), causal, window,
-                       scores)
+    out = _core.attend(rows[0], rows[1], rows[2] if v is not None else None, additive, hand_on, by_head[0].shape[0],
+                       by_head[1].shape[0], scale, causal, window, bool(scores))
     if out is None:
         return None
-    heads = whole[0].shape[0]
+    heads = by_head[0].shape[0]
     return out if single else out.reshape(out.shape[0], heads, -1).transpose(1, 0, 2)
 
 
@@ -80,7 +84,10 @@ def _mask(mask: Any, shape: tuple[int, int], dtype: np.dtype) -> tuple[bool, np.
         raise ShapeError(f"mask has shape {array.shape}, expected {shape}: queries by keys")
     if array.dtype == bool:
         return False, np.where(array, 0, -np.inf).astype(dtype)
-    array = np.ascontiguousarray(array, dtype=dtype)
+    if array.dtype.kind not in "fiu":
+        raise FormatError(f"mask: holds {array.dtype} values; expected booleans or numbers")
+    with np.errstate(over="ignore"):  # what is beyond float32 forbids as -infinity does
+        array = np.ascontiguousarray(array, dtype=dtype)
     if np.isnan(array).any() or np.isposinf(array).any():
         raise NumericError("mask holds NaN or +infinity; expected what is added to scores, -infinity to forbid")
     return False, array
@@ -101,6 +108,7 @@ def offset_traces(attention: Any, *, causal: bool | None = None, reach: int = 64
         ShapeError: it has other axes; FormatError: rows are no attention, with the head and the row.
     """
     array = as_array(attention, "attention")
+    reach = whole(reach, "reach", 1)
     if array.ndim not in (3, 4, 5) or array.size == 0 or array.shape[-1] != array.shape[-2]:
         raise ShapeError(f"attention has shape {array.shape}; expected (heads, T, T), (layers, heads, T, T) or "
                          "(documents, layers, heads, T, T)")
@@ -133,8 +141,7 @@ def delay(q: Any, k: Any, *, reach: int = 64) -> Group:
     query, key = doubles(q, "q", axes), doubles(k, "k", axes)
     if query.shape != key.shape:
         raise ShapeError(f"delay: q has shape {query.shape}, k {key.shape}; expected the same")
-    if reach < 1:
-        raise ShapeError(f"delay: a reach of {reach}; expected 1 or more")
+    reach = whole(reach, "reach", 1)
     if single:
         query, key = query[np.newaxis], key[np.newaxis]
     return Result(_core.delay(query, key, reach))["delay"]
@@ -159,4 +166,4 @@ def spectrum(positions: Any, words: Any = None, *, demean: bool = False, detrend
     axes = ("T", "d_model")
     table = doubles(positions, "positions", axes)
     beside = None if words is None else doubles(words, "words", axes)
-    return Result(_core.spectrum(table, beside, demean, detrend, hann))["position_spectrum"]
+    return Result(_core.spectrum(table, beside, bool(demean), bool(detrend), bool(hann)))["position_spectrum"]

@@ -8,7 +8,9 @@ from typing import Any, Mapping, Sequence
 import numpy as np
 
 from . import _core
+from .arguments import path as as_path, real, whole
 from .arrays import as_array
+from .documents import texts_of
 from .errors import FormatError, IoError, ShapeError
 
 
@@ -25,21 +27,28 @@ class Capture:
             raise FormatError("capture: layers by the names of modules say what enters them; expected what='states'")
         if not hasattr(module, "register_forward_hook"):
             raise FormatError(f"capture: {type(module).__name__}; expected a torch.nn.Module")
-        if os.path.lexists(path) and not overwrite:
-            raise IoError(f"{path}: is already there; choose another name, or replace it with overwrite=True")
+        if tokenizer is not None and not hasattr(tokenizer, "convert_ids_to_tokens"):
+            raise FormatError(f"capture: tokenizer is {type(tokenizer).__name__}; expected one of transformers")
+        packing = whole(packing, "packing", 0, 9)
         from .torch_models import Watch, described  # PyTorch where it is there
 
         self.documents = 0
+        self._overwrite = overwrite
+        self._require_room(path)
         self._module, self._tokenizer = module, tokenizer
         self._map = None if isinstance(layers, Mapping) else described(module)[1]
         self._watch = Watch(module, self._map, layers, what == "projections")
         self._layout = {"path": path, **self._block(about), "layers": self._watch.layers,
                         "projections": what == "projections", "half": dtype == "float16", "packing": packing}
+        self._writer: Any = None
         self._batch: tuple[Any, Any] = (None, None)
         self._provenance = {"source": "capture", "captured_from": type(module).__name__, "what": what, "dtype": dtype}
 
     def __enter__(self) -> "Capture":
-        self._writer: Any = _core.StoredWriter(**self._layout)
+        if self._writer is not None or self.documents:
+            raise FormatError("capture: was entered already; make another with headwave.capture(...)")
+        self._require_room(self._layout["path"])
+        self._writer = _core.StoredWriter(**self._layout)
         self._watch.__enter__()
         self._hooks = [self._module.register_forward_pre_hook(self._begins, with_kwargs=True),
                        self._module.register_forward_hook(self._passed)]
@@ -49,11 +58,17 @@ class Capture:
         for hook in self._hooks:
             hook.remove()
         self._watch.__exit__()
-        writer, self._writer = self._writer, None
-        if kind is None:
-            if self.documents == 0:
+        try:  # no other name for the writer: a traceback that is kept would keep it, and its unfinished file
+            if kind is None and self.documents == 0:
                 raise ShapeError("capture: the model did not run; call it inside the with, with one document or more")
-            writer.finish(self._provenance)
+            if kind is None:
+                self._writer.finish(self._provenance)
+        finally:
+            self._writer = None
+
+    def _require_room(self, path: str) -> None:
+        if os.path.lexists(path) and not self._overwrite:
+            raise IoError(f"{path}: is already there; choose another name, or replace it with overwrite=True")
 
     def _block(self, about: Mapping[str, Any]) -> dict[str, Any]:
         if self._map is not None:
@@ -61,11 +76,14 @@ class Capture:
                 raise FormatError(f"capture: {type(self._module).__name__} says itself how many heads there are and what they "
                                   "see; leave heads, kv_heads, causal and window away")
             return {name: getattr(self._map, name) for name in ("heads", "kv_heads", "d_head", "causal", "score_scale", "window")}
-        heads = about["heads"]
-        if not heads or heads < 1:
+        if about["heads"] is None:
             raise ShapeError("capture: modules by name do not say how many heads they have; give heads=12")
-        return {"heads": heads, "kv_heads": about["kv_heads"] or heads, "d_head": about["d_head"] or 0,
-                "causal": bool(about["causal"]), "score_scale": about["score_scale"] or 0.0, "window": about["window"] or 0}
+        heads = whole(about["heads"], "heads", 1)
+        kv_heads = heads if about["kv_heads"] is None else whole(about["kv_heads"], "kv_heads", 1)
+        if heads % kv_heads:
+            raise ShapeError(f"capture: {heads} heads cannot share {kv_heads} key heads evenly")
+        return {"heads": heads, "kv_heads": kv_heads, "d_head": whole(about["d_head"] or 0, "d_head"), "causal": bool(about["causal"]),
+                "score_scale": real(about["score_scale"] or 0.0, "score_scale"), "window": whole(about["window"] or 0, "window")}
 
     def _begins(self, _: Any, args: tuple, kwargs: dict) -> None:
         self._watch.clear()
@@ -76,11 +94,11 @@ class Capture:
                        None if mask is None or getattr(mask, "ndim", 0) != 2 else as_array(mask, "attention_mask") != 0)
 
     def _passed(self, *_: Any) -> None:
-        from .torch_models import texts_of
-
         ids, mask = self._batch
         for d in range(self._watch.documents()):
             kept = None if mask is None or mask[d].all() else mask[d]
+            if kept is not None and not kept.any():
+                raise ShapeError(f"capture: attention_mask hides every token of document {self.documents}; expected one that is seen")
             own = [] if ids is None else np.atleast_2d(ids)[d][slice(None) if kept is None else kept].tolist()
             tokens, special = texts_of(self._tokenizer, own)
             self._writer.append({"name": f"document {self.documents}", "ids": own, "tokens": tokens, "special": special,
@@ -118,4 +136,4 @@ def capture(module: Any, path: str | os.PathLike, *, layers: Sequence[int] | Map
     """
     about = {"heads": heads, "kv_heads": kv_heads, "d_head": d_head, "causal": causal, "score_scale": score_scale,
              "window": window}
-    return Capture(module, os.fspath(path), layers, what, dtype, tokenizer, packing, about, overwrite)
+    return Capture(module, as_path(path, "capture"), layers, what, dtype, tokenizer, packing, about, overwrite)

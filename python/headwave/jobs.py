@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from typing import Any, Callable, Mapping, Sequence
@@ -10,9 +9,9 @@ from typing import Any, Callable, Mapping, Sequence
 import numpy as np
 
 from . import _core
-from .arrays import as_array, raw
-from .errors import FormatError, ShapeError
-from .neighbours import named_states
+from .arguments import names, path, real, whole
+from .errors import FormatError
+from .inputs import Input
 from .result import Result
 
 Results = Result | dict[str, Result]
@@ -57,23 +56,14 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, ids: Any 
     given = [name for name, value in sources.items() if value is not None]
     if len(given) != 1:
         raise FormatError(f"run: {' and '.join(given) or 'nothing'} given; expected one of {', '.join(sources)}")
-    if model is not None and hasattr(model, "state_dict"):
-        from .torch_models import module_input  # PyTorch where it is there
-
-        opened = module_input(model, tokenizer, text=text, ids=ids, documents=documents, length=length,
-                              special_tokens=special_tokens, refused=[name for name in given if name not in ("text", "ids")])
-        called = type(model).__name__
-    else:
-        opened = _input(model, given[0], sources[given[0]], documents=documents, length=length,
-                        special_tokens=special_tokens, encoding=encoding, map=map, heads=heads, layer=layer,
-                        dataset=dataset, axes=axes, states_map=states_map, apply_norm=apply_norm,
-                        seed=options.get("seed", 1))
-        called = "" if model is None else os.fspath(model)
-    if interventions:
-        opened.intervene(list(interventions), options.get("seed", 1), shuffles, options.get("threads", 0))
-    command = f"headwave.run({', '.join(filter(None, [repr(called) if called else '', given[0] + '=...']))}" + "".join(
+    progress = _listener(progress)
+    over = Input(model, tokenizer, given[0], sources[given[0]], documents, length, special_tokens, encoding, map, heads, layer,
+                 dataset, axes, states_map, apply_norm, interventions, shuffles, options.get("seed", 1),
+                 options.get("threads", 0))
+    opened = over.opened()
+    command = f"headwave.run({', '.join(filter(None, [repr(over.called) if over.called else '', given[0] + '=...']))}" + "".join(
         f", {name}={value!r}" for name, value in sorted(options.items())) + ")"
-    return _results(told(progress, lambda look: _core.run(opened, _plain(options), command, look)))
+    return _results(told(progress, lambda look: _core.run(opened, _plain(options), over.as_options(), command, look)))
 
 
 def account(model: Any = None, tokenizer: Any = None, **given: Any) -> Results:
@@ -82,6 +72,8 @@ def account(model: Any = None, tokenizer: Any = None, **given: Any) -> Results:
     Takes and returns what run() does, with the analysis `head_account` alone, and beside it whether what it predicts is met
     (docs/account.md).
     """
+    if "only" in given:
+        raise FormatError("account: its analyses are head_account and offset_agreement; of others see run(only=...)")
     return run(model, tokenizer, only=["head_account", "offset_agreement"], **given)
 
 
@@ -98,14 +90,28 @@ def atlas(model: str | os.PathLike, *, map: str | os.PathLike | None = None, len
             false
         words: how often random words are drawn: "zipf", "uniform", or a text whose tokens are counted
         passes: documents of random words that pass through the model; 0: the weights alone
+        progress: as of run()
 
     Returns:
         A Result; of an encoder-decoder a dict of them, "self" and "causal".
+
+    Raises:
+        headwave.Error: the model cannot be read, or a number is out of its range.
     """
-    command = f"headwave.atlas({os.fspath(model)!r}, length={length}, reach={reach}, passes={passes}, seed={seed})"
+    progress = _listener(progress)
+    folder, words = path(model, "model"), path(words, "words")
+    length, reach = whole(length, "length", 0, 2**20), whole(reach, "reach", 1, 2**20)
+    draws, passes = whole(draws, "draws", 3, 100000), whole(passes, "passes", 0, 100000)
+    level, seed, threads = real(level, "level", 0, 1), whole(seed, "seed", 0, 2**63 - 1), whole(threads, "threads", 0, 1024)
+    command = f"headwave.atlas({folder!r}, length={length}, reach={reach}, passes={passes}, seed={seed})"
     return _results(told(progress, lambda look: _core.atlas(
-        os.fspath(model), os.fspath(map or ""), length, reach, draws, level, os.fspath(words), passes, seed, threads,
-        command, look)))
+        folder, path(map, "map") if map else "", length, reach, draws, level, words, passes, seed, threads, command, look)))
+
+
+def _listener(progress: Progress) -> Progress:
+    if not isinstance(progress, bool) and progress is not None and not callable(progress):
+        raise FormatError(f"progress: {type(progress).__name__}; expected True, False, or a function that is given a line")
+    return progress
 
 
 def told(progress: Progress, work: Callable[[Any], Any]) -> Any:
@@ -139,66 +145,9 @@ def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options as C++ takes them: a name alone is a list of one, numbers of numpy are numbers."""
     plain = {}
     for name, value in options.items():
-        if name == "only" and isinstance(value, str):
-            value = [value]
+        if name == "only":
+            value = names(value, name)
         elif isinstance(value, np.generic):
             value = value.item()
         plain[name] = list(value) if isinstance(value, tuple) else value
     return plain
-
-
-def _input(model: Any, kind: str, value: Any, *, documents: int | None, length: int | None, special_tokens: bool,
-           encoding: str, map: Any, heads: int, layer: int | None, dataset: str, axes: str, states_map: Any,
-           apply_norm: bool, seed: int) -> Any:
-    mapped = os.fspath(map or "")
-    if kind == "states":
-        if length is not None:
-            raise FormatError("run: length does not apply to states: documents are as they were stored")
-        return _core.states_input(_states(value), None if model is None else os.fspath(model), mapped, heads, documents,
-                                  layer, dataset, axes, os.fspath(states_map or ""), apply_norm)
-    if model is None:
-        raise FormatError(f"run: {kind} needs a model: its directory, or a model of transformers")
-    folder = os.fspath(model)
-    if kind == "text":
-        return _core.text_input(folder, mapped, _text(value), documents, length, special_tokens, encoding)
-    if kind == "ids":
-        return _core.ids_input(folder, mapped, ids_place(value), documents, length)
-    return _core.random_input(folder, mapped, value, documents, special_tokens, seed)
-
-
-def _text(value: Any) -> Any:
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    if not isinstance(value, str):
-        raise FormatError(f"text: {type(value).__name__}; expected a str, or a file as pathlib.Path")
-    if "\n" not in value and os.path.exists(value):
-        raise FormatError(f"text: '{value}' is the name of a file; give pathlib.Path('{value}') to have it read")
-    return "text", value
-
-
-def ids_place(value: Any) -> Any:
-    """Where ids are: a file, or JSON in memory, which is read as a file would be."""
-    if isinstance(value, (str, os.PathLike)):
-        return os.fspath(value)
-    if isinstance(value, Sequence) and value and isinstance(value[0], Mapping):  # pairs of an encoder-decoder
-        listed = [{name: as_array(of, "ids").tolist() for name, of in pair.items()} for pair in value]
-    elif isinstance(value, Sequence) and any(np.ndim(one) == 1 for one in value):
-        listed = [as_array(one, "ids").tolist() for one in value]
-    else:
-        array = as_array(value, "ids")
-        if array.ndim not in (1, 2) or array.size == 0 or array.dtype.kind not in "iu":
-            raise ShapeError(f"ids: {array.dtype} of shape {array.shape}; expected whole numbers, (T) or (documents, T)")
-        listed = array.tolist()
-    return "ids", json.dumps(listed)
-
-
-def _states(value: Any) -> Any:
-    if isinstance(value, (str, os.PathLike)):
-        return os.fspath(value)
-    arrays = []
-    for name, of in named_states(value).items():
-        array = as_array(of, f"states: '{name}'")
-        if array.size == 0:
-            raise ShapeError(f"states: '{name}' has shape {array.shape}: there is nothing in it")
-        arrays.append(raw(name, array))
-    return arrays

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Mapping
+from typing import Any, Iterator, Mapping
 
 import numpy as np
 
@@ -23,10 +23,24 @@ def named_states(value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         return {"hidden_states": value}
     if not value:
-        raise FormatError("states: an empty dict; expected arrays by name, as in docs/stored-states.md")
+        raise FormatError("states: an empty dict, or a closed file; expected arrays by name, as in docs/stored-states.md")
     if any(isinstance(name, str) and _HOOK.fullmatch(name) for name in value):
         return _hooked(value, settings)
-    return dict(value)
+    return dict(_flat(value))
+
+
+def _flat(nested: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """What a dict of dicts holds, or a file of h5py, by its path: "attentions/layer_0"."""
+    try:
+        for name, of in nested.items():
+            if isinstance(of, Mapping):
+                yield from _flat(of, f"{above}{name}/")
+            else:
+                yield f"{above}{name}" if above else name, of
+    except FormatError:
+        raise
+    except (AttributeError, OSError, RuntimeError, ValueError) as error:
+        raise FormatError(f"states: cannot be read: {error}; is its file closed?") from error
 
 
 def _attention(attention: Any, layer: int) -> np.ndarray:

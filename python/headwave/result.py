@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import os
 from typing import Any, Iterator, Sequence
@@ -9,18 +10,23 @@ from typing import Any, Iterator, Sequence
 import numpy as np
 
 from . import _core
-
-try:
-    import xarray
-except ImportError:
-    xarray = None
+from .arguments import names, path as as_path, real, text
 
 Group = Any  #: an xarray.Dataset's node in a DataTree; where xarray is not there an ArrayGroup
 
 
+@functools.cache
+def _xarray() -> Any:
+    """xarray, or None where it is not there; asked for with the first array, as importing it takes longer than many a job."""
+    try:
+        import xarray
+    except ImportError:
+        return None
+    return xarray
+
+
 class LabelledArray(np.ndarray):
     """An array of numpy that knows its axes: what a result holds where xarray is not there."""
-
     dims: tuple[str, ...] = ()
     coords: dict[str, np.ndarray] = {}
     attrs: dict[str, Any] = {}
@@ -31,7 +37,6 @@ class LabelledArray(np.ndarray):
 
 class ArrayGroup(dict):
     """The arrays of one analysis by name, also as attributes: a stand-in where xarray is not there."""
-
     attrs: dict[str, Any]
 
     def __getattr__(self, name: str) -> Any:
@@ -70,6 +75,7 @@ class Result:
         Raises:
             ImportError: xarray is not there.
         """
+        xarray = _xarray()
         if xarray is None:
             raise ImportError("a DataTree needs xarray: pip install xarray; without it result['measured_offset'] is numpy")
         if self._tree is None:
@@ -83,7 +89,7 @@ class Result:
         group, _, quantity = name.strip("/").partition("/")
         if group not in self._made():
             raise KeyError(f"there is no '{group}'; there are {', '.join(self._made())}")
-        found = self.tree[group] if xarray is not None else self._made()[group]
+        found = self.tree[group] if _xarray() is not None else self._made()[group]
         return found[quantity] if quantity else found
 
     def __contains__(self, name: str) -> bool:
@@ -106,7 +112,7 @@ class Result:
         Raises:
             IoError: it is there already and not to be replaced, or cannot be written.
         """
-        self._found.save(os.fspath(path), overwrite)
+        self._found.save(as_path(path, "save"), bool(overwrite))
 
     def figures(self) -> list[str]:
         """Names of the figures that can be drawn."""
@@ -125,7 +131,9 @@ class Result:
         Raises:
             FormatError: there is no such figure; ShapeError: the result has not what it shows; IoError: no gnuplot.
         """
-        return Figure(name, format, self._found.figure(name, list(heads), format, width, palette))
+        chosen = names(heads, "heads")
+        name, format, palette = text(name, "name"), text(format, "format"), text(palette, "palette")
+        return Figure(name, format, self._found.figure(name, chosen, format, real(width, "width"), palette))
 
     def report(self) -> "Page":
         """The page to explore the result with, which a notebook shows in a frame."""
@@ -145,16 +153,15 @@ class Result:
         body = "".join(
             "<tr>" + "".join(f'<td style="text-align:{"right" if right else "left"}">{html.escape(cells[row])}</td>'
                              for _, right, cells in columns) + "</tr>" for row in range(rows))
-        groups = html.escape(", ".join(self._made()))
         return (f"<p><b>{html.escape(self.title)}</b></p><div style='max-height:24em;overflow:auto'><table><thead><tr>{head}"
-                f"</tr></thead><tbody>{body}</tbody></table></div><p>{groups}</p>")
+                f"</tr></thead><tbody>{body}</tbody></table></div><p>{html.escape(', '.join(self._made()))}</p>")
 
     def _made(self) -> dict[str, Any]:
         if self._groups is None:
             fields: dict[str, list[dict[str, Any]]] = {}
             for field in self._found.fields():
                 fields.setdefault(field["name"].partition("/")[0], []).append(field)
-            make = _dataset if xarray is not None else _group
+            make = _dataset if _xarray() is not None else _group
             self._groups = {name: make(of) for name, of in fields.items()}
         return self._groups
 
@@ -198,7 +205,7 @@ def open_result(path: str | os.PathLike) -> Result:
     Raises:
         IoError, FormatError: it cannot be read, or is no whole result.
     """
-    return Result(_core.open_result(os.fspath(path)))
+    return Result(_core.open_result(as_path(path, "open")))
 
 
 def _attributes(field: dict[str, Any]) -> dict[str, Any]:
@@ -219,6 +226,7 @@ def _axis(axis: dict[str, Any]) -> np.ndarray:
 
 
 def _dataset(fields: list[dict[str, Any]]) -> Any:
+    xarray = _xarray()
     variables, coordinates = {}, {}
     for field in fields:
         for axis in field["axes"]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import torch
 
 from . import _core
-from .arrays import as_array
+from .arguments import whole
+from .documents import documents_of, require_known, texts_of
 from .errors import FormatError, ShapeError
 from .hooked import hooked, is_hooked
 
@@ -28,7 +29,19 @@ def described(module: torch.nn.Module) -> tuple[str, Any]:
         raise FormatError(f"{type(module).__name__}: has no config of transformers; name its modules: "
                           "capture(..., layers={0: 'blocks.0.attn'}, heads=12)")
     text = config.to_json_string()
-    return text, _core.model_map(text, type(module).__name__, list(module.state_dict()))
+    return text, _core.model_map(text, type(module).__name__, list(weights_of(module)))
+
+
+def weights_of(module: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """Weights by their names in a checkpoint; quantised ones as the numbers that they stand for."""
+    found = {name: of for name, of in module.state_dict().items() if isinstance(of, torch.Tensor)}
+    for name, part in module.named_modules():
+        if callable(getattr(part, "weight", None)) and callable(getattr(part, "bias", None)):  # PyTorch's quantised linear modules
+            for own in ("scale", "zero_point"):
+                found.pop(f"{name}.{own}", None)
+            made = {"weight": part.weight(), "bias": part.bias()}
+            found.update({f"{name}.{which}": of for which, of in made.items() if of is not None})
+    return {name: of.dequantize() if of.is_quantized else of for name, of in found.items()}
 
 
 def tensors_of(weights: Mapping[str, torch.Tensor], called: str) -> list[tuple[str, str, list[int], bool, np.ndarray]]:
@@ -37,7 +50,7 @@ def tensors_of(weights: Mapping[str, torch.Tensor], called: str) -> list[tuple[s
     for name, tensor in weights.items():
         if tensor.dtype not in _DTYPES:
             raise FormatError(f"{called}: tensor '{name}' is {tensor.dtype}; expected float32, float16, "
-                              "bfloat16 or float64: quantised weights are not read")
+                              "bfloat16 or float64; dequantise it (model.dequantize())")
         lying = tensor.detach().cpu().contiguous()
         tensors.append((name, _DTYPES[lying.dtype], list(lying.shape), False, lying.reshape(-1).view(torch.uint8).numpy()))
     return tensors
@@ -45,6 +58,9 @@ def tensors_of(weights: Mapping[str, torch.Tensor], called: str) -> list[tuple[s
 
 def rows_of(tensor: torch.Tensor, name: str) -> np.ndarray:
     """(documents, T, width) in float32 on the CPU, apart from the model's own memory."""
+    if not isinstance(tensor, torch.Tensor) or tensor.is_meta or not tensor.is_floating_point():
+        what = f"a tensor of {tensor.dtype} on {tensor.device}" if isinstance(tensor, torch.Tensor) else type(tensor).__name__
+        raise FormatError(f"{name}: {what} passed, expected a tensor of floating point numbers, (documents, T, width)")
     if tensor.ndim == 2:
         tensor = tensor[None]
     if tensor.ndim != 3:
@@ -67,7 +83,7 @@ class Watch:
         named = layers if isinstance(layers, Mapping) else None
         if about is not None and named is None:
             self._refuse(module)
-        self.layers = sorted(named if named is not None else range(about.layers) if layers is None else set(layers))
+        self.layers = _chosen(range(about.layers) if layers is None else layers)
         for layer in self.layers:
             if named is None and not 0 <= layer < about.layers:
                 raise ShapeError(f"capture: there is no layer {layer}; {type(module).__name__} has {about.layers}, "
@@ -104,7 +120,7 @@ class Watch:
                 return None
             rows = of[layer][document]
             rows = np.ascontiguousarray(rows if kept is None else rows[kept])
-            return self.about.turned(rows) if turned else rows
+            return self.about.turned(rows) if turned and self.about.rotary else rows
 
         return [(layer, part(self.states, layer, False), part(self.queries, layer, True), part(self.keys, layer, True))
                 for layer in self.layers]
@@ -126,7 +142,7 @@ class Watch:
         query = named[layer] if named is not None else _module_name(self.about.query, layer)
         if not self.projections:
             def enters(_: Any, args: tuple, kwargs: dict) -> None:
-                given = args[0] if args else next(iter(kwargs.values()))
+                given = args[0] if args else next(iter(kwargs.values()), None)
                 self.states[layer] = rows_of(given, query)
             watched = _submodule(module, query)
             self._watched.append(lambda: watched.register_forward_pre_hook(enters, with_kwargs=True))
@@ -142,6 +158,12 @@ class Watch:
         makes_queries, makes_keys = _submodule(module, query), _submodule(module, key)
         self._watched.append(lambda: makes_queries.register_forward_hook(queries))
         self._watched.append(lambda: makes_keys.register_forward_hook(keys))
+
+
+def _chosen(layers: Iterable[int]) -> list[int]:
+    if isinstance(layers, str) or not isinstance(layers, Iterable):
+        raise FormatError(f"layers={layers!r}: expected a list of layers, [0, 5]")
+    return sorted({whole(layer, "a layer") for layer in layers})
 
 
 def _module_name(tensor: str, layer: int) -> str:
@@ -175,14 +197,6 @@ def _key_part(out: torch.Tensor, about: Any) -> torch.Tensor:
     return out[..., :width]
 
 
-def texts_of(tokenizer: Any, ids: Sequence[int]) -> tuple[list[str], list[int]]:
-    """The text of tokens, and 1 where one is special; nothing without a tokenizer."""
-    if tokenizer is None:
-        return [], []
-    special = set(tokenizer.all_special_ids)
-    return [str(token) for token in tokenizer.convert_ids_to_tokens(list(ids))], [int(i in special) for i in ids]
-
-
 def module_input(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any, documents: int | None,
                  length: int | None, special_tokens: bool, refused: Sequence[str]) -> Any:
     """A model of PyTorch that is run document by document while a job asks for them, and captured; no file in between."""
@@ -197,8 +211,9 @@ def module_input(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any
         tokenizer = tokenizer if tokenizer is not None else module.tokenizer
     else:
         config, about = described(module)
-        weights = module.state_dict()
-    listed = _documents(about, tokenizer, text, ids, documents, length, special_tokens)
+        weights = weights_of(module)
+    listed = documents_of(about, tokenizer, text, ids, documents, length, special_tokens)
+    require_known(listed, module)
     provenance = {"source": "text" if text is not None else "token ids", "documents": len(listed),
                   "length": max(map(len, listed)), "captured_from": called}
     return _core.module_input(config, called, tensors_of(weights, called), [len(one) for one in listed],
@@ -218,46 +233,3 @@ def _runner(module: torch.nn.Module, tokenizer: Any, watch: Watch, listed: list[
         return {"name": f"document {i}", "ids": listed[i], "tokens": tokens, "special": special, "layers": layers}
 
     return document
-
-
-def _documents(about: Any, tokenizer: Any, text: Any, ids: Any, documents: int | None, length: int | None,
-               special_tokens: bool) -> list[list[int]]:
-    """Token ids of every document, cut as the program cuts a text."""
-    if ids is not None:
-        if any(np.ndim(one) == 1 for one in ids):
-            listed = [as_array(one, "ids").tolist() for one in ids]
-            if documents is not None and documents > len(listed):
-                raise ShapeError(f"ids: {len(listed)} documents, {documents} were asked for")
-            return _readable(listed[:documents or 100], about)
-        long, opens, closes = as_array(ids, "ids").tolist(), [], []
-    else:
-        if tokenizer is None:
-            raise FormatError("run: a text needs the tokenizer of the model: run(model, tokenizer, text=...)")
-        whole = text.read_text(encoding="utf-8") if hasattr(text, "read_text") else text
-        long = tokenizer(whole, add_special_tokens=False, verbose=False)["input_ids"]
-        opens, closes = _around(tokenizer) if special_tokens else ([], [])
-    most = length or min(512, about.longest or 512)
-    room = most - len(opens) - len(closes)
-    if room < 1:
-        raise ShapeError(f"run: documents of {most} tokens leave no room between special tokens; expected a longer length")
-    cut = [long[i:i + room] for i in range(0, len(long) - room + 1, room)]
-    if not cut and length is None and long:
-        cut = [long]
-    if len(cut) < (documents or 1):
-        raise FormatError(f"run: {len(long)} tokens give {len(cut)} documents of {most}, {documents or 1} were asked for")
-    return _readable([opens + one + closes for one in cut[:documents or 100]], about)
-
-
-def _readable(listed: list[list[int]], about: Any) -> list[list[int]]:
-    if not listed or not all(listed):
-        raise ShapeError("run: no documents, or one without tokens; expected a token at least in each")
-    if about.longest and max(map(len, listed)) > about.longest:
-        raise ShapeError(f"run: a document of {max(map(len, listed))} tokens, but the model has {about.longest} positions")
-    return listed
-
-
-def _around(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """What a tokenizer puts before and behind a text."""
-    bare, dressed = (tokenizer("a", add_special_tokens=with_them)["input_ids"] for with_them in (False, True))
-    before = next(i for i in range(len(dressed)) if dressed[i:i + len(bare)] == bare)
-    return dressed[:before], dressed[before + len(bare):]

@@ -1,4 +1,9 @@
 import json
+import os
+import shutil
+import signal
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -89,6 +94,9 @@ def test_padding_is_left_out(model, batch, tmp_path):
         model(padded, attention_mask=mask)
     result = headwave.run(states=tmp_path / "p.h5", only=["attention_map"])
     assert np.abs(map_of(result) - eager(model, batch)).max() < 1e-5
+    with pytest.raises(headwave.ShapeError, match="hides every token of document 0"):
+        with headwave.capture(model, tmp_path / "q.h5"), torch.no_grad():
+            model(padded, attention_mask=0 * mask)
 
 
 def test_nothing_is_left_where_something_is_raised(model, batch, tmp_path):
@@ -111,6 +119,109 @@ def test_nothing_is_left_where_something_is_raised(model, batch, tmp_path):
             model(batch[:, :30])
     assert list(tmp_path.iterdir()) == []
     assert hooks() == before
+
+
+def test_nothing_is_left_while_the_error_is_kept(model, batch, tmp_path):
+    kept = []  # as a notebook keeps the last one, with its frames
+    for body in (lambda: None, lambda: model(batch + 1000), lambda: (model(batch), model(batch[:, :30]))):
+        with pytest.raises(Exception) as raised, headwave.capture(model, tmp_path / "s.h5"):
+            body()
+        kept.append(raised.value)
+        assert list(tmp_path.iterdir()) == []
+    assert len(kept) == 3
+
+
+def test_a_folder_that_is_gone_is_an_error(model, batch, tmp_path):
+    (tmp_path / "gone").mkdir()
+    with pytest.raises(headwave.IoError, match="No such file"):
+        with headwave.capture(model, tmp_path / "gone" / "s.h5"), torch.no_grad():
+            model(batch)
+            shutil.rmtree(tmp_path / "gone")
+            model(batch)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(headwave.IoError, match="No such file"):
+        with headwave.capture(model, tmp_path / "gone" / "s.h5"), torch.no_grad():
+            model(batch)
+
+
+def test_ctrl_c_leaves_no_file_and_no_hooks(model, batch, tmp_path):
+    with torch.no_grad():
+        model(batch, output_attentions=True)  # which leaves hooks of transformers' own
+    before = sum(len(part._forward_hooks) + len(part._forward_pre_hooks) for part in model.modules())
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        with headwave.capture(model, tmp_path / "s.h5"), torch.no_grad():
+            while time.monotonic() - begun < 10:
+                model(batch)
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        headwave.run(model, ids=np.tile(batch.numpy(), (2000, 1)), documents=6000)
+    assert time.monotonic() - begun < 2.6
+    assert sum(len(part._forward_hooks) + len(part._forward_pre_hooks) for part in model.modules()) == before
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_capture_is_entered_once_and_others_stand_beside_it(model, batch, tmp_path):
+    once = headwave.capture(model, tmp_path / "a.h5")
+    with once, headwave.capture(model, tmp_path / "b.h5", layers=np.array([1])), torch.no_grad():
+        model(batch)
+        with pytest.raises(headwave.FormatError, match="entered already"), once:
+            pass
+    whole = (tmp_path / "a.h5").read_bytes()
+    with pytest.raises(headwave.FormatError, match="entered already"), once:
+        pass
+    model(batch)  # nothing of it is written
+    assert once.documents == 3 and (tmp_path / "a.h5").read_bytes() == whole
+    late = headwave.capture(model, tmp_path / "c.h5")
+    (tmp_path / "c.h5").write_text("came in between")
+    with pytest.raises(headwave.IoError, match="already there"), late:
+        pass
+    assert (tmp_path / "c.h5").read_text() == "came in between"
+
+
+@pytest.mark.parametrize("dtype, tolerance", [("float16", 1e-2), ("bfloat16", 1e-1), ("float64", 1e-5)])
+def test_a_model_of_other_floats_is_captured(batch, tmp_path, dtype, tolerance):
+    torch.manual_seed(1)
+    name, config, sizes = SIZES["bert"]
+    plain = transformers.BertModel(transformers.BertConfig(vocab_size=100, attn_implementation="eager", **sizes)).eval()
+    plain.to(getattr(torch, dtype))
+    file = passed(plain, batch, tmp_path / "p.h5", what="projections")
+    result = headwave.run(states=file, only=["attention_map"])
+    with torch.no_grad():
+        want = torch.stack(plain(batch, output_attentions=True).attentions)[:, 0].flatten(0, 1).float().numpy()
+    assert np.abs(map_of(result) - want).max() < tolerance
+    assert np.abs(map_of(headwave.run(plain, ids=batch)) - want).max() < tolerance
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+def test_a_quantised_model_is_followed_by_what_its_weights_stand_for(batch, tmp_path):
+    torch.manual_seed(1)
+    plain = transformers.BertModel(transformers.BertConfig(vocab_size=100, **SIZES["bert"][2])).eval()
+    quantised = torch.ao.quantization.quantize_dynamic(plain, {torch.nn.Linear}, dtype=torch.qint8)
+    only = ["qk_svd", "attention_map"]
+    ours, theirs = headwave.run(quantised, ids=batch, only=only), headwave.run(plain, ids=batch, only=only)
+    assert 0 < np.abs(ours["qk_svd/gain"] - theirs["qk_svd/gain"]).max() < 0.02 * np.nanmax(theirs["qk_svd/gain"])
+    assert np.abs(map_of(ours) - map_of(theirs)).max() < 1e-2
+    passed(quantised, batch, tmp_path / "p.h5", what="projections")
+    assert np.abs(map_of(headwave.run(states=tmp_path / "p.h5", only=["attention_map"])) - map_of(theirs)).max() < 1e-2
+
+
+def test_ids_that_the_model_does_not_know_are_refused(model, batch):
+    for bad, error, words in ((batch + 1000, headwave.FormatError, "the model knows the ids from 0 to 99"),
+                              (-batch, headwave.FormatError, "holds -"), (batch * 1.5, headwave.ShapeError, "whole numbers"),
+                              (3, headwave.ShapeError, "shape"), ([], headwave.ShapeError, "shape"), ("ids.json", headwave.FormatError, "read"),
+                              (batch[None], headwave.ShapeError, "shape"), ([[5, 6], []], headwave.ShapeError, "without tokens"),
+                              (np.full((1, 100), 5), headwave.ShapeError, "64 positions")):
+        with pytest.raises(error, match=words) as raised:
+            headwave.run(model, ids=bad)
+        assert "\n" not in str(raised.value)
+    with pytest.raises(headwave.FormatError, match="tokenizer"):
+        headwave.run(model, 3, text="a")
+    with pytest.raises(headwave.FormatError, match="map does not go"):
+        headwave.run(model, ids=batch, map="map.toml")
+    with pytest.raises(headwave.FormatError, match="random_tokens"):
+        headwave.run(model, random_tokens=4)
 
 
 def test_numbers_that_are_not_finite_are_refused(model, batch, tmp_path):
@@ -163,6 +274,13 @@ def test_what_cannot_be_captured_is_refused(model, batch, tmp_path):
     refused("there is no layer 9", headwave.ShapeError, layers=[9])
     refused("torch.nn.Module", module=3)
     refused("says itself", heads=4)
+    refused("expected a list of layers", layers=3)
+    refused("expected a list of layers", layers="0")
+    refused("whole number", layers=[1.5])
+    refused("0 to 9", headwave.ShapeError, packing=10)
+    refused("one of transformers", tokenizer="bert")
+    for wrong in (dict(heads="2"), dict(heads=2, kv_heads=4), dict(heads=0), dict(heads=2, window="a"), dict(heads=2, score_scale=float("nan"))):
+        refused("heads|window|score_scale", headwave.Error, module=torch.nn.Sequential(torch.nn.Linear(8, 8)), layers={0: "0"}, **wrong)
     (tmp_path / "there.h5").write_text("mine")
     with pytest.raises(headwave.IoError, match="overwrite=True"):
         headwave.capture(model, tmp_path / "there.h5")

@@ -4,6 +4,7 @@ import pathlib
 import signal
 import threading
 import time
+import tomllib
 
 import numpy as np
 import pytest
@@ -39,6 +40,55 @@ def test_a_job_gives_the_numbers_of_the_program(program, tmp_path, ids, ids_file
     differ = {name for name in theirs.provenance if ours.provenance.get(name) != theirs.provenance[name]}
     # Program and package may be built of different commits that change no number.
     assert differ <= {"commit", "command", "started", "wall_time_s", "source_file", "source_sha256", "job"}
+
+
+DRAWING = {"no-figures", "pairs", "palette", "map-tokens"}  # what the program draws is no part of a result
+
+
+def job_of(result):
+    return tomllib.loads(result.provenance["job"])
+
+
+def test_a_result_holds_the_job_that_the_program_writes(program, tmp_path, ids, ids_file, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    options = ["--documents", 2, "--only", "measured_offset,attention_map", "--level", 0.02, "--false-share", 1, "--map-window", "2:17",
+               "--intervene", "shuffled-words", "--shuffles", 2, "--seed", 5]
+    program("run", "--model", MODELS / "bert-mlm", "--ids", "ids.json", *options, "--no-figures", "--out", "out")
+    theirs = headwave.open("out/results.h5")
+    given = dict(documents=2, only=["measured_offset", "attention_map"], level=0.02, false_share=1, map_window="2:17",
+                 interventions=["shuffled-words"], shuffles=2, seed=np.int64(5))
+    ours = headwave.run(MODELS / "bert-mlm", ids=pathlib.Path("ids.json"), **given)
+    same(ours, theirs)
+    lines = [line for line in theirs.provenance["job"].split("\n") if line.partition(" ")[0] not in DRAWING]
+    assert ours.provenance["job"].split("\n") == lines and "map-window = '2:17'" in lines
+    # What is in memory has no name there; the job makes the result again where it is given beside it.
+    unnamed = headwave.run(MODELS / "bert-mlm", ids=ids, **given)
+    assert job_of(unnamed) == {name: of for name, of in job_of(ours).items() if name != "ids"}
+    unnamed.save("ours.h5")
+    (tmp_path / "job.toml").write_text(program("inspect", "ours.h5", "--job"))
+    program("run", "--job", "job.toml", "--ids", "ids.json", "--no-figures", "--out", "again")
+    same(unnamed, headwave.open("again/results.h5"))
+
+
+def test_every_option_of_an_input_stands_in_its_job(program, tmp_path):
+    program("plant", "--out", tmp_path / "planted")
+    words = (tmp_path / "planted" / "vocab.txt").read_text().split()[5:]
+    (tmp_path / "text.txt").write_text(" ".join(np.random.default_rng(1).choice(words, 600)), encoding="utf-16")
+    options = ["--encoding", "UTF-16", "--length", 64, "--no-special-tokens", "--only", "measured_offset"]
+    program("run", "--model", tmp_path / "planted", "--text", tmp_path / "text.txt", *options, "--no-figures", "--out", tmp_path / "t")
+    ours = headwave.run(tmp_path / "planted", text=tmp_path / "text.txt", encoding="UTF-16", length=64, special_tokens=False,
+                        only="measured_offset")
+    theirs = headwave.open(tmp_path / "t" / "results.h5")
+    same(ours, theirs)
+    assert job_of(ours) == {name: of for name, of in job_of(theirs).items() if name not in DRAWING}
+    np.savez(tmp_path / "states.npz", x=np.random.default_rng(1).standard_normal((3, 20, 24)).astype("f4"))
+    options = ["--layer", 1, "--dataset", "x", "--axes", "document,token,width", "--only", "measured_offset"]
+    program("run", "--model", MODELS / "bert-mlm", "--states", tmp_path / "states.npz", *options, "--no-figures", "--out", tmp_path / "s")
+    ours = headwave.run(MODELS / "bert-mlm", states=tmp_path / "states.npz", layer=1, dataset="x", axes="document,token,width", only="measured_offset")
+    theirs = headwave.open(tmp_path / "s" / "results.h5")
+    same(ours, theirs)
+    assert job_of(ours) == {name: of for name, of in job_of(theirs).items() if name not in DRAWING}
+    assert job_of(headwave.run(MODELS / "gpt2", random_tokens=5, documents=2, only="measured_offset"))["random-tokens"] == 5
 
 
 def test_a_text_gives_the_numbers_of_the_program(program, tmp_path):
@@ -120,7 +170,7 @@ def test_what_cannot_be_run_is_refused_in_one_line(tmp_path, ids):
     refused("expected one of text, ids", model=model)
     refused("text and ids given", model=model, ids=ids, text="a")
     refused("ids needs a model", ids=ids)
-    refused("did you mean reach", model=model, ids=ids, raech=3)
+    refused("did you mean 'reach'", model=model, ids=ids, raech=3)
     refused("the option reach is 'far', expected", model=model, ids=ids, reach="far")
     refused("reach", headwave.ShapeError, model=model, ids=ids, reach=-1)
     refused("nothing", headwave.IoError, model=tmp_path / "nothing", ids=ids)

@@ -69,3 +69,25 @@ def test_tensors_of_pytorch_are_taken():
     assert np.abs(maps(attentions) - WANT).max() < 1e-6
     q, k, _ = (torch.from_numpy(of).to(torch.bfloat16) if of.ndim == 4 else of for of in drawn()[0])
     assert headwave.attend(q[0].transpose(0, 1), k[0].transpose(0, 1), k[0].transpose(0, 1)).shape == (2, 20, 8)
+
+
+def test_a_dict_of_dicts_and_a_file_of_h5py_are_taken(tmp_path):
+    layers = {f"layer_{layer}": weights for layer, (_, _, weights) in enumerate(drawn())}
+    assert np.abs(maps({"attentions": layers}) - WANT).max() < 1e-6
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "states.h5", "w") as file:
+        for name, weights in layers.items():
+            file[f"attentions/{name}"] = weights
+        array = file["attentions/layer_0"]
+        assert np.abs(maps(file) - WANT).max() < 1e-6
+    for closed in (file, array):
+        with pytest.raises(headwave.FormatError, match="closed|cannot be read"):
+            maps(closed)
+
+
+def test_an_archive_that_is_closed_is_refused(tmp_path):
+    np.savez(tmp_path / "states.npz", attentions=np.stack([weights for _, _, weights in drawn()]))
+    with np.load(tmp_path / "states.npz") as archive:
+        assert np.abs(maps(archive) - WANT).max() < 1e-6
+    with pytest.raises(headwave.FormatError, match="is its file closed"):
+        maps(archive)

@@ -1,0 +1,96 @@
+"""What a caller gives beside arrays: whole numbers, numbers, paths and names, refused by name where they are none."""
+
+from __future__ import annotations
+
+import operator
+import os
+from typing import Any, Iterable
+
+from .errors import FormatError, ShapeError
+
+
+def whole(value: Any, name: str, least: int = 0, most: int = 2**62) -> int:
+    """A whole number, Python's or numpy's.
+
+    Raises:
+        FormatError: it is none; ShapeError: it is out of its range.
+    """
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise FormatError(f"{name}={_shown(value)}: expected a whole number")
+    try:
+        number = operator.index(value)
+    except TypeError:  # an array of numpy has the method, and is none all the same
+        raise FormatError(f"{name}={_shown(value)}: expected a whole number") from None
+    if not least <= number <= most:
+        raise ShapeError(f"{name}={number}: expected {least} to {most}" if most < 2**62 else f"{name}={number}: expected {least} or more")
+    return number
+
+
+def whole_or_none(value: Any, name: str, least: int = 0) -> int | None:
+    """The same, or None."""
+    return None if value is None else whole(value, name, least)
+
+
+def real(value: Any, name: str, least: float = float("-inf"), most: float = float("inf")) -> float:
+    """A finite number.
+
+    Raises:
+        FormatError: it is none; ShapeError: it is not finite, or out of its range.
+    """
+    try:
+        number = float(value) if not isinstance(value, (str, bytes, bool)) else None
+    except (TypeError, ValueError):
+        number = None
+    if number is None:
+        raise FormatError(f"{name}={_shown(value)}: expected a number")
+    if not (least <= number <= most and abs(number) < float("inf")):
+        raise ShapeError(f"{name}={number}: expected a finite number" + (f", {least:g} to {most:g}" if most < float("inf") else ""))
+    return number
+
+
+def path(value: Any, name: str) -> str:
+    """The path of a file or folder.
+
+    Raises:
+        FormatError: it is none.
+    """
+    try:
+        found = os.fsdecode(value)
+    except TypeError:
+        raise FormatError(f"{name}: {type(value).__name__}; expected a path, as str or pathlib.Path") from None
+    if "\0" in found:
+        raise FormatError(f"{name}: {found!r}; expected a path, which has no NUL in it")
+    return found
+
+
+def text(value: Any, name: str) -> str:
+    """A text that UTF-8 can hold.
+
+    Raises:
+        FormatError: it is none.
+    """
+    if not isinstance(value, str):
+        raise FormatError(f"{name}: {type(value).__name__}; expected a str")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise FormatError(f"{name}: character {error.start} is half of a surrogate pair; expected Unicode text, as "
+                          "text.encode('utf-8', 'replace').decode() makes of it") from None
+    return value
+
+
+def names(value: Any, name: str) -> list[str]:
+    """A list of names; a name alone is a list of one.
+
+    Raises:
+        FormatError: it is none.
+    """
+    listed = [value] if isinstance(value, str) else list(value) if isinstance(value, Iterable) else None
+    if listed is None or not all(isinstance(one, str) for one in listed):
+        raise FormatError(f"{name}={_shown(value)}: expected a list of names")
+    return [text(one, name) for one in listed]
+
+
+def _shown(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 60 and "\n" not in shown else f"{shown[:40].splitlines()[0]}... of type {type(value).__name__}"

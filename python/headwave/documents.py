@@ -1,0 +1,68 @@
+"""Documents for a model of PyTorch: texts cut as the program cuts them, ids as they are, and what tokens are called."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from .arrays import listed_ids
+from .errors import FormatError, ShapeError
+
+
+def texts_of(tokenizer: Any, ids: Sequence[int]) -> tuple[list[str], list[int]]:
+    """The text of tokens, and 1 where one is special; nothing without a tokenizer."""
+    if tokenizer is None:
+        return [], []
+    special = set(tokenizer.all_special_ids)
+    return [str(token) for token in tokenizer.convert_ids_to_tokens(list(ids))], [int(i in special) for i in ids]
+
+
+def documents_of(about: Any, tokenizer: Any, text: Any, ids: Any, documents: int | None, length: int | None,
+                 special_tokens: bool) -> list[list[int]]:
+    """Token ids of every document, cut as the program cuts a text."""
+    if ids is not None:
+        listed = listed_ids(ids)
+        if not isinstance(listed[0], int):
+            if documents is not None and documents > len(listed):
+                raise ShapeError(f"ids: {len(listed)} documents, {documents} were asked for")
+            return _readable(listed[:documents or 100], about)
+        long, opens, closes = listed, [], []
+    else:
+        if not callable(tokenizer):
+            raise FormatError("run: a text needs the tokenizer of the model: run(model, tokenizer, text=...)")
+        long = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+        opens, closes = _around(tokenizer) if special_tokens else ([], [])
+    most = length or min(512, about.longest or 512)
+    room = most - len(opens) - len(closes)
+    if room < 1:
+        raise ShapeError(f"run: documents of {most} tokens leave no room between special tokens; expected a longer length")
+    cut = [long[i:i + room] for i in range(0, len(long) - room + 1, room)]
+    if not cut and length is None and long:
+        cut = [long]
+    if len(cut) < (documents or 1):
+        raise FormatError(f"run: {len(long)} tokens give {len(cut)} documents of {most}, {documents or 1} were asked for")
+    return _readable([opens + one + closes for one in cut[:documents or 100]], about)
+
+
+def _readable(listed: list[list[int]], about: Any) -> list[list[int]]:
+    if not listed or not all(listed):
+        raise ShapeError("run: no documents, or one without tokens; expected a token at least in each")
+    if about.longest and max(map(len, listed)) > about.longest:
+        raise ShapeError(f"run: a document of {max(map(len, listed))} tokens, but the model has {about.longest} positions")
+    return listed
+
+
+def require_known(listed: list[list[int]], module: Any) -> None:
+    """Said before the model runs: PyTorch says only that some index is out of range."""
+    table = module.get_input_embeddings() if hasattr(module, "get_input_embeddings") else None
+    words = getattr(table, "num_embeddings", None) or getattr(getattr(module, "cfg", None), "d_vocab", None)
+    for document, ids in enumerate(listed):
+        wrong = min(ids) if min(ids) < 0 else max(ids)
+        if wrong < 0 or (words and wrong >= words):
+            raise FormatError(f"ids: document {document} holds {wrong}; the model knows the ids from 0" + (f" to {words - 1}" if words else ""))
+
+
+def _around(tokenizer: Any) -> tuple[list[int], list[int]]:
+    """What a tokenizer puts before and behind a text."""
+    bare, dressed = (tokenizer("a", add_special_tokens=with_them)["input_ids"] for with_them in (False, True))
+    before = next(i for i in range(len(dressed)) if dressed[i:i + len(bare)] == bare)
+    return dressed[:before], dressed[before + len(bare):]

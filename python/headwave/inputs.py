@@ -1,0 +1,172 @@
+"""What a job runs over: a model and its documents, opened; and what a job file says of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+from dataclasses import dataclass
+from typing import Any, Mapping, Sequence
+
+from . import _core
+from .arguments import names, path, text, whole, whole_or_none
+from .arrays import as_array, listed_ids, raw
+from .errors import FormatError, IoError, ShapeError
+from .neighbours import named_states
+
+
+@dataclass
+class Input:
+    """What run() was given of a model and documents. Values are checked as it is made.
+
+    Raises:
+        FormatError: a value is of another type; ShapeError: a number is out of its range.
+    """
+
+    model: Any
+    tokenizer: Any
+    kind: str  #: "text", "ids", "states" or "random_tokens"
+    value: Any
+    documents: int | None
+    length: int | None
+    special_tokens: bool
+    encoding: str
+    map: Any
+    heads: int
+    layer: int | None
+    dataset: str
+    axes: str
+    states_map: Any
+    apply_norm: bool
+    interventions: Sequence[str]
+    shuffles: int
+    seed: int
+    threads: int
+
+    def __post_init__(self) -> None:
+        self.documents = whole_or_none(self.documents, "documents", 1)
+        self.length = whole_or_none(self.length, "length", 1)
+        self.heads = whole(self.heads, "heads")
+        self.layer = whole_or_none(self.layer, "layer")
+        self.shuffles = whole(self.shuffles, "shuffles", 1)
+        self.seed = whole(self.seed, "seed", 0, 2**63 - 1)
+        self.threads = whole(self.threads, "threads", 0, 1024)
+        self.interventions = names(self.interventions, "interventions")
+        self.special_tokens, self.apply_norm = bool(self.special_tokens), bool(self.apply_norm)
+        self.encoding, self.dataset, self.axes = (
+            text(getattr(self, name), name) for name in ("encoding", "dataset", "axes"))
+        self.map, self.states_map = (path(of, name) if of else "" for name, of in (("map", self.map), ("states_map", self.states_map)))
+        for name in ("heads", "layer", "dataset", "axes", "states_map", "apply_norm"):
+            given = getattr(self, name)
+            if self.kind != "states" and (given or (name == "layer" and given is not None)):
+                raise FormatError(f"run: {name} says what states are; leave it away with {self.kind}")
+        if self.axes and not self.dataset:
+            raise FormatError("run: axes says what dataset has; give dataset beside it")
+        if self.encoding and self.kind != "text":
+            raise FormatError(f"run: encoding is of a text; leave it away with {self.kind}")
+        if self.kind == "random_tokens":
+            self.value = whole(self.value, "random_tokens", 1, 2**20)
+        if self.model is not None and not self.in_memory:
+            self.model = path(self.model, "model")
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the model is one of PyTorch."""
+        return hasattr(self.model, "state_dict")
+
+    @property
+    def called(self) -> str:
+        """The model for people; nothing where there is none."""
+        return type(self.model).__name__ if self.in_memory else self.model or ""
+
+    def opened(self) -> Any:
+        """The input for C++, part of it changed where interventions say so."""
+        opened = self._of_module() if self.in_memory else self._of_states() if self.kind == "states" else self._of_folder()
+        if self.interventions:
+            opened.intervene(self.interventions, self.seed, self.shuffles, self.threads)
+        return opened
+
+    def as_options(self) -> dict[str, Any]:
+        """What a job file says of it (docs/job-file.md), paths absolute. What is in memory has no name there."""
+        file = self.value if isinstance(self.value, os.PathLike) or (isinstance(self.value, str) and self.kind != "text") else None
+        said = {"model": None if self.in_memory or self.model is None else os.path.abspath(self.model),
+                "map": self.map and os.path.abspath(self.map), "documents": self.documents, "length": self.length,
+                self.kind.replace("_", "-"): self.value if self.kind == "random_tokens" else file and os.path.abspath(os.fsdecode(file)),
+                "no-special-tokens": not self.special_tokens, "encoding": self.encoding, "head-count": self.heads or None,
+                "layer": self.layer, "dataset": self.dataset, "axes": self.axes,
+                "states-map": self.states_map and os.path.abspath(self.states_map), "apply-norm": self.apply_norm,
+                "intervene": self.interventions, "shuffles": self.shuffles}
+        return {name: of for name, of in said.items() if of is not None and of is not False and of != "" and of != []}
+
+    def _of_module(self) -> Any:
+        from .torch_models import module_input  # PyTorch where it is there
+
+        if self.map:
+            raise FormatError("run: map does not go with a model of PyTorch, which says itself what its tensors are")
+        if self.kind == "ids" and isinstance(self.value, (str, os.PathLike)):
+            raise FormatError("run: ids of a model of PyTorch are lists or an array; read the file first")
+        given = {"text": _written(self.value, self.encoding)} if self.kind == "text" else {"ids": self.value}
+        return module_input(self.model, self.tokenizer, documents=self.documents, length=self.length,
+                            special_tokens=self.special_tokens, refused=[] if self.kind in ("text", "ids") else [self.kind],
+                            **{"text": None, "ids": None, **given})
+
+    def _of_states(self) -> Any:
+        if self.length is not None:
+            raise FormatError("run: length does not apply to states: documents are as they were stored")
+        return _core.states_input(_states(self.value), self.model, self.map, self.heads, self.documents, self.layer,
+                                  self.dataset, self.axes, self.states_map, self.apply_norm)
+
+    def _of_folder(self) -> Any:
+        if self.model is None:
+            raise FormatError(f"run: {self.kind} needs a model: its directory, or a model of transformers")
+        if self.kind == "text":
+            return _core.text_input(self.model, self.map, _text(self.value), self.documents, self.length, self.special_tokens,
+                                    self.encoding)
+        if self.kind == "ids":
+            return _core.ids_input(self.model, self.map, ids_place(self.value), self.documents, self.length)
+        return _core.random_input(self.model, self.map, self.value, self.documents, self.special_tokens, self.seed)
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, os.PathLike):
+        return path(value, "text")
+    if not isinstance(value, str):
+        raise FormatError(f"text: {type(value).__name__}; expected a str, or a file as pathlib.Path")
+    if value and "\n" not in value and "\0" not in value and os.path.exists(value):
+        raise FormatError(f"text: '{value}' is the name of a file; give pathlib.Path('{value}') to have it read")
+    return "text", text(value, "text")
+
+
+def _written(value: Any, encoding: str) -> str:
+    """A text for a tokenizer of transformers."""
+    if not isinstance(value, os.PathLike):
+        return _text(value)[1]
+    try:
+        return pathlib.Path(value).read_text(encoding=encoding or "utf-8")
+    except OSError as error:
+        raise IoError(f"{value}: cannot be read: {error.strerror}") from error
+    except (UnicodeDecodeError, LookupError) as error:
+        raise FormatError(f"{value}: {error}; expected UTF-8, or the encoding=... that it is in") from error
+
+
+def ids_place(value: Any) -> Any:
+    """Where ids are: a file, or JSON in memory, which is read as a file would be."""
+    if isinstance(value, (str, os.PathLike)):
+        return path(value, "ids")
+    if isinstance(value, Sequence) and value and isinstance(value[0], Mapping):  # pairs of an encoder-decoder
+        listed = [{name: as_array(of, "ids").tolist() for name, of in pair.items()} for pair in value]
+    else:
+        listed = listed_ids(value)
+    return "ids", json.dumps(listed)
+
+
+def _states(value: Any) -> Any:
+    if isinstance(value, (str, os.PathLike)):
+        return path(value, "states")
+    arrays = []
+    for name, of in named_states(value).items():
+        array = as_array(of, f"states: '{text(name, 'states: a name')}'")
+        if array.size == 0:
+            raise ShapeError(f"states: '{name}' has shape {array.shape}: there is nothing in it")
+        arrays.append(raw(name, array))
+    return arrays
