@@ -26,6 +26,7 @@ command -v mpirun >/dev/null || skip "there is no mpirun here"
 # On one machine, as whoever runs the tests, more processes than processors, and no other machine to be asked.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_plm=isolated OMPI_MCA_hwloc_base_binding_policy=none
+timeout 60 mpirun -n 2 true >"$work/out" 2>&1 || skip "mpirun starts no two processes here: $(grep -v '^[- ]*$' "$work/out" | head -n 1)"
 processes() { count=$1; shift; timeout 300 mpirun -n "$count" "$@" >"$work/out" 2>"$work/err" </dev/null; }
 tables() { "$headwave" -q export "$1/results.h5" --csv "$1/tables" >/dev/null && cat "$1/tables"/*.csv; }
 
