@@ -60,7 +60,7 @@ std::string bytes_of(const std::exception& problem) {
 /// So many blocks that each thread has two documents before the next are asked for.
 Index wanted_blocks(const DocumentPass& pass) {
   const Index documents = pass.blocks().first(1);
-  return std::max<Index>(1, (2 * pass.threads() + documents - 1) / documents);
+  return std::max<Index>(1, (Index{2} * pass.threads() + documents - 1) / documents);
 }
 
 /// The blocks of a job, handed out in order, and joined in order.
@@ -131,7 +131,7 @@ class BlockLine {
 
  private:
   DocumentPass& pass_;
-  const int ranks_;
+  const Index ranks_;
   std::mutex mutex_;
   Index next_, joined_;
   const Index end_;

@@ -152,7 +152,10 @@ void DocumentPass::run(StageReport& report, UnfinishedRun* kept) {
   std::vector<Index> documents(static_cast<std::size_t>(source_.count() - before));
   std::iota(documents.begin(), documents.end(), before);
   go_through(documents, block, [&](Index document) {
-    if (blocks_.ends_with(document)) join(std::move(block));
+    if (blocks_.ends_with(document)) {
+      join(std::move(block));
+      block = new_block();
+    }
     report.reached(document + 1);
     if (kept == nullptr || !kept->is_due()) return;
     kept->keep(document + 1, [&](ByteWriter& bytes) {
