@@ -15,7 +15,9 @@ for command in demo plant run spectrum figures inspect atlas re-aim reproduce qu
   [ "$(wc -l <"$work/lines.txt")" -ge 2 ] || { echo "FAILED: $command --help has no two examples"; failed=1; }
   while read -r line; do
     case $line in *gpt2*) continue ;; esac
-    shorter=$(echo "$line" | sed 's/--documents [0-9]*/--documents 2/; s/--length [0-9]*/--length 16/')
+    # The documents of one block, or of two, where a part of them is asked for.
+    case $line in *--shard*) documents=8 ;; *) documents=2 ;; esac
+    shorter=$(echo "$line" | sed "s/--documents [0-9]*/--documents $documents/; s/--length [0-9]*/--length 16/; s,--shard [0-9/]*,--shard 2/2,")
     case $command in
       demo | run | figures | atlas | re-aim | reproduce) case $line in *--formats*) ;; *) shorter="$shorter --formats svg" ;; esac ;;
     esac
