@@ -215,7 +215,7 @@ cp "$images/rgb.png" "$images/color.jpg" "$work/photos/"
 printf 'Dear reader' >"$work/bad/a.png"
 cp -r "$families/vit" "$work/unprepared"
 rm "$work/unprepared/preprocessor_config.json"
-expect 2 "--images excludes --text" run --model "$families/vit" --images "$work/photos" --text "$work/text.txt" --out "$work/v"
+expect 2 "--text excludes --images" run --model "$families/vit" --images "$work/photos" --text "$work/text.txt" --out "$work/v"
 expect 2 "does not apply to --images" run --model "$families/vit" --images "$work/photos" --length 4 --out "$work/v"
 expect 1 "a.png: expected a PNG or JPEG image, found 'Dear reader'" run --model "$families/vit" --images "$work/bad" --out "$work/v"
 expect 1 "cmyk.jpg: a JPEG of 4 channels (CMYK)" run --model "$families/vit" --images "$images" --out "$work/v"
@@ -223,7 +223,7 @@ expect 1 "the model reads images (vit), no tokens; give --images DIR" run --mode
 expect 1 "the model reads images (vit), no tokens" predict --model "$families/vit" "a text"
 expect 1 "images were given, but a bert reads tokens" run --model "$golden" --images "$work/photos" --out "$work/v"
 expect 1 "preprocessor_config.json: not found" run --model "$work/unprepared" --images "$work/photos" --out "$work/v"
-expect 1 "--only grid_offset: it needs patches on a grid, and this bert reads no images" run --model "$golden" --ids "$work/even.json" --only grid_offset --out "$work/v"
+expect 1 "--only grid_offset: it needs patches on a grid, and this bert reads no images" -q run --model "$golden" --ids "$work/even.json" --only grid_offset --out "$work/v"
 expect 0 "on the grid" run --model "$families/vit" --images "$work/photos" --only grid_offset --formats svg --out "$work/v"
 expect 0 "3 rows of 5, 4 x 4 pixels each, behind 1 opening token" inspect "$families/vit"
 expect 0 "no preprocessor_config.json" inspect "$work/unprepared"
@@ -529,7 +529,7 @@ expect 2 "below 2^63" run --job "$work/job.toml" --seed 9223372036854775808
 for result in r/results.h5 s/0-model.h5 atlas/results.h5; do
   "$headwave" inspect "$work/$result" -a | sed -n '/^\/provenance/,$p' >"$work/provenance"
   for what in '@started *20[0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]Z' '@version *[0-9]' '@command *headwave' '@compiler *[gc]' \
-    '@libraries *Eigen [0-9.]*, FFTW [0-9.]*, HDF5 [0-9.]*, zlib [0-9.]*, ICU [0-9.]*, PCRE2 [0-9.]*, fmt [0-9.]*' '@processor *[^ ]' \
+    '@libraries *Eigen [0-9.]*, FFTW [0-9.]*, HDF5 [0-9.]*, zlib [0-9.]*, ICU [0-9.]*, PCRE2 [0-9.]*, libpng [0-9.]*, libjpeg-turbo [0-9.]*, fmt [0-9.]*' '@processor *[^ ]' \
     '@instruction_set *[^ ]' '@wall_time_s *[0-9]'; do
     grep -q "$what" "$work/provenance" || { echo "FAILED: $result does not say $what"; failed=1; }
   done
