@@ -111,6 +111,30 @@ void average(GridOffsets& found) {
   found.null_deviation = found.null_deviation.cwiseSqrt() / documents;
 }
 
+/// What one head's weights say, of equation (2) and its null.
+/// @param z  normal quantile that the maximum of so many offsets stays below
+void find_offset(GridOffsets& found, Index row, const std::vector<GridLag>& lags, double z) {
+  const GridLags places(found.grid);
+  GridLag best;
+  for (const GridLag& lag : lags)
+    if (found.weight(row, places.place(lag.down, lag.right)) > found.weight(row, places.place(best.down, best.right)))
+      best = lag;
+  const Index at = places.place(best.down, best.right);
+  const double mean = found.null_weight(row, at), skewness = std::max(0.0, found.null_skewness(row, at));
+  found.peak[row] = found.weight(row, at);
+  found.chance[row] = mean;
+  found.threshold[row] = mean + found.null_deviation(row, at) * (z + skewness * (z * z - 1) / 6);
+  // A head that gives every key the same weight from everywhere has a null without spread: nothing rises but rounding.
+  const double rounding = 8 * std::numeric_limits<float>::epsilon() * mean;
+  if (!(found.peak[row] > found.threshold[row] + rounding)) return;
+  const bool ends = ends_at(best.down, found.grid.rows) || ends_at(best.right, found.grid.columns);
+  OffsetStatus& status = found.status[static_cast<std::size_t>(row)];
+  status = best.distance() == 0 ? OffsetStatus::self : ends ? OffsetStatus::edge : OffsetStatus::offset;
+  if (status != OffsetStatus::offset) return;
+  found.down[row] = static_cast<double>(best.down);
+  found.right[row] = static_cast<double>(best.right);
+}
+
 }  // namespace
 
 GridOffsets grid_offsets(GridOffsets sum, const MeasuredOffsetOptions& options) {
@@ -124,30 +148,9 @@ GridOffsets grid_offsets(GridOffsets sum, const MeasuredOffsetOptions& options) 
   for (Vector* numbers : {&found.down, &found.right, &found.peak, &found.threshold, &found.chance})
     *numbers = Vector::Constant(rows, not_defined);
   found.status.assign(static_cast<std::size_t>(rows), OffsetStatus::flat);
-  const GridLags places(found.grid);
   const std::vector<GridLag> lags = searched_lags(found.grid);
   const double z = normal_quantile(options.level / static_cast<double>(lags.size()));
-  for (Index row = 0; row < rows; ++row) {
-    GridLag best;
-    for (const GridLag& lag : lags)
-      if (found.weight(row, places.place(lag.down, lag.right)) > found.weight(row, places.place(best.down, best.right)))
-        best = lag;
-    const Index at = places.place(best.down, best.right);
-    const double mean = found.null_weight(row, at), skewness = std::max(0.0, found.null_skewness(row, at));
-    found.peak[row] = found.weight(row, at);
-    found.chance[row] = mean;
-    found.threshold[row] = mean + found.null_deviation(row, at) * (z + skewness * (z * z - 1) / 6);
-    // A head that gives every key the same weight from everywhere has a null without spread: nothing rises but rounding.
-    const double rounding = 8 * std::numeric_limits<float>::epsilon() * mean;
-    if (!(found.peak[row] > found.threshold[row] + rounding)) continue;
-    OffsetStatus& status = found.status[static_cast<std::size_t>(row)];
-    status = best.distance() == 0                                                             ? OffsetStatus::self
-             : ends_at(best.down, found.grid.rows) || ends_at(best.right, found.grid.columns) ? OffsetStatus::edge
-                                                                                              : OffsetStatus::offset;
-    if (status != OffsetStatus::offset) continue;
-    found.down[row] = static_cast<double>(best.down);
-    found.right[row] = static_cast<double>(best.right);
-  }
+  for (Index row = 0; row < rows; ++row) find_offset(found, row, lags, z);
   return found;
 }
 

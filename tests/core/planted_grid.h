@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "../../core/model/model.h"
@@ -31,72 +30,25 @@ struct PlantedLook {
 /// patches' words.
 class PlantedGrid {
  public:
-  PlantedGrid(Index rows, Index columns, const std::vector<PlantedLook>& looks, double amplitude = 2) {
-    constexpr Index waves = 5, words = 24, d_head = 2 * 2 * waves, d_model = 4 * waves + words + 3;
-    const double angular[waves] = {0.37, 0.81, 1.3, 1.9, 2.6};
+  PlantedGrid(Index rows, Index columns, const std::vector<PlantedLook>& looks, double amplitude = 2)
+      : amplitude_(amplitude) {
     grid_.first = 1;
     grid_.rows = rows;
     grid_.columns = columns;
-    Random random(5);
     Matrix start(d_model, 4 * waves + words + 2);
     start.col(0).setOnes();  // what follows is orthogonal to it: a norm only scales
-    for (double& entry : start.rightCols(start.cols() - 1).reshaped()) entry = random.normal();
-    const Matrix basis = thin_qr(start).q.rightCols(start.cols() - 1);
-    auto kept = std::make_shared<Kept>();
-    kept->positions = Matrix32::Zero(grid_.positions(), d_model);
-    for (Index n = 0; n < grid_.patches(); ++n)
-      for (Index m = 0; m < waves; ++m)
-        for (const auto& [axis, place] : {std::pair{Index{0}, n / columns}, {Index{1}, n % columns}}) {
-          const double phase = angular[m] * static_cast<double>(place);
-          const Index at = 2 * (axis * waves + m);
-          kept->positions.row(n + 1) +=
-              (std::cos(phase) * basis.col(at) + std::sin(phase) * basis.col(at + 1)).transpose().cast<float>();
-        }
+    for (double& entry : start.rightCols(start.cols() - 1).reshaped()) entry = random_.normal();
+    basis_ = thin_qr(start).q.rightCols(start.cols() - 1);
+    kept_ = std::make_shared<Kept>();
+    plant_positions();
     // Words of norm 1; the opening token as long as the others, so that all rows are scaled alike.
-    kept->words = Matrix32(basis.rightCols(words + 1).transpose().cast<float>());
-    kept->words.row(words) *= static_cast<float>(std::sqrt(2.0 * waves + 1));
-    kept->ones = Vector32::Ones(d_model);
+    kept_->words = Matrix32(basis_.rightCols(words + 1).transpose().cast<float>());
+    kept_->words.row(words) *= static_cast<float>(std::sqrt(2.0 * waves + 1));
+    kept_->ones = Vector32::Ones(d_model);
     const auto heads = static_cast<Index>(looks.size());
-    kept->query = kept->key = Matrix32::Zero(heads * d_head, d_model);
-    kept->none = Matrix32::Zero(heads * d_head, d_model);
-    const double scale = static_cast<double>(d_model) / (2.0 * waves + 1);  // of a unit direction, squared, by the norm
-    for (Index head = 0; head < heads; ++head) {
-      const PlantedLook& look = looks[static_cast<std::size_t>(head)];
-      Matrix query = Matrix::Zero(d_head, d_model), key = query;
-      const double gain = std::sqrt(amplitude * std::sqrt(static_cast<double>(d_head)) / scale);
-      for (Index at = 0; at < 2 * waves && !look.anywhere; ++at) {
-        const double angle = angular[at % waves] * (at < waves ? look.down : look.right);
-        const auto cosine = basis.col(2 * at), sine = basis.col(2 * at + 1);
-        query.row(2 * at) = gain * cosine.transpose();
-        query.row(2 * at + 1) = gain * sine.transpose();
-        key.row(2 * at) = gain * (std::cos(angle) * cosine + std::sin(angle) * sine).transpose();
-        key.row(2 * at + 1) = gain * (std::cos(angle) * sine - std::sin(angle) * cosine).transpose();
-      }
-      if (look.anywhere) {
-        Matrix q(d_head, words), k(d_head, words);
-        for (double& entry : q.reshaped()) entry = random.normal() / std::sqrt(scale);
-        for (double& entry : k.reshaped()) entry = random.normal() / std::sqrt(scale);
-        query = q * basis.middleCols(4 * waves, words).transpose();
-        key = k * basis.middleCols(4 * waves, words).transpose();
-      }
-      kept->query.middleRows(head * d_head, d_head) = query.cast<float>();
-      kept->key.middleRows(head * d_head, d_head) = key.cast<float>();
-    }
-    model_.family = "vit";
-    model_.patches = grid_;
-    model_.longest = grid_.positions();
-    BlockSpec& block = model_.stack.block;
-    block.norm_place = NormPlace::pre;
-    block.heads = block.kv_heads = heads;
-    block.d_head = d_head;
-    block.score_scale = 1 / std::sqrt(static_cast<double>(d_head));
-    model_.stack.embedding.words = kept->words;
-    model_.stack.embedding.positions = kept->positions;
-    Block layer;
-    layer.self = {{kept->query, {}}, {kept->key, {}}, {kept->none, {}}, {}};
-    layer.self_norm = {kept->ones, {}, 1e-12F, NormKind::layer};
-    model_.stack.blocks.push_back(layer);
-    model_.storage = kept;
+    kept_->query = kept_->key = kept_->none = Matrix32::Zero(heads * d_head, d_model);
+    for (Index head = 0; head < heads; ++head) plant_head(head, looks[static_cast<std::size_t>(head)]);
+    describe_model(heads);
   }
 
   [[nodiscard]] const Model& model() const { return model_; }
@@ -107,11 +59,11 @@ class PlantedGrid {
     Random random = Random(9).stream(static_cast<std::uint64_t>(number));
     Document document;
     document.name = "image " + std::to_string(number);
-    document.ids = {24};
+    document.ids = {words};
     document.tokens = {"[CLS]"};
     document.special = {1};
     for (Index n = 0; n < grid_.patches(); ++n) {
-      document.ids.push_back(static_cast<std::int32_t>(random.below(24)));
+      document.ids.push_back(static_cast<std::int32_t>(random.below(words)));
       document.tokens.push_back("patch");
       document.special.push_back(0);
     }
@@ -119,11 +71,77 @@ class PlantedGrid {
   }
 
  private:
+  static constexpr Index waves = 5, words = 24, d_head = 4 * waves, d_model = 4 * waves + words + 3;
+  static constexpr double angular[waves] = {0.37, 0.81, 1.3, 1.9, 2.6};  // radians per patch
+  static constexpr double scale = d_model / (2.0 * waves + 1);           // of a unit direction, squared, by the norm
+
   struct Kept {
     Matrix32 positions, words, query, key, none;
     Vector32 ones;
   };
+
+  void plant_positions() {
+    kept_->positions = Matrix32::Zero(grid_.positions(), d_model);
+    for (Index n = 0; n < grid_.patches(); ++n)
+      for (Index wave = 0; wave < 2 * waves; ++wave) {
+        const Index place = wave < waves ? n / grid_.columns : n % grid_.columns;
+        const double phase = angular[wave % waves] * static_cast<double>(place);
+        kept_->positions.row(n + 1) +=
+            (std::cos(phase) * basis_.col(2 * wave) + std::sin(phase) * basis_.col(2 * wave + 1))
+                .transpose()
+                .cast<float>();
+      }
+  }
+
+  void plant_head(Index head, const PlantedLook& look) {
+    Matrix query = Matrix::Zero(d_head, d_model), key = query;
+    const double gain = std::sqrt(amplitude_ * std::sqrt(static_cast<double>(d_head)) / scale);
+    for (Index wave = 0; wave < 2 * waves && !look.anywhere; ++wave) {
+      const double angle = angular[wave % waves] * (wave < waves ? look.down : look.right);
+      const auto cosine = basis_.col(2 * wave), sine = basis_.col(2 * wave + 1);
+      query.row(2 * wave) = gain * cosine.transpose();
+      query.row(2 * wave + 1) = gain * sine.transpose();
+      key.row(2 * wave) = gain * (std::cos(angle) * cosine + std::sin(angle) * sine).transpose();
+      key.row(2 * wave + 1) = gain * (std::cos(angle) * sine - std::sin(angle) * cosine).transpose();
+    }
+    if (look.anywhere) {
+      query = random_reading();
+      key = random_reading();
+    }
+    kept_->query.middleRows(head * d_head, d_head) = query.cast<float>();
+    kept_->key.middleRows(head * d_head, d_head) = key.cast<float>();
+  }
+
+  /// Of the patches' words.
+  Matrix random_reading() {
+    Matrix reading(d_head, words);
+    for (double& entry : reading.reshaped()) entry = random_.normal() / std::sqrt(scale);
+    return reading * basis_.middleCols(4 * waves, words).transpose();
+  }
+
+  void describe_model(Index heads) {
+    model_.family = "vit";
+    model_.patches = grid_;
+    model_.longest = grid_.positions();
+    BlockSpec& block = model_.stack.block;
+    block.norm_place = NormPlace::pre;
+    block.heads = block.kv_heads = heads;
+    block.d_head = d_head;
+    block.score_scale = 1 / std::sqrt(static_cast<double>(d_head));
+    model_.stack.embedding.words = kept_->words;
+    model_.stack.embedding.positions = kept_->positions;
+    Block layer;
+    layer.self = {{kept_->query, {}}, {kept_->key, {}}, {kept_->none, {}}, {}};
+    layer.self_norm = {kept_->ones, {}, 1e-12F, NormKind::layer};
+    model_.stack.blocks.push_back(layer);
+    model_.storage = kept_;
+  }
+
   PatchGrid grid_;
+  double amplitude_;
+  Random random_{5};
+  Matrix basis_;  // (d_model, 4 waves + words + 1) orthonormal
+  std::shared_ptr<Kept> kept_;
   Model model_;
 };
 
