@@ -93,7 +93,7 @@ expect 0 "query-key pairs that offset profiles count (all, without_special or" r
 expect 0 "Follow every head of a model" help run
 expect 0 "Commands:"
 expect 0 "Commands:" help
-expect 2 "give one of --text, --ids, --random-tokens and --states" run --model "$golden" --out "$work/r"
+expect 2 "give one of --text, --ids, --images, --random-tokens and --states" run --model "$golden" --out "$work/r"
 expect 2 "" run --model "$golden" --text "$work/text.txt" --ids "$work/text.txt" --out "$work/r"
 expect 2 "need --model DIR" run --text "$work/text.txt" --out "$work/r"
 expect 1 "$work/missing.txt" run --model "$golden" --ids "$work/missing.txt" --out "$work/r"
@@ -208,6 +208,25 @@ printf '[[5, 6, 7, 5, 6]]\n' >"$work/five.json"
 printf '[[5], [6]]\n' >"$work/single.json"
 printf '[{"source": [5, 6, 7], "target": [5, 6]}]\n' >"$work/pair.json"
 printf '[[5, 6], [7, 99]]\n' >"$work/beyond.json"
+# Images: a folder of them for a model that reads them, and one line for what does not go together.
+images=$2/tests/golden/images
+mkdir "$work/photos" "$work/bad"
+cp "$images/rgb.png" "$images/color.jpg" "$work/photos/"
+printf 'Dear reader' >"$work/bad/a.png"
+cp -r "$families/vit" "$work/unprepared"
+rm "$work/unprepared/preprocessor_config.json"
+expect 2 "--text excludes --images" run --model "$families/vit" --images "$work/photos" --text "$work/text.txt" --out "$work/v"
+expect 2 "does not apply to --images" run --model "$families/vit" --images "$work/photos" --length 4 --out "$work/v"
+expect 1 "a.png: expected a PNG or JPEG image, found 'Dear reader'" run --model "$families/vit" --images "$work/bad" --out "$work/v"
+expect 1 "cmyk.jpg: a JPEG of 4 channels (CMYK)" run --model "$families/vit" --images "$images" --out "$work/v"
+expect 1 "the model reads images (vit), no tokens; give --images DIR" run --model "$families/vit" --ids "$work/ids.json" --out "$work/v"
+expect 1 "the model reads images (vit), no tokens" predict --model "$families/vit" "a text"
+expect 1 "images were given, but a bert reads tokens" run --model "$golden" --images "$work/photos" --out "$work/v"
+expect 1 "preprocessor_config.json: not found" run --model "$work/unprepared" --images "$work/photos" --out "$work/v"
+expect 1 "--only grid_offset: it needs patches on a grid, and this bert reads no images" -q run --model "$golden" --ids "$work/even.json" --only grid_offset --out "$work/v"
+expect 0 "on the grid" run --model "$families/vit" --images "$work/photos" --only grid_offset --formats svg --out "$work/v"
+expect 0 "3 rows of 5, 4 x 4 pixels each, behind 1 opening token" inspect "$families/vit"
+expect 0 "no preprocessor_config.json" inspect "$work/unprepared"
 expect 1 "beyond.json: document 1, token 1 is 99, but the model knows the ids 0 to 59" run --model "$families/gpt2" --ids "$work/beyond.json" --out "$work/m"
 expect 1 "single.json: documents of a single token" run --model "$families/gpt2" --ids "$work/single.json" --out "$work/m"
 expect 1 "five.json: the model is an encoder-decoder (bart)" run --model "$families/bart" --ids "$work/five.json" --out "$work/m"
@@ -510,7 +529,7 @@ expect 2 "below 2^63" run --job "$work/job.toml" --seed 9223372036854775808
 for result in r/results.h5 s/0-model.h5 atlas/results.h5; do
   "$headwave" inspect "$work/$result" -a | sed -n '/^\/provenance/,$p' >"$work/provenance"
   for what in '@started *20[0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]Z' '@version *[0-9]' '@command *headwave' '@compiler *[gc]' \
-    '@libraries *Eigen [0-9.]*, FFTW [0-9.]*, HDF5 [0-9.]*, zlib [0-9.]*, ICU [0-9.]*, PCRE2 [0-9.]*, fmt [0-9.]*' '@processor *[^ ]' \
+    '@libraries *Eigen [0-9.]*, FFTW [0-9.]*, HDF5 [0-9.]*, zlib [0-9.]*, ICU [0-9.]*, PCRE2 [0-9.]*, libpng [0-9.]*, libjpeg-turbo [0-9.]*, fmt [0-9.]*' '@processor *[^ ]' \
     '@instruction_set *[^ ]' '@wall_time_s *[0-9]'; do
     grep -q "$what" "$work/provenance" || { echo "FAILED: $result does not say $what"; failed=1; }
   done

@@ -9,6 +9,9 @@ failed=0
 "$headwave" -q plant --documents 3 --out "$work/minilm" >/dev/null || exit 1
 cp -r "$2/tests/golden/families/bert-mlm" "$work/bert"
 printf '%s\n' '[PAD]' '[UNK]' '[CLS]' '[SEP]' '[MASK]' the cat on mat w1 w2 w3 >"$work/bert/vocab.txt"
+cp -r "$2/tests/golden/families/vit" "$work/vit"
+mkdir "$work/photos"
+cp "$2/tests/golden/images/rgb.png" "$2/tests/golden/images/color.jpg" "$work/photos/"
 awk 'BEGIN { for (i = 0; i < 2000; ++i) printf "w%d ", 1 + i * i % 3; print "badi dadi" }' >"$work/text.txt"
 for command in demo plant run spectrum figures inspect atlas re-aim reproduce query loss predict help; do
   "$headwave" $command --help | sed -n 's/^  headwave //p' >"$work/lines.txt"

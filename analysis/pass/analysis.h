@@ -30,7 +30,10 @@ struct AnalysisInput {
 
   [[nodiscard]] const Stack& stack() const { return model.stack_of(site.kind); }
   /// Whether the model's positions, or that it has none, are known: of states stored without their model they are not.
-  [[nodiscard]] bool knows_positions() const { return first.stored.empty() || !stack().embedding.words.empty(); }
+  [[nodiscard]] bool knows_positions() const {
+    const Embedding& embedding = stack().embedding;
+    return first.stored.empty() || !embedding.words.empty() || !embedding.patches.empty();
+  }
 };
 
 /// What one document gave to one analysis.

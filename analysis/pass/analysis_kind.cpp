@@ -35,6 +35,8 @@ std::string_view text_of(Need need) {
       return "values";
     case Need::rotary:
       return "rotary positions";
+    case Need::grid:
+      return "patches on a grid";
     default:
       return "documents of one length";
   }
@@ -57,8 +59,11 @@ AnalysisSizes analysis_sizes(const Stack& stack, const HeadGrid& grid, const std
 
 bool applies(const AnalysisKind& kind, const Site& site) {
   if (kind.one_sequence && site.kind == AttentionKind::cross) return false;
-  const bool needs_projections = std::find(kind.needs.begin(), kind.needs.end(), Need::projections) != kind.needs.end();
-  if (needs_projections && !site.no_projections.empty()) return false;
+  const auto needs = [&](Need need) {
+    return std::find(kind.needs.begin(), kind.needs.end(), need) != kind.needs.end();
+  };
+  if (needs(Need::projections) && !site.no_projections.empty()) return false;
+  if (needs(Need::grid) && !site.no_grid.empty()) return false;
   return !kind.chain || site.no_chain.empty();
 }
 

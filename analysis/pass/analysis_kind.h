@@ -25,6 +25,7 @@ enum class Need {
   projections,   ///< queries and keys, and the scores that they give
   values,        ///< values and W_O
   rotary,        ///< rotary positions
+  grid,          ///< patches of images on a grid
   equal_length,  ///< documents of one length: of others, the most common one counts
 };
 

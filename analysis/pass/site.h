@@ -17,6 +17,7 @@ struct Site {
   Index documents = 0;         ///< how many there are
   std::string no_chain;        ///< why the wave chain cannot be followed here; empty where it can
   std::string no_projections;  ///< why there are no queries, keys and scores here; empty where there are
+  std::string no_grid;         ///< why tokens stand on no grid here; empty where they do
 
   /// Document i of the job among those of length T, from 0; -1: of another length.
   [[nodiscard]] Index number_of(Index i) const { return numbers[static_cast<std::size_t>(i)]; }

@@ -9,13 +9,13 @@
 #include "../../core/numbers/nearest_name.h"
 
 // One line an analysis. NAME_analysis() stands in the analysis' own header.
-#define HEADWAVE_ANALYSES(analysis)                                                                                  \
-  analysis(measured_offset) analysis(head_cluster) analysis(attention_map) analysis(head_types) analysis(value_use)  \
-      analysis(position_spectrum) analysis(position_components) analysis(position_atlas) analysis(state_moments)     \
-          analysis(position_correlation) analysis(position_split) analysis(qk_svd) analysis(cross_covariance)        \
-              analysis(score_cluster) analysis(wave_spectra) analysis(periodic_columns) analysis(redefined)          \
-                  analysis(phase_rotation) analysis(delay_spectrum) analysis(head_account) analysis(offset_by_query) \
-                      analysis(rotary_wave) analysis(offset_agreement)
+#define HEADWAVE_ANALYSES(analysis)                                                                                   \
+  analysis(measured_offset) analysis(head_cluster) analysis(attention_map) analysis(grid_offset) analysis(head_types) \
+      analysis(value_use) analysis(position_spectrum) analysis(position_components) analysis(position_atlas)          \
+          analysis(state_moments) analysis(position_correlation) analysis(position_split) analysis(qk_svd)            \
+              analysis(cross_covariance) analysis(score_cluster) analysis(wave_spectra) analysis(periodic_columns)    \
+                  analysis(redefined) analysis(phase_rotation) analysis(delay_spectrum) analysis(head_account)        \
+                      analysis(offset_by_query) analysis(rotary_wave) analysis(offset_agreement)
 
 namespace headwave {
 

@@ -15,8 +15,8 @@ namespace headwave {
 
 namespace {
 
-constexpr Index block = 64;   // points at one end of the distances held at once
-constexpr Index piece = 256;  // and at the other
+constexpr Index at_once = 64;  // points at one end of the distances held at once
+constexpr Index piece = 256;   // and at the other
 
 // sum C(m, 2) over the lengths m of runs of equal items.
 template <class Item>
@@ -160,9 +160,9 @@ Vector silhouettes(MatrixView points, std::span<const std::vector<Index>> labeli
   const Matrix members = membership(mine, count);
 
   Matrix values(static_cast<Index>(mine.size()), count);
-  parallel_for((count + block - 1) / block, options.threads, [&](Index part) {
-    const Index first = part * block;
-    const Index rows = std::min(block, count - first);
+  parallel_for((count + at_once - 1) / at_once, options.threads, [&](Index part) {
+    const Index first = part * at_once;
+    const Index rows = std::min(at_once, count - first);
     const Matrix summed = summed_distances(columns, members, first, rows);
     for (std::size_t l = 0; l < mine.size(); ++l)
       for (Index i = 0; i < rows; ++i)

@@ -10,6 +10,7 @@
 #include "../../data/models/model_directory.h"
 #include "../../data/sources/typed_document.h"
 #include "../../data/tokens/tokenizer.h"
+#include "../../job/inputs/job_input.h"
 #include "../../reports/drawing/terminal_table.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../options/help.h"
@@ -71,6 +72,7 @@ void print_tables(const std::vector<Guess>& guesses, const Tokenizer& tokenizer)
 int predict(const PredictOptions& options) {
   require_typed_text(options.text);
   const Model model = open_model({options.model, options.map});
+  require_words(model, options.model.string());
   const std::unique_ptr<Tokenizer> tokenizer = open_tokenizer(options.model);
   if (model.decoder)
     throw ShapeError(

@@ -9,6 +9,7 @@
 #include "../../data/models/model_directory.h"
 #include "../../data/sources/typed_document.h"
 #include "../../data/tokens/tokenizer.h"
+#include "../../job/inputs/job_input.h"
 #include "../../reports/drawing/terminal_table.h"
 #include "../options/help.h"
 #include "../options/run_input.h"
@@ -31,6 +32,7 @@ struct QueryOptions {
 int query(const QueryOptions& options) {
   require_typed_text(options.text);
   const Model model = open_model({options.model, options.map});
+  require_words(model, options.model.string());
   const std::unique_ptr<Tokenizer> tokenizer = open_tokenizer(options.model);
   const HeadName head = parse_head_name(options.head);
   const Document document = typed_document(options.text, *tokenizer, model.stack.block.causal);

@@ -193,7 +193,7 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
 void add_run(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command =
-      program.add_subcommand("run", "follow every head of a model over text, token ids or stored states");
+      program.add_subcommand("run", "follow every head of a model over text, token ids, images or stored states");
   const SourceOptions source = add_whole_run_options(*command, *options);
   command
       ->add_flag("--dry-run", options->dry_run,
@@ -215,19 +215,22 @@ void add_run(CLI::App& program, Command& chosen) {
                    "TOML file of options by their long names, documents = 50; options on the line count more")
       ->type_name("FILE")
       ->configurable(false);
-  add_examples(*command,
-               {{"run --model minilm --text text.txt --documents 100 --length 512 --out result",
-                 "every analysis of every head, over 100 documents of a text; result/report.html shows it all"},
-                {"run --model minilm --text text.txt --documents 100 --length 512 --dry-run",
-                 "what time, memory and disk that would take"},
-                {"run --model minilm --text text.txt --documents 100 --length 512 --out result --resume",
-                 "the first again, after it was interrupted: it goes on behind the last document"},
-                {"run --model minilm --text text.txt --documents 100 --length 512 --shard 3/16 --out part-03",
-                 "one part of sixteen, on one machine of several; see `headwave merge`"},
-                {"run --model minilm --random-tokens 50 --only head_types,measured_offset --out induction",
-                 "which heads copy: random tokens, twice, and two of the analyses"},
-                {"run --model minilm --text text.txt --documents 20 --intervene re-aim=L0H2:+2 --out re-aimed",
-                 "the same with part of the model changed"}});
+  add_examples(
+      *command,
+      {{"run --model minilm --text text.txt --documents 100 --length 512 --out result",
+        "every analysis of every head, over 100 documents of a text; result/report.html shows it all"},
+       {"run --model minilm --text text.txt --documents 100 --length 512 --dry-run",
+        "what time, memory and disk that would take"},
+       {"run --model minilm --text text.txt --documents 100 --length 512 --out result --resume",
+        "the first again, after it was interrupted: it goes on behind the last document"},
+       {"run --model minilm --text text.txt --documents 100 --length 512 --shard 3/16 --out part-03",
+        "one part of sixteen, on one machine of several; see `headwave merge`"},
+       {"run --model minilm --random-tokens 50 --only head_types,measured_offset --out induction",
+        "which heads copy: random tokens, twice, and two of the analyses"},
+       {"run --model vit --images photos --out seen",
+        "an image model over the PNG and JPEG files of a folder; offsets are rows and columns of patches, too"},
+       {"run --model minilm --text text.txt --documents 20 --intervene re-aim=L0H2:+2 --out re-aimed",
+        "the same with part of the model changed"}});
   command->final_callback([=, &chosen] {
     if (!options->job_file.empty()) read_job_file(*command, options->job_file);
     require_usage(source, options->input);

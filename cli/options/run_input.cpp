@@ -34,6 +34,12 @@ std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& o
                                   documents == 1 ? "one document" : fmt::format("{} documents", documents),
                                   given.text->empty() && documents > 1 ? "up to " : "",
                                   std::get<std::int64_t>(provenance.at("length")), usual_documents));
+  if (const auto found = provenance.find("source_files_left_out"); found != provenance.end())
+    remarks.push_back(fmt::format("{}: {} that {} not end in .png, .jpg or .jpeg left out", options.images.string(),
+                                  std::get<std::int64_t>(found->second) == 1
+                                      ? "a file"
+                                      : fmt::format("{} files", std::get<std::int64_t>(found->second)),
+                                  std::get<std::int64_t>(found->second) == 1 ? "does" : "do"));
   if (const auto found = provenance.find("replaced_characters"); found != provenance.end())
     if (const double share = std::get<double>(found->second); share > 0)
       remarks.push_back(fmt::format("{}: {:.2g} % of the characters could not be decoded as {} and became U+FFFD", name,
@@ -104,6 +110,11 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
                   .add_option("--ids", options.ids,
                               "token ids instead of text: JSON, or one document per line; -: standard input")
                   ->type_name("FILE");
+  added.images = command
+                     .add_option("--images", options.images,
+                                 "PNG and JPEG files of a folder, for a model that reads images: each is a document, "
+                                 "made ready as the model's preprocessor_config.json says")
+                     ->type_name("DIR");
   added.states =
       without.states.empty() ? add_states(command, options) : refused_option(command, "--states", without.states);
   added.random = command
@@ -114,6 +125,7 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
   added.text->excludes(added.ids)->excludes(added.states)->excludes(added.random);
   added.random->excludes(added.ids)->excludes(added.states);
   added.ids->excludes(added.states);
+  for (CLI::Option* other : {added.text, added.ids, added.states, added.random}) added.images->excludes(other);
   added.documents = command
                         .add_option("--documents", options.packing.documents,
                                     "how many documents; else as many as there are, up to 100")
@@ -139,10 +151,11 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
   const auto refuse = [](const CLI::Option* option, const char* why) {
     if (!option->empty()) throw CLI::ValidationError(option->get_name(), why);
   };
-  if (given.text->empty() && given.ids->empty() && given.states->empty() && given.random->empty())
+  if (given.text->empty() && given.ids->empty() && given.images->empty() && given.states->empty() &&
+      given.random->empty())
     throw CLI::ValidationError(given.states->get_group().empty()
-                                   ? "give one of --text, --ids and --random-tokens"
-                                   : "give one of --text, --ids, --random-tokens and --states");
+                                   ? "give one of --text, --ids, --images and --random-tokens"
+                                   : "give one of --text, --ids, --images, --random-tokens and --states");
   if (given.text->empty()) refuse(given.encoding, "applies to --text only");
   // A stored job names it where it has no effect: 1, as it is without being given.
   if (options.intervening.shuffles > 1 && std::find(options.interventions.begin(), options.interventions.end(),
@@ -150,10 +163,15 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
     refuse(given.shuffles, "applies to --intervene shuffled-words");
   if (given.model->empty()) refuse(given.map, "says what the tensors of --model are; give that too");
   if (given.states->empty()) {
-    if (given.model->empty()) throw CLI::ValidationError("--text, --ids and --random-tokens need --model DIR");
+    if (given.model->empty())
+      throw CLI::ValidationError("--text, --ids, --images and --random-tokens need --model DIR");
     refuse(given.stored.head_count, "applies to --states only; the model says how many heads there are");
     for (const CLI::Option* option : given.stored.where()) refuse(option, "applies to --states only");
     if (!given.ids->empty()) refuse(given.no_special_tokens, "does not apply to --ids: nothing is put around them");
+    if (!given.images->empty()) {
+      refuse(given.length, "does not apply to --images: the model says how many patches an image has");
+      refuse(given.no_special_tokens, "does not apply to --images: what opens a document is the model's");
+    }
     if (!given.random->empty())
       refuse(given.length, "does not apply to --random-tokens, which says how many there are");
     return;
@@ -180,6 +198,8 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
       return random_input(place,
                           {options.packing.documents.value_or(usual_documents), options.random_tokens, 2, -1, seed},
                           options.packing.special_tokens);
+    if (!given.images->empty())
+      return images_input(place, options.images, options.packing.documents.value_or(usual_documents));
     if (!given.ids->empty()) return ids_input(place, options.ids, options.packing);
     options.stored.states.documents = options.packing.documents.value_or(0);
     return given.model->empty() ? states_input(options.states, stored_of(options.stored))
@@ -192,9 +212,10 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
                                                          "document {} has {} tokens",
                                                          input_name(options.ids), i, input.source->length(i)));
   if (given.random->empty())
-    require_two_tokens(input, input_name(!given.text->empty()  ? options.text
-                                         : !given.ids->empty() ? options.ids
-                                                               : options.states));
+    require_two_tokens(input, input_name(!given.text->empty()     ? options.text
+                                         : !given.ids->empty()    ? options.ids
+                                         : !given.images->empty() ? options.images
+                                                                  : options.states));
   const std::vector<std::string> remarks = remarks_on(input, options, given);
   if (!options.interventions.empty()) progress_at("changing the model");
   options.intervening.seed = seed;

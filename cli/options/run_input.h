@@ -13,7 +13,7 @@ namespace headwave::cli {
 
 /// Where a model and its documents come from, and what is done to them.
 struct InputOptions {
-  std::filesystem::path model, map, text, ids, states;
+  std::filesystem::path model, map, text, ids, images, states;
   PackingOptions packing;
   StoredOptions stored;
   Index random_tokens = 0;  ///< period of repeated random tokens; 0: none
@@ -23,7 +23,7 @@ struct InputOptions {
 
 /// The options whose meaning depends on where documents come from.
 struct SourceOptions {
-  CLI::Option *model, *map, *text, *encoding, *ids, *states, *random, *documents, *length, *no_special_tokens,
+  CLI::Option *model, *map, *text, *encoding, *ids, *images, *states, *random, *documents, *length, *no_special_tokens,
       *shuffles;
   StoredOptionsGiven stored;
 };
@@ -33,7 +33,7 @@ struct InputWithout {
   std::string states, interventions, shuffles;
 };
 
-/// Adds --model, --map, --text, --ids, --states, --random-tokens, --intervene and what belongs to them. Those that the
+/// Adds --model, --map, --text, --ids, --images, --states, --random-tokens, --intervene and what belongs to them. Those that the
 /// command has not are refused with the reason, and stand in the result as options that are never given.
 SourceOptions add_input_options(CLI::App& command, InputOptions& options, const InputWithout& without = {});
 

@@ -38,9 +38,10 @@ struct StoredLayer {
 
 /// Tokens one after another.
 struct TokenSequence {
-  std::vector<std::int32_t> ids;      ///< (T) token ids; empty where only states were stored
+  std::vector<std::int32_t> ids;      ///< (T) token ids, -1 - n of patch n; empty where only states were stored
   std::vector<std::string> tokens;    ///< (T) the text each token stands for; may be empty
   std::vector<std::uint8_t> special;  ///< (T) 1 where the token is [CLS], [SEP], <s> and the like; may be empty
+  Matrix32 patches = {};              ///< (patches, numbers of a patch) the pixels of an image; of words empty
 
   /// Whether token i is a special one; false where nothing is known.
   [[nodiscard]] bool is_special(Index i) const { return !special.empty() && special[static_cast<std::size_t>(i)] != 0; }

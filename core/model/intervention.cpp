@@ -133,6 +133,11 @@ Model positions_only(const Model& model) {
           fmt::format("positions_only: this {} knows nothing of positions; nothing would be left", model.family));
     MatrixView32& words = stack.embedding.words;
     words = zero_rows(changed.kept(Vector32(Vector32::Zero(words.cols()))), words.rows());
+    Linear& patches = stack.embedding.patches;
+    if (patches.empty()) return;
+    patches.weight = zero_rows(changed.kept(Vector32(Vector32::Zero(patches.d_in()))), patches.weight.rows());
+    patches.bias = changed.kept(Vector32(Vector32::Zero(patches.d_out())));
+    stack.embedding.opening = zero_rows(patches.bias, stack.embedding.opening.rows());
   });
   return changed.taken();
 }

@@ -9,6 +9,7 @@
 #include "../attention/document.h"
 #include "../attention/position_term.h"
 #include "../numbers/matrix.h"
+#include "patch_grid.h"
 
 namespace headwave {
 
@@ -18,14 +19,16 @@ class RotaryTerm;
 constexpr Index most_layers = 1024;
 
 /// What tokens become before the first block: projection of norm(scale * word + position + token type 0), each where it
-/// exists.
+/// exists. A model of images has no words: a patch stands for one as a linear map of its pixels.
 struct Embedding {
-  MatrixView32 words;        ///< (vocabulary, d_embedding)  d_model wide where there is no projection
-  float word_scale = 1;      ///< sqrt(d_model) in the original Transformer
-  MatrixView32 positions;    ///< (longest document, d_embedding) row n is added to token n; empty: no position table
-  MatrixView32 token_types;  ///< (types, d_embedding); or empty
-  Norm norm;                 ///< or empty
-  Linear projection = {};    ///< to d_model: of factorised embeddings (ALBERT, ELECTRA); or empty
+  MatrixView32 words;         ///< (vocabulary, d_embedding)  d_model wide where there is no projection
+  float word_scale = 1;       ///< sqrt(d_model) in the original Transformer
+  MatrixView32 positions;     ///< (longest document, d_embedding) row n is added to token n; empty: no position table
+  MatrixView32 token_types;   ///< (types, d_embedding); or empty
+  Norm norm;                  ///< or empty
+  Linear projection = {};     ///< to d_model: of factorised embeddings (ALBERT, ELECTRA); or empty
+  Linear patches = {};        ///< of images: a patch's pixels to d_model; or empty
+  MatrixView32 opening = {};  ///< of images: (first, d_model) the tokens before the patches, by id; or empty
 };
 
 /// The layers of a stack that look elsewhere than the rest: local ones among global ones, or those that nothing turns.
@@ -57,6 +60,7 @@ struct Stack {
   /// Width of the residual stream.
   [[nodiscard]] Index d_model() const {
     if (!embedding.projection.empty()) return embedding.projection.d_out();
+    if (!embedding.patches.empty()) return embedding.patches.d_out();
     if (!embedding.words.empty() || blocks.empty()) return embedding.words.cols();
     return blocks.back().self.query.d_in();
   }
@@ -78,7 +82,9 @@ struct Model {
   Stack stack;                   ///< the encoder, or the decoder of a decoder-only model
   std::optional<Stack> decoder;  ///< of an encoder-decoder
   PredictionHead head;
-  Index longest = 0;                    ///< longest document the positions allow, in tokens; 0: any
+  PatchGrid patches;            ///< of a model of images; or empty
+  std::vector<Linear> classes;  ///< (labels, d_model) of an image classifier, one for each opening token that is read
+  Index longest = 0;            ///< longest document the positions allow, in tokens; 0: any
   std::shared_ptr<const void> storage;  ///< keeps the memory behind the views alive
 
   /// The kinds of attention that happen in it, in order: one, or self, causal and cross in an encoder-decoder.

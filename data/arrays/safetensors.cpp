@@ -158,9 +158,19 @@ const TensorInfo& Checkpoint::info(const std::string& name) const {
   return *place(name).info;
 }
 
+namespace {
+
+/// A shape without the axes of one entry that stand before more than so many others.
+std::vector<Index> without_ones(std::vector<Index> shape, std::size_t axes) {
+  while (shape.size() > axes && axes > 1 && shape.front() == 1) shape.erase(shape.begin());
+  return shape;
+}
+
+}  // namespace
+
 const float* Checkpoint::values(const std::string& name, const std::vector<Index>& shape) const {
   const auto& [bytes, tensor, file] = place(name);
-  if (tensor->shape != shape)
+  if (without_ones(tensor->shape, shape.size()) != shape)
     throw FormatError(
         fmt::format("{}: tensor '{}' has shape {}, expected {}: config.json (or the map) and the weights do not "
                     "belong together",
@@ -181,6 +191,12 @@ const float* Checkpoint::values(const std::string& name, const std::vector<Index
 
 MatrixView32 Checkpoint::matrix(const std::string& name, Index rows, Index cols) const {
   return {values(name, {rows, cols}), rows, cols};
+}
+
+MatrixView32 Checkpoint::matrix(const std::string& name, const std::vector<Index>& shape) const {
+  const float* first = values(name, shape);
+  const Index rows = shape.front();
+  return {first, rows, info(name).size() / rows};
 }
 
 VectorView32 Checkpoint::vector(const std::string& name, Index size) const {

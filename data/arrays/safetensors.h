@@ -55,10 +55,12 @@ class Checkpoint {
   /// @throws FormatError naming the tensor that is missing
   [[nodiscard]] const TensorInfo& info(const std::string& name) const;
 
-  /// A tensor as a matrix, good while this object lives.
+  /// A tensor as a matrix, good while this object lives. Axes of one entry may stand before the others: (1, rows, cols).
   /// @returns (rows, cols)
   /// @throws FormatError if the tensor is missing, has another shape or holds no real numbers
   [[nodiscard]] MatrixView32 matrix(const std::string& name, Index rows, Index cols) const;
+  /// The same of a tensor of this shape, whose rows are its first axis.
+  [[nodiscard]] MatrixView32 matrix(const std::string& name, const std::vector<Index>& shape) const;
   /// @returns (size)
   /// @throws FormatError as above
   [[nodiscard]] VectorView32 vector(const std::string& name, Index size) const;

@@ -97,15 +97,25 @@ void add_model(Listing& listing, const ModelPlace& place) {
   listing.facts["d_head"] = whole(stack.block.d_head);
   listing.facts["d_model"] = whole(stack.d_model);
   listing.facts["d_feed_forward"] = whole(stack.d_feed_forward);
-  listing.facts["vocabulary"] = whole(stack.vocabulary);
+  if (stack.image.empty()) {
+    listing.facts["vocabulary"] = whole(stack.vocabulary);
+  } else {
+    const PatchGrid& grid = stack.image.grid;
+    listing.facts["image"] =
+        fmt::format("{} x {} pixels (height x width)", grid.rows * grid.height, grid.columns * grid.width);
+    listing.facts["patches"] =
+        fmt::format("{} rows of {}, {} x {} pixels each, behind {} opening token{}", grid.rows, grid.columns,
+                    grid.height, grid.width, grid.first, grid.first == 1 ? "" : "s");
+  }
   if (check.map.longest > 0) listing.facts["positions"] = whole(check.map.longest);
   listing.facts["position_kind"] = std::string(words_of(stack.positions.kind));
   listing.facts["attention"] = std::string(check.map.decoder    ? "self, causal, cross"
                                            : stack.block.causal ? "causal"
                                                                 : "self");
   listing.facts["norms"] = std::string(stack.block.norm_place == NormPlace::post ? "post-norm" : "pre-norm");
-  listing.facts["predicts"] =
-      std::string(check.map.prediction.words.empty() ? "nothing: no prediction head" : "tokens");
+  listing.facts["predicts"] = std::string(!check.map.classifiers.empty()       ? "classes of images"
+                                          : check.map.prediction.words.empty() ? "nothing: no prediction head"
+                                                                               : "tokens");
   if (check.proposed)
     listing.notes.push_back(check.map.reason + "; `headwave inspect --map` prints that map, to be given with --map");
   add_notes(listing, check.problems, "like these");
@@ -133,7 +143,12 @@ void add_tokenizer(Listing& listing, const fs::path& folder) {
         "spiece.model", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"})
     if (std::error_code ignored; fs::is_regular_file(folder / name, ignored))
       found += (found.empty() ? "" : ", ") + std::string(name);
-  if (found.empty())
+  std::error_code ignored;
+  const bool prepares = fs::is_regular_file(folder / "preprocessor_config.json", ignored);
+  if (prepares) listing.facts["preprocessor"] = std::string("preprocessor_config.json");
+  if (listing.facts.contains("patches")) {
+    if (!prepares) listing.notes.emplace_back("no preprocessor_config.json: how images are made ready is not known");
+  } else if (found.empty())
     listing.notes.emplace_back("no tokenizer files: texts cannot be read, token ids can");
   else
     listing.facts["tokenizer_files"] = found;

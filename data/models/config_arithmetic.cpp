@@ -15,8 +15,8 @@ bool is_harmless(std::string_view key) {
       // what the file is, and who wrote it
       "_name_or_path", "_attn_implementation", "_attn_implementation_autoset", "_commit_hash", "architectures",
       "auto_map", "custom_pipelines", "dtype", "finetuning_task", "id2label", "label2id", "language", "model_type",
-      "name_or_path", "num_labels", "problem_type", "task_specific_params", "tokenizer_class", "torch_dtype",
-      "transformers_version", "use_bfloat16", "vocab_size_or_config_json_file",
+      "name_or_path", "num_labels", "pooler_act", "pooler_output_size", "problem_type", "task_specific_params",
+      "tokenizer_class", "torch_dtype", "transformers_version", "use_bfloat16", "vocab_size_or_config_json_file",
       // how it is trained
       "embd_pdrop", "gradient_checkpointing", "initializer_factor", "initializer_range", "label_smoothing", "layerdrop",
       "output_attentions", "output_hidden_states", "output_past", "pretraining_tp", "resid_pdrop", "return_dict",
@@ -102,6 +102,7 @@ std::string silent_arithmetic(const std::string& model_type) {
       {"mbart", norms_first},
       {"pegasus", norms_first},
       {"vaultgemma", offset_norms},
+      {"vit_mae", "it hides most patches of an image at random"},
   };
   const auto found = known.find(model_type);
   return found == known.end() ? "" : found->second;

@@ -91,6 +91,31 @@ ModelConfig ModelConfig::object(const char* key) const {
   return inner;
 }
 
+std::pair<Index, Index> ModelConfig::sides(const char* key, Index otherwise) const {
+  if (!has(key)) return {otherwise, otherwise};
+  const json& value = value_.at(key);
+  if (value.is_object()) {
+    const ModelConfig both = object(key);
+    return {both.size("height"), both.size("width")};
+  }
+  if (!value.is_array()) return {size(key), size(key)};
+  if (value.size() != 2) fail(fmt::format("'{}' is {}, expected height and width", key, shown_value(value)));
+  const json named{{"height", value[0]}, {"width", value[1]}};
+  const ModelConfig both(named, fmt::format("{}: {}", place_, key));
+  return {both.size("height"), both.size("width")};
+}
+
+std::vector<double> ModelConfig::numbers(const char* key) const {
+  const auto refuse = [&] { fail(fmt::format("'{}' is missing, or no list of numbers", key)); };
+  if (!has(key) || !value_.at(key).is_array()) refuse();
+  std::vector<double> numbers;
+  for (const json& entry : value_.at(key)) {
+    if (!entry.is_number() || !std::isfinite(entry.get<double>())) refuse();
+    numbers.push_back(entry.get<double>());
+  }
+  return numbers;
+}
+
 std::vector<std::string> ModelConfig::by_layer(const char* key, Index count) const {
   const auto refuse = [&] {
     fail(fmt::format("'{}' is missing, or no list with a word for each of {} layers", key, count));
@@ -163,7 +188,7 @@ std::string ModelConfig::family() const {
       value_.at("architectures").front().is_string()) {
     auto name = value_.at("architectures").front().get<std::string>();
     // Class names begin with the family's; the longer ones first, since "Roberta" ends XLMRoberta's.
-    constexpr std::array<std::pair<const char*, const char*>, 30> families{{{"XLMRoberta", "xlm-roberta"},
+    constexpr std::array<std::pair<const char*, const char*>, 33> families{{{"XLMRoberta", "xlm-roberta"},
                                                                             {"ModernBert", "modernbert"},
                                                                             {"Electra", "electra"},
                                                                             {"Albert", "albert"},
@@ -192,7 +217,10 @@ std::string ModelConfig::family() const {
                                                                             {"MT5", "mt5"},
                                                                             {"Bloom", "bloom"},
                                                                             {"Bart", "bart"},
-                                                                            {"Marian", "marian"}}};
+                                                                            {"Marian", "marian"},
+                                                                            {"ViTForImage", "vit"},
+                                                                            {"ViTModel", "vit"},
+                                                                            {"DeiT", "deit"}}};
     for (const auto& [begins, family] : families)
       if (name.starts_with(begins)) return family;
     return name;

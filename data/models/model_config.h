@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -47,6 +48,11 @@ class ModelConfig {
   [[nodiscard]] std::string text_or(const char* key, const std::string& otherwise) const;
   [[nodiscard]] bool flag_or(const char* key, bool otherwise) const;
   [[nodiscard]] ModelConfig object(const char* key) const;  ///< @throws FormatError also if it is absent
+  /// Height and width: one number for both, a list of two, or an object with `height` and `width`.
+  [[nodiscard]] std::pair<Index, Index> sides(const char* key, Index otherwise) const;
+  /// A list of finite numbers.
+  /// @throws FormatError also if it is absent
+  [[nodiscard]] std::vector<double> numbers(const char* key) const;
   /// A word for each of `count` layers, or 0 and 1 as words; GPT-Neo's [[["global", "local"], 12], ...] spelled out.
   /// @throws FormatError also if it is absent, or has fewer
   [[nodiscard]] std::vector<std::string> by_layer(const char* key, Index count) const;

@@ -43,7 +43,9 @@ const std::map<std::string, Describe>& families() {
                                                    {"electra", bert_map},
                                                    {"albert", albert_map},
                                                    {"modernbert", modernbert_map},
-                                                   {"distilbert", distilbert_map}};
+                                                   {"distilbert", distilbert_map},
+                                                   {"vit", vit_map},
+                                                   {"deit", vit_map}};
   return all;
 }
 

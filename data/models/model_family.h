@@ -23,11 +23,12 @@ ModelMap family_map(const ModelConfig& config, const HasTensor& has);
 std::vector<std::string> known_families();
 
 /// One description each. BERT also stands for RoBERTa, XLM-R, CamemBERT and ELECTRA; Llama for Mistral, Qwen2 and 3, Gemma
-/// 1 to 3, Phi-3, OLMo-2, Granite and SmolLM3; BART for Marian.
+/// 1 to 3, Phi-3, OLMo-2, Granite and SmolLM3; BART for Marian; ViT for DeiT.
 ModelMap bert_map(const ModelConfig& config, const HasTensor& has);
 ModelMap distilbert_map(const ModelConfig& config, const HasTensor& has);
 ModelMap albert_map(const ModelConfig& config, const HasTensor& has);
 ModelMap modernbert_map(const ModelConfig& config, const HasTensor& has);
+ModelMap vit_map(const ModelConfig& config, const HasTensor& has);
 ModelMap openai_gpt_map(const ModelConfig& config, const HasTensor& has);
 ModelMap gpt_neo_map(const ModelConfig& config, const HasTensor& has);
 ModelMap gptj_map(const ModelConfig& config, const HasTensor& has);

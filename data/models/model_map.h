@@ -51,6 +51,15 @@ struct OthersMap {
   PositionMap positions;  ///< none or rotary, turning as many channels as the stack's
 };
 
+/// Images in the place of words: their patches through a linear map, behind tokens that are always the same.
+struct ImageMap {
+  PatchGrid grid;                    ///< `first` is the number of opening tokens
+  TensorNames projection;            ///< (d_model, channels, height, width)
+  std::vector<std::string> opening;  ///< tensors of d_model numbers, in order
+
+  [[nodiscard]] bool empty() const { return projection.empty(); }
+};
+
 /// One stack: its sizes, its options, and where its parts are.
 struct StackMap {
   BlockSpec block;
@@ -63,7 +72,8 @@ struct StackMap {
   float norm_offset = 0;  ///< what is added to every norm's stored scale: 1 in Gemma
   bool in_out = false;    ///< linear weights are (in, out), as in GPT-2; otherwise (out, in)
 
-  std::string words;
+  std::string words;  ///< empty: it reads images
+  ImageMap image;
   float word_scale = 1;
   Index d_embedding = 0;  ///< width of words, positions and token types where they are projected to d_model; else 0
   TensorNames embedding_projection;
@@ -106,7 +116,9 @@ struct ModelMap {
   StackMap stack;      ///< the encoder, or the decoder of a decoder-only model
   std::optional<StackMap> decoder;
   PredictionMap prediction;
-  Index longest = 0;                 ///< longest document the positions allow, in tokens; 0: any
+  std::vector<std::string>
+      classifiers;    ///< of images: tensors NAME.weight (labels, d_model), NAME.bias; see Model::classes
+  Index longest = 0;  ///< longest document the positions allow, in tokens; 0: any
   std::vector<std::string> ignored;  ///< tensors that say nothing new: masks, position numbers; "*" stands for anything
 };
 

@@ -8,12 +8,21 @@
 
 namespace headwave {
 
+namespace {
+
+constexpr Index most_side = 65536;  // of an image: products of three still fit an Index
+
+}  // namespace
+
 StackMap completed(StackMap stack, const std::string& place) {
   const auto require = [&](bool good, const char* what) {
     if (!good) throw FormatError(fmt::format("{}: {}; docs/model-map.md explains the keys", place, what));
   };
   BlockSpec& block = stack.block;
-  require(stack.layers > 0 && stack.vocabulary > 0 && stack.d_model > 0 && stack.d_feed_forward > 0 && block.heads > 0,
+  ImageMap& image = stack.image;
+  image.grid.first = static_cast<Index>(image.opening.size());
+  require(stack.layers > 0 && (stack.vocabulary > 0 || !image.empty()) && stack.d_model > 0 &&
+              stack.d_feed_forward > 0 && block.heads > 0,
           "expected 'layers', 'vocabulary', 'd_model', 'd_feed_forward' and 'heads', each at least 1");
   if (block.kv_heads == 0) block.kv_heads = block.heads;
   require(block.heads % block.kv_heads == 0, "'kv_heads' must divide 'heads'");
@@ -47,9 +56,17 @@ StackMap completed(StackMap stack, const std::string& place) {
           "'d_embedding' and 'embedding_projection' belong together");
   require(stack.positions.kind != PositionKind::table || stack.positions.rows > stack.positions.first_row,
           "a position table needs more 'rows' than 'first_row'");
-  require(!stack.words.empty() && !stack.self.query.empty() && !stack.self.key.empty() && !stack.self.value.empty() &&
-              !stack.self.output.empty() && !stack.widen.empty() && !stack.narrow.empty(),
-          "[tensors] needs 'words', 'query', 'key', 'value', 'output', 'widen' and 'narrow'");
+  for (const Index side :
+       {image.grid.rows, image.grid.columns, image.grid.height, image.grid.width, image.grid.channels})
+    require(image.empty() || (side > 0 && side <= most_side),
+            "[image] needs 'rows', 'columns', 'patch_height', 'patch_width' and 'channels', each 1 to 65536");
+  require(image.empty() || (stack.words.empty() && stack.positions.kind == PositionKind::table &&
+                            stack.positions.rows == image.grid.positions() && stack.positions.first_row == 0),
+          "a model of images has no 'words', and a position table of a row for each opening token and patch");
+  require((!stack.words.empty() || !image.empty()) && !stack.self.query.empty() && !stack.self.key.empty() &&
+              !stack.self.value.empty() && !stack.self.output.empty() && !stack.widen.empty() && !stack.narrow.empty(),
+          "[tensors] needs 'words' (of images [image] 'projection'), 'query', 'key', 'value', 'output', 'widen' and "
+          "'narrow'");
   return stack;
 }
 

@@ -180,6 +180,7 @@ ModelMap model_map_file(const std::filesystem::path& file) {
   if (map.stack.positions.kind == PositionKind::sinusoids && map.longest == 0)
     keys.fail("longest", "the longest document in tokens: sinusoids have no end of their own");
   keys("ignored", map.ignored);
+  keys("classifiers", map.classifiers);
   keys.refuse_others();
   return map;
 }
@@ -190,6 +191,7 @@ std::string model_map_text(const ModelMap& map) {
   keys("family", copy.family);
   keys("longest", copy.longest);
   keys("ignored", copy.ignored);
+  keys("classifiers", copy.classifiers);
   keys.table("stack", [&](MapWriter& inner) { visit_stack(inner, copy.stack); });
   if (copy.decoder) keys.table("decoder", [&](MapWriter& inner) { visit_stack(inner, *copy.decoder); });
   if (!copy.prediction.words.empty())

@@ -89,6 +89,17 @@ void visit_positions(Keys& keys, PositionMap& positions) {
 }
 
 template <class Keys>
+void visit_image(Keys& keys, ImageMap& image) {
+  keys("rows", image.grid.rows);
+  keys("columns", image.grid.columns);
+  keys("patch_height", image.grid.height);
+  keys("patch_width", image.grid.width);
+  keys("channels", image.grid.channels);
+  keys("projection", image.projection);
+  keys("opening", image.opening);
+}
+
+template <class Keys>
 void visit_tensors(Keys& keys, StackMap& stack) {
   keys("words", stack.words);
   keys("token_types", stack.token_types);
@@ -151,6 +162,7 @@ void visit_stack(Keys& keys, StackMap& stack) {
   keys("d_embedding", stack.d_embedding);
   keys("token_type_count", stack.token_type_count);
   keys.table("positions", [&](Keys& inner) { visit_positions(inner, stack.positions); });
+  keys.table("image", [&](Keys& inner) { visit_image(inner, stack.image); });
   keys.table("others", [&](Keys& inner) { visit_others(inner, stack.others); });
   keys.table("tensors", [&](Keys& inner) { visit_tensors(inner, stack); });
 }

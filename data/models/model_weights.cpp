@@ -64,6 +64,23 @@ void set_positions(TensorReader& reader, const StackMap& map, Index longest, Sta
   }
 }
 
+/// The patch embedding, a convolution whose stride is its size, as a matrix over a patch's pixels; and the opening tokens.
+void set_image(TensorReader& reader, const StackMap& map, Embedding& embedding) {
+  const ImageMap& image = map.image;
+  if (image.empty()) return;
+  const PatchGrid& grid = image.grid;
+  embedding.patches.weight =
+      reader.matrix(image.projection.weight, {map.d_model, grid.channels, grid.height, grid.width});
+  if (!image.projection.bias.empty()) embedding.patches.bias = reader.vector(image.projection.bias, map.d_model);
+  Matrix32 opening(grid.first, map.d_model);
+  for (Index i = 0; i < grid.first; ++i) {
+    const MatrixView32 token = reader.matrix(image.opening[static_cast<std::size_t>(i)], 1, map.d_model);
+    if (token.empty()) return;
+    opening.row(i) = token.row(0);
+  }
+  embedding.opening = reader.storage()->matrices.emplace_back(std::move(opening));
+}
+
 Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   Stack stack;
   stack.block = map.block;
@@ -83,7 +100,8 @@ Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
     return stack;
   }
   const Index embedded = embedded_width(map);
-  stack.embedding.words = reader.matrix(map.words, map.vocabulary, embedded);
+  if (!map.words.empty()) stack.embedding.words = reader.matrix(map.words, map.vocabulary, embedded);
+  set_image(reader, map, stack.embedding);
   stack.embedding.word_scale = map.word_scale;
   if (!map.token_types.empty())
     stack.embedding.token_types = reader.matrix(map.token_types, map.token_type_count, embedded);
@@ -109,6 +127,18 @@ PredictionHead prediction_of(TensorReader& reader, const PredictionMap& map, con
   head.soft_cap = map.soft_cap;
   head.words = reader.linear(map.words, last.vocabulary, width, false);
   return head;
+}
+
+/// However many labels there are.
+std::vector<Linear> classes_of(TensorReader& reader, const ModelMap& map) {
+  std::vector<Linear> classes;
+  for (const std::string& name : map.classifiers) {
+    const std::string weight = name + ".weight";
+    const bool there = reader.checkpoint().has(weight) && !reader.checkpoint().info(weight).shape.empty();
+    const Index labels = there ? reader.checkpoint().info(weight).shape.front() : 1;
+    classes.push_back(reader.linear({weight, name + ".bias"}, labels, map.stack.d_model, false));
+  }
+  return classes;
 }
 
 /// What stands before "{layer}" in the names of a stack: tensors that begin so belong to a layer.
@@ -142,6 +172,8 @@ MappedWeights mapped_weights(const ModelMap& map, std::shared_ptr<const Checkpoi
   model.stack = stack_of(reader, map.stack, map.longest);
   if (map.decoder) model.decoder = stack_of(reader, *map.decoder, map.longest);
   model.head = prediction_of(reader, map.prediction, map.decoder ? *map.decoder : map.stack);
+  model.patches = map.stack.image.grid;
+  model.classes = classes_of(reader, map);
   model.storage = reader.storage();
 
   const std::set<std::string> beginnings = layer_beginnings(map);

@@ -36,6 +36,10 @@ MatrixView32 TensorReader::matrix(const std::string& name, Index rows, Index col
   return read<MatrixView32>(name, [&] { return checkpoint().matrix(name, rows, cols); });
 }
 
+MatrixView32 TensorReader::matrix(const std::string& name, const std::vector<Index>& shape) {
+  return read<MatrixView32>(name, [&] { return checkpoint().matrix(name, shape); });
+}
+
 VectorView32 TensorReader::vector(const std::string& name, Index size) {
   return read<VectorView32>(name, [&]() -> VectorView32 {
     const std::vector<Index>& shape = checkpoint().info(name).shape;

@@ -27,6 +27,8 @@ class TensorReader {
 
   /// (rows, cols)
   MatrixView32 matrix(const std::string& name, Index rows, Index cols);
+  /// (shape[0], the product of the others)
+  MatrixView32 matrix(const std::string& name, const std::vector<Index>& shape);
   /// (size)  a bias stored as (1, size) is read as (size)
   VectorView32 vector(const std::string& name, Index size);
   /// @param in_out  the weight is stored as (in, out); else as (out, in)

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "../../data/files/digest.h"
+#include "../../data/sources/image_documents.h"
 #include "../../data/sources/packed_ids.h"
 #include "../../data/tokens/tokenizer.h"
 #include "word_chances.h"
@@ -31,8 +32,9 @@ void require_positions(const Model& model, const ModelPlace& place, Index length
         place.weights.string(), length, positions, positions));
 }
 
-/// An encoder-decoder reads pairs, other models one sequence.
+/// An encoder-decoder reads pairs, other models one sequence; of words, not of patches.
 void require_sequences(const Model& model, const std::string& input, bool pairs) {
+  require_words(model, input);
   if (model.decoder && !pairs)
     throw ShapeError(
         fmt::format("{}: the model is an encoder-decoder ({}), which reads a text and writes another; give "
@@ -81,6 +83,11 @@ std::shared_ptr<const Tokenizer> tokenizer_beside(const ModelPlace& place, Attri
 
 }  // namespace
 
+void require_words(const Model& model, const std::string& name) {
+  if (!model.patches.empty())
+    throw ShapeError(fmt::format("{}: the model reads images ({}), no tokens; give --images DIR", name, model.family));
+}
+
 void require_two_tokens(const JobInput& input, const std::string& name) {
   const Source& source = *input.source;
   for (Index i = 0; i < source.count(); ++i)
@@ -112,6 +119,20 @@ JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingO
   return {std::move(model), std::move(source), std::move(provenance), mask};
 }
 
+JobInput images_input(const ModelPlace& place, const std::filesystem::path& folder, std::optional<Index> documents) {
+  Model model = open_model(place);
+  if (model.patches.empty())
+    throw ShapeError(fmt::format("{}: images were given, but a {} reads tokens; give a ViT or a DeiT, or --text FILE",
+                                 place.weights.string(), model.family));
+  const std::filesystem::path preprocessor = folder_of(place) / "preprocessor_config.json";
+  if (!std::filesystem::exists(preprocessor))
+    throw IoError(
+        fmt::format("{}: not found; it says how images are resized and scaled: put the checkpoint's own there",
+                    preprocessor.string()));
+  std::unique_ptr<Source> source = image_documents({folder, preprocessor, model.family}, model.patches, documents);
+  return {std::move(model), std::move(source), model_provenance(place), -1};
+}
+
 JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bool special_token) {
   Model model = open_model(place);
   require_sequences(model, "--random-tokens", false);
@@ -130,6 +151,7 @@ JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bo
 }
 
 JobInput word_input(Model model, const ModelPlace& place, const WordInputOptions& options) {
+  require_words(model, place.weights.string());
   Attributes provenance = model_provenance(place);
   const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_beside(place, provenance);
   const SpecialTokens special = tokenizer ? tokenizer->special_tokens() : SpecialTokens{};

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "../../core/model/model.h"
@@ -27,6 +29,11 @@ struct JobInput {
 /// @throws ShapeError if no document has two
 void require_two_tokens(const JobInput& input, const std::string& name);
 
+/// A text was given.
+/// @param name  what messages call it
+/// @throws ShapeError if the model reads images
+void require_words(const Model& model, const std::string& name);
+
 /// Text through the model's own tokenizer.
 /// @throws Error as open_model, open_tokenizer and text_documents; ShapeError if documents are longer than the model's
 ///         positions, or the model is an encoder-decoder, which reads pairs; FormatError if the tokenizer knows more tokens
@@ -37,6 +44,11 @@ JobInput text_input(const ModelPlace& place, const TextPlace& text, const Packin
 /// @throws Error as open_model, open_tokenizer and id_documents; ShapeError if pairs came for a model that reads one sequence, or the
 ///         other way round
 JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingOptions& packing = {});
+
+/// A folder of images through the checkpoint's own preprocessor_config.json.
+/// @throws Error as open_model and image_documents; IoError if there is no such file; ShapeError if the model reads none
+JobInput images_input(const ModelPlace& place, const std::filesystem::path& folder,
+                      std::optional<Index> documents = {});
 
 /// Repeated random tokens, drawn from the vocabulary without the special tokens, where a tokenizer says which those
 /// are.

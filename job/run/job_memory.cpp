@@ -27,7 +27,7 @@ double pass_bytes(const Stack& stack, double tokens) {
 
 /// What a document brings along where it was stored.
 double stored_bytes(const Document& document) {
-  double entries = 0;
+  auto entries = static_cast<double>(document.patches.size());
   for (const StoredLayer& layer : document.stored)
     entries += static_cast<double>(layer.states.size() + layer.query.size() + layer.key.size());
   return sizeof(float) * entries;

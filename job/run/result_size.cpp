@@ -15,10 +15,11 @@ constexpr double small_fields = 200.0;  // entries by head of all small Fields t
 constexpr double around = 1 << 20;      // bytes: names, attributes, axes, provenance, the library's own tables
 constexpr double around_packed = 1.01;  // what packing and checksums add to noise
 
-double entries_of(const AnalysisSizes& sizes, const JobOptions& options) {
+double entries_of(const AnalysisSizes& sizes, const JobOptions& options, bool grid) {
   double entries = sizes.rows * small_fields;
   for (const AnalysisKind* kind : chosen_analyses(options.only))
-    if (kind->cost != nullptr) entries += kind->cost(sizes, {}, options).entries;
+    if (kind->cost != nullptr && (grid || std::ranges::count(kind->needs, Need::grid) == 0))
+      entries += kind->cost(sizes, {}, options).entries;
   return entries;
 }
 
@@ -32,7 +33,8 @@ std::int64_t result_bytes(const Model& model, const Source& source, const JobOpt
     const Stack& stack = model.stack_of(kind);
     HeadGrid grid{std::vector<Index>(static_cast<std::size_t>(stack.layers())), stack.block.heads};
     std::iota(grid.layers.begin(), grid.layers.end(), Index{0});
-    bytes += around + around_packed * entry * entries_of(analysis_sizes(stack, grid, lengths), options);
+    bytes += around +
+             around_packed * entry * entries_of(analysis_sizes(stack, grid, lengths), options, !model.patches.empty());
   }
   return static_cast<std::int64_t>(std::min(bytes, 9e18));
 }

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace headwave {
 
 namespace {
@@ -31,6 +33,15 @@ std::vector<Index> query_lengths(const Model& model, const Source& source, Atten
   return lengths;
 }
 
+/// Why tokens are no patches on a grid; empty: they are.
+std::string no_grid(const PatchGrid& patches, const std::vector<Index>& lengths) {
+  if (patches.empty()) return "the model reads no images: its tokens stand in a row, on no grid";
+  for (const Index length : lengths)
+    if (length != patches.positions())
+      return fmt::format("a document has {} tokens, the model's grid {}", length, patches.positions());
+  return "";
+}
+
 void set_length(Site& site, const std::vector<Index>& lengths) {
   std::map<Index, Index> counts;
   for (const Index length : lengths) ++counts[length];
@@ -53,8 +64,10 @@ std::vector<Site> sites_of(const Model& model, const Source& source, const Docum
     for (const StoredLayer& stored : first.stored) layers.insert(stored.layer);
     if (first.stored.empty())
       for (Index layer = 0; layer < stack.layers(); ++layer) layers.insert(layer);
-    Site site{kind, {{layers.begin(), layers.end()}, stack.block.heads}, 0, {}, 0, {}, {}};
-    set_length(site, query_lengths(model, source, kind));
+    Site site{kind, {{layers.begin(), layers.end()}, stack.block.heads}, 0, {}, 0, {}, {}, {}};
+    const std::vector<Index> lengths = query_lengths(model, source, kind);
+    set_length(site, lengths);
+    site.no_grid = no_grid(model.patches, lengths);
     if (!first.stored.empty() && !first.stored.front().attention.empty())
       site.no_projections = "needs queries and keys; the file holds finished attention";
     site.no_chain = no_chain(stack, first, site);

@@ -80,15 +80,25 @@ std::vector<ProvenanceChange> provenance_changes(const Attributes& first, const 
   return changes;
 }
 
+namespace {
+
+/// Whether the documents are what stands in files, whatever the seed.
+bool comes_from_files(const Attributes& provenance) {
+  const std::string source = attribute_text(provenance, "source");
+  return source == "text" || source == "images";
+}
+
+}  // namespace
+
 bool same_documents(const Result& first, const Result& second) {
   const Field *lengths = first.find("offset_trace/length"), *others = second.find("offset_trace/length");
   if (lengths == nullptr || others == nullptr || lengths->values != others->values) return false;
   if (!first.provenance.contains("source")) return false;
   for (const auto* of : {&first.provenance, &second.provenance})
-    if (attribute_text(*of, "source") != "text" && !of->contains("seed")) return false;
+    if (!comes_from_files(*of) && !of->contains("seed")) return false;
   std::vector<ProvenanceChange> changes = provenance_changes(first.provenance, second.provenance);
   // Documents of a seed are the same only of one seed; of a text, whatever the seed.
-  const bool text = attribute_text(first.provenance, "source") == "text";
+  const bool text = comes_from_files(first.provenance);
   return std::none_of(changes.begin(), changes.end(), [&](const ProvenanceChange& change) {
     return (change.about == "text" && change.name != "source_file") || (!text && change.name == "seed");
   });

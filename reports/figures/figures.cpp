@@ -20,6 +20,7 @@
 #include "comparison_figure.h"
 #include "cross_covariance_figure.h"
 #include "delay_spectrum_figure.h"
+#include "grid_offset_figure.h"
 #include "head_account_figure.h"
 #include "head_types_figure.h"
 #include "offset_agreement_figure.h"
@@ -80,7 +81,7 @@ const std::vector<FigureKind>& figure_kinds() {
       offset_agreement_figure(),    account_profile_figure(),      head_account_figure(),   offset_by_query_figure(),
       rotary_wave_figure(),         rotary_use_figure(),           position_split_figure(), head_types_figure(),
       carried_waves_figure(),       score_centroids_figure(),      score_shares_figure(),   re_aiming_figure(),
-      comparison_figure(),
+      comparison_figure(),          grid_offset_figure(),
   };
   return kinds;
 }

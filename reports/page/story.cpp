@@ -11,6 +11,7 @@
 #include "../drawing/field_values.h"
 #include "../drawing/visible_text.h"
 #include "../tables/comparison_table.h"
+#include "../tables/grid_findings.h"
 #include "../tables/head_findings.h"
 #include "../tables/position_note.h"
 #include "../tables/run_sentence.h"
@@ -89,6 +90,10 @@ std::vector<std::string> story_of(const Result& result) {
   std::erase(note, '`');
   if (!note.empty())
     sentences.push_back(fmt::format("Offsets {}.", note.starts_with("offsets ") ? note.substr(8) : note));
+  if (std::string grid = grid_note(result); !grid.empty()) {
+    std::erase(grid, '`');
+    sentences.push_back(fmt::format("Here t{}.", grid.substr(1)));
+  }
   std::erase(sentences, "");
   return sentences;
 }

@@ -9,6 +9,7 @@
 
 #include "../../core/numbers/error.h"
 #include "../drawing/field_values.h"
+#include "grid_findings.h"
 
 namespace headwave {
 
@@ -186,7 +187,11 @@ std::vector<HeadFinding> head_findings(const Result& result, const std::string& 
   }
   add_clusters(findings, result);
   const std::vector<FarFinding> far = far_findings(result, heads);
-  for (std::size_t i = 0; i < heads; ++i) findings[i].far = far[i];
+  const std::vector<std::string> on_grid = grid_findings(result, heads);
+  for (std::size_t i = 0; i < heads; ++i) {
+    findings[i].far = far[i];
+    findings[i].on_grid = on_grid[i];
+  }
   add_account(findings, result);
   add_predicted(findings, result);
   add_planted(findings, result);
@@ -232,6 +237,10 @@ const std::vector<std::string>& head_finding_fields() {
                                               far_names[1],
                                               far_names[2],
                                               far_names[3],
+                                              grid_names[0],
+                                              grid_names[1],
+                                              grid_names[2],
+                                              grid_names[3],
                                               planted_kind_name,
                                               planted_offset_name};
   return names;

@@ -26,11 +26,12 @@ struct PredictedFinding {
 /// What a result says of one head. Where the result is silent numbers are NaN and texts empty.
 struct HeadFinding {
   HeadName name;
-  double offset = 0;             ///< tokens; NaN: undefined
-  std::string status;            ///< "offset", "self", "flat", "edge"
-  double weight = 0;             ///< largest mean attention weight
-  double threshold = 0;          ///< what it had to exceed
-  double chance = 0;             ///< what shuffled positions would give there
+  double offset = 0;     ///< tokens; NaN: undefined
+  std::string status;    ///< "offset", "self", "flat", "edge"
+  double weight = 0;     ///< largest mean attention weight
+  double threshold = 0;  ///< what it had to exceed
+  double chance = 0;     ///< what shuffled positions would give there
+  std::string on_grid;   ///< of patches: "1 left", "2 right, 1 up", "undefined (edge)"; empty: they are no patches
   std::optional<Index> cluster;  ///< the one that holds most of the head's documents
   double share = 0;              ///< share of its documents there; NaN without a cluster
   FarFinding far;                ///< beyond the reach

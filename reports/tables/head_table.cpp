@@ -154,6 +154,7 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
   const auto weight = [](const HeadFinding& head) { return number_text(head.weight); };
   Columns columns(result, std::move(heads));
   columns.add("offset", Align::right, measured_text);
+  columns.add_if("grid_offset/status", "on the grid", [](const HeadFinding& head) { return head.on_grid; });
   columns.add_if("measured_offset/chance", "x chance",
                  [](const HeadFinding& head) { return times_text(head.weight, head.chance); });
   if (accounted) {

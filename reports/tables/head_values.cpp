@@ -52,13 +52,16 @@ const std::vector<HeadValue>& values_of_heads() {
 
 DataTable head_values(const std::vector<HeadFinding>& findings) {
   const bool planted = std::ranges::any_of(findings, [](const HeadFinding& head) { return head.planted.has_value(); });
+  const bool grid = std::ranges::any_of(findings, [](const HeadFinding& head) { return !head.on_grid.empty(); });
   std::vector<std::string> names;
   for (const HeadValue& value : values_of_heads()) names.emplace_back(value.name);
+  if (grid) names.emplace_back("on_grid");
   if (planted) names.insert(names.end(), {"planted_kind", "planted_offset", "planted_found"});
   DataTable table(names);
   for (const HeadFinding& head : findings) {
     std::vector<Cell> row;
     for (const HeadValue& value : values_of_heads()) row.push_back(value.of(head));
+    if (grid) row.emplace_back(head.on_grid);
     if (planted && head.planted)
       row.insert(row.end(),
                  {head.planted->kind, head.planted->offset, std::string(head.planted->found ? "true" : "false")});

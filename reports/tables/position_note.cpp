@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "grid_findings.h"
 #include "head_table.h"
 
 namespace headwave {
@@ -32,7 +33,8 @@ std::string position_note(const Result& result) {
 }
 
 std::string noted_head_table(const Result& result, const std::vector<TableColumn>& beside) {
-  const std::string note = position_note(result);
+  std::string note = position_note(result);
+  if (const std::string grid = grid_note(result); !grid.empty()) note += (note.empty() ? "" : "\n") + grid;
   const bool only_names = head_columns(result).size() == 1;
   return (only_names && !note.empty() ? std::string() : head_table(result, false, "all", beside)) +
          (note.empty() ? note : note + "\n");

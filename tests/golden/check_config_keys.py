@@ -43,7 +43,9 @@ HARMLESS = set(
     # follows from tie_word_embeddings, which is read
     "scale_decoder_outputs "
     # of T5: how feed_forward_proj, which is read, was taken apart
-    "dense_act_fn is_gated_act".split())
+    "dense_act_fn is_gated_act "
+    # of images: a pooler is not run, nor what makes pixels again
+    "pooler_act pooler_output_size encoder_stride".split())
 
 # The same of some model types alone: tied where the checkpoint holds no matrix of its own; what is made of other keys.
 ENCODERS = "albert bert camembert distilbert electra modernbert roberta xlm-roberta".split()

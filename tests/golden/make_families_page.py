@@ -15,18 +15,19 @@ import sys
 SHOWN = ("head_dim num_key_value_heads sliding_window window_size local_attention layer_types attention_types "
          "no_rope_layers rotary_dim rope_parameters use_parallel_residual do_layer_norm_before attn_logit_softcapping "
          "final_logit_softcapping query_pre_attn_scalar embedding_multiplier residual_multiplier attention_multiplier "
-         "logits_scaling embedding_size enable_bias attention_bias").split()
+         "logits_scaling embedding_size enable_bias attention_bias image_size patch_size qkv_bias").split()
 
 HEAD = """# Families
 
 Families that `config.json` names, each checked against transformers' eager attention on tiny random checkpoints
-(`tests/golden/families`, made by `make_families.py`, which names the versions), on 7 and on 24 tokens. Weights are large
-enough that attention is far from uniform. Tests ask for 1e-5 in attention and 1e-4 of the rms in hidden states and logits;
-the table holds the largest difference that was measured. Made by `tests/golden/make_families_page.py`; edit that.
+(`tests/golden/families`, made by `make_families.py`, which names the versions), on 7 and on 24 tokens; those of images
+(`make_vision.py`) on two images. Weights are large enough that attention is far from uniform. Tests ask for 1e-5 in attention and
+1e-4 of the rms in hidden states and logits; the table holds the largest difference that was measured. Made by `tests/golden/make_families_page.py`; edit that.
 
 What is not followed is refused by name: quantised weights, rotary scalings other than default, linear, dynamic, llama3 and
 yarn (so Phi-3's longrope), OPT with `word_embed_proj_dim` unlike `hidden_size` (OPT-350m) or norms without weights, ALBERT
-with groups of layers, Gemma that looks both ways, DeBERTa, Gemma 3 with images, and model types that are not in the table.
+with groups of layers, Gemma that looks both ways, DeBERTa, Gemma 3 with images, images of another size than a ViT was trained
+on (position tables are not interpolated), and model types that are not in the table.
 
 | golden | model type | attention | states | logits | settings |
 |---|---|---|---|---|---|
@@ -52,7 +53,8 @@ def main(measured, page):
     for folder in sorted(path.parent for path in goldens.glob("*/config.json")):
         config = json.loads((folder / "config.json").read_text())
         weights, states, logits = largest[folder.name]
-        rows.append(f"| {folder.name} | {config['model_type']} | {weights:.1e} | {states:.1e} | {logits:.1e} | "
+        said = f"{logits:.1e}" if logits else "none"  # a checkpoint without a head
+        rows.append(f"| {folder.name} | {config['model_type']} | {weights:.1e} | {states:.1e} | {said} | "
                     f"{shown(config)} |")
     pathlib.Path(page).write_text(HEAD + "\n".join(rows) + "\n")
 

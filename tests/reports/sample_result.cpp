@@ -11,6 +11,7 @@
 #include "sample_account.h"
 #include "sample_bands.h"
 #include "sample_comparison.h"
+#include "sample_grid.h"
 #include "sample_phases.h"
 #include "sample_waves.h"
 
@@ -292,6 +293,7 @@ Result result(const Size& size) {
   add_re_aiming(result, size);
   add_carried(result, size);
   add_comparison(result, size);
+  append(result.fields, grid_fields(size.layers, size.heads));
   return result;
 }
 

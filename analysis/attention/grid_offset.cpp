@@ -1,0 +1,187 @@
+#include "grid_offset.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "../statistics/tails.h"
+#include "grid_offset_probe.h"
+
+namespace headwave {
+
+namespace {
+
+/// What documents add up to, in the places of what they come to.
+struct GridOffsetSum {
+  GridOffsets sum;
+  template <class Self>
+  static auto members(Self& self) {
+    auto& sum = self.sum;
+    return std::tie(sum.documents, sum.weight, sum.null_weight, sum.null_deviation, sum.null_skewness, sum.opening,
+                    sum.received, sum.map, sum.map_document);
+  }
+};
+
+GridOffsetSum empty_sum(const HeadGrid& heads, const PatchGrid& grid) {
+  GridOffsets sum;
+  sum.heads = heads;
+  sum.grid = grid;
+  const Matrix none = Matrix::Zero(sum.heads.rows(), GridLags(sum.grid).count());
+  sum.weight = sum.null_weight = sum.null_deviation = sum.null_skewness = none;
+  sum.opening = Matrix::Zero(sum.heads.rows(), sum.grid.first);
+  sum.received = Matrix::Zero(sum.heads.rows(), sum.grid.patches());
+  return {std::move(sum)};
+}
+
+/// Means over documents are of sums; the map is that of the one document that has it.
+void add_map(GridOffsets& sum, Matrix&& map, std::string&& document) {
+  if (map.size() == 0) return;
+  sum.map = std::move(map);
+  sum.map_document = std::move(document);
+}
+
+class GridOffsetAnalysis : public DocumentAnalysis<DocumentGridOffsets, GridOffsetSum> {
+ public:
+  explicit GridOffsetAnalysis(const AnalysisInput& input)
+      : DocumentAnalysis(input,
+                         [site = &input.site, grid = input.model.patches] { return empty_sum(site->grid, grid); }),
+        grid_(input.model.patches) {
+    for (Index position = 0; position < grid_.first; ++position) {
+      const auto i = static_cast<std::size_t>(position);
+      opening_.push_back(i < input.first.tokens.size() ? input.first.tokens[i] : std::to_string(position));
+    }
+  }
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
+    const bool map = i == std::min(options().map_document, input().documents - 1);
+    return look_of(std::make_unique<GridOffsetProbe>(site().grid, grid_, document, map), &GridOffsetProbe::found);
+  }
+  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+    return describe(finished.keep(grid_offsets(std::move(sum_.sum), {options().level})), opening_);
+  }
+
+ private:
+  void add(GridOffsetSum& all, DocumentGridOffsets&& found) const override {
+    GridOffsets& sum = all.sum;
+    ++sum.documents;
+    sum.weight += found.weight;
+    sum.null_weight += found.null_weight;
+    sum.null_deviation += found.null_variance;
+    sum.null_skewness += found.null_third;
+    sum.opening += found.opening;
+    sum.received += found.received;
+    add_map(sum, std::move(found.map), std::move(found.name));
+  }
+  void join(GridOffsetSum& all, GridOffsetSum&& next) const override {
+    GridOffsets& sum = all.sum;
+    sum.documents += next.sum.documents;
+    sum.weight += next.sum.weight;
+    sum.null_weight += next.sum.null_weight;
+    sum.null_deviation += next.sum.null_deviation;
+    sum.null_skewness += next.sum.null_skewness;
+    sum.opening += next.sum.opening;
+    sum.received += next.sum.received;
+    add_map(sum, std::move(next.sum.map), std::move(next.sum.map_document));
+  }
+
+  PatchGrid grid_;
+  std::vector<std::string> opening_;
+};
+
+/// A grid of so many tokens has at most four times as many offsets.
+AnalysisCost grid_offset_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
+                              const JobOptions& /*options*/) {
+  AnalysisCost cost;
+  const double lags = 4 * sizes.rows * sizes.longest, places = sizes.rows * sizes.longest;
+  cost.document = 4e-9 * sizes.rows * document.tokens * document.tokens;
+  cost.entries = 4 * lags + 5 * places;
+  cost.kept = 8 * cost.entries;
+  cost.looking = 8 * (6 * lags + 8 * places);
+  return cost;
+}
+
+/// An offset that is searched.
+struct GridLag {
+  Index down = 0, right = 0;
+  [[nodiscard]] Index distance() const { return down * down + right * right; }
+};
+
+/// Those of equation (2), the nearest first; up before down and left before right.
+std::vector<GridLag> searched_lags(const PatchGrid& grid) {
+  std::vector<GridLag> lags;
+  for (Index down = -grid.rows / 2; down <= grid.rows / 2; ++down)
+    for (Index right = -grid.columns / 2; right <= grid.columns / 2; ++right)
+      if (std::abs(down) < grid.rows && std::abs(right) < grid.columns) lags.push_back({down, right});
+  std::ranges::stable_sort(lags, {}, &GridLag::distance);
+  return lags;
+}
+
+/// Whether the search ended there, though the grid goes on.
+bool ends_at(Index lag, Index side) {
+  return std::abs(lag) == side / 2 && std::abs(lag) < side - 1 && lag != 0;
+}
+
+/// Sums over documents become means, sums of variances and third moments those of a mean.
+void average(GridOffsets& found) {
+  const auto documents = static_cast<double>(found.documents);
+  for (Matrix* sums : {&found.weight, &found.null_weight, &found.opening, &found.received}) *sums /= documents;
+  found.null_skewness.array() /= found.null_deviation.array().pow(1.5).max(std::numeric_limits<double>::min());
+  found.null_deviation = found.null_deviation.cwiseSqrt() / documents;
+}
+
+/// What one head's weights say, of equation (2) and its null.
+/// @param z  normal quantile that the maximum of so many offsets stays below
+void find_offset(GridOffsets& found, Index row, const std::vector<GridLag>& lags, double z) {
+  const GridLags places(found.grid);
+  GridLag best;
+  for (const GridLag& lag : lags)
+    if (found.weight(row, places.place(lag.down, lag.right)) > found.weight(row, places.place(best.down, best.right)))
+      best = lag;
+  const Index at = places.place(best.down, best.right);
+  const double mean = found.null_weight(row, at), skewness = std::max(0.0, found.null_skewness(row, at));
+  found.peak[row] = found.weight(row, at);
+  found.chance[row] = mean;
+  found.threshold[row] = mean + found.null_deviation(row, at) * (z + skewness * (z * z - 1) / 6);
+  // A head that gives every key the same weight from everywhere has a null without spread: nothing rises but rounding.
+  const double rounding = 8 * std::numeric_limits<float>::epsilon() * mean;
+  if (!(found.peak[row] > found.threshold[row] + rounding)) return;
+  const bool ends = ends_at(best.down, found.grid.rows) || ends_at(best.right, found.grid.columns);
+  OffsetStatus& status = found.status[static_cast<std::size_t>(row)];
+  status = best.distance() == 0 ? OffsetStatus::self : ends ? OffsetStatus::edge : OffsetStatus::offset;
+  if (status != OffsetStatus::offset) return;
+  found.down[row] = static_cast<double>(best.down);
+  found.right[row] = static_cast<double>(best.right);
+}
+
+}  // namespace
+
+GridOffsets grid_offsets(GridOffsets sum, const MeasuredOffsetOptions& options) {
+  GridOffsets found = std::move(sum);
+  if (!found.weight.allFinite())
+    throw NumericError(
+        "grid offsets: an attention weight is not finite; look for NaN or huge values in the model's weights");
+  average(found);
+  found.level = options.level;
+  const Index rows = found.heads.rows();
+  for (Vector* numbers : {&found.down, &found.right, &found.peak, &found.threshold, &found.chance})
+    *numbers = Vector::Constant(rows, not_defined);
+  found.status.assign(static_cast<std::size_t>(rows), OffsetStatus::flat);
+  const std::vector<GridLag> lags = searched_lags(found.grid);
+  const double z = normal_quantile(options.level / static_cast<double>(lags.size()));
+  for (Index row = 0; row < rows; ++row) find_offset(found, row, lags, z);
+  return found;
+}
+
+const AnalysisKind& grid_offset_analysis() {
+  static const AnalysisKind kind{.name = "grid_offset",
+                                 .finds = "where attention lands on the grid of an image's patches",
+                                 .step = Step::landing,
+                                 .needs = {Need::attention, Need::grid},
+                                 .one_sequence = true,
+                                 .make = make_of<GridOffsetAnalysis>,
+                                 .cost = grid_offset_cost};
+  return kind;
+}
+
+}  // namespace headwave

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "../../core/model/patch_grid.h"
+#include "measured_offset.h"
+
+namespace headwave {
+
+/// Offsets between patches of a grid of R x C: down = -(R-1) ... R-1 rows from the query to the key, right = -(C-1) ...
+/// C-1 columns. In matrices one after another, right quickest.
+class GridLags {
+ public:
+  explicit GridLags(const PatchGrid& grid) : rows_(grid.rows), columns_(grid.columns) {}
+  [[nodiscard]] Index count() const { return (2 * rows_ - 1) * (2 * columns_ - 1); }
+  [[nodiscard]] Index place(Index down, Index right) const {
+    return (down + rows_ - 1) * (2 * columns_ - 1) + right + columns_ - 1;
+  }
+  /// How many pairs of patches lie so.
+  [[nodiscard]] double pairs(Index down, Index right) const {
+    return static_cast<double>((rows_ - std::abs(down)) * (columns_ - std::abs(right)));
+  }
+
+ private:
+  Index rows_, columns_;
+};
+
+/// What one image gave. P = patches; the null is that of `weight`, as in OffsetTraceProbe.
+struct DocumentGridOffsets {
+  Matrix weight;                                  ///< (rows, lags)  mean attention weight of the pairs at an offset
+  Matrix null_weight, null_variance, null_third;  ///< (rows, lags)  moments if queries are shuffled
+  Matrix opening;                                 ///< (rows, first)  mean weight of patches on each opening token
+  Matrix received;                                ///< (rows, P)  mean weight that a patch gets from patches
+  Matrix map;  ///< (rows * map queries, P)  weights of chosen queries on patches: opening tokens, and the middle patch
+  std::string name;  ///< of the document
+};
+
+/// Where attention lands on the grid, head by head: means over documents, and where the largest lies.
+struct GridOffsets {
+  HeadGrid heads;
+  PatchGrid grid;
+  Index documents = 0;
+  double level = 0;
+  Matrix weight;                                      ///< (rows, lags)
+  Matrix null_weight, null_deviation, null_skewness;  ///< (rows, lags)
+  Matrix opening, received, map;                      ///< as of a document; `map` of the one that maps are of
+  Vector down, right;                                 ///< (rows) patches; NaN where the status is not `offset`
+  Vector peak, threshold, chance;  ///< (rows) largest mean weight, what it had to exceed, and what is expected there
+  std::vector<OffsetStatus> status;
+  std::string map_document;
+};
+
+/// The offset on the grid at which a head's attention is largest.
+///
+///     w(down, right) = mean over images of the mean of A[i, j] over pairs of patches, j - i = (down, right)   (1)
+///     offset = argmax w over |down| <= R/2, |right| <= C/2                                                  (2)
+///
+/// The mean in (1) is over the pairs that there are, (R - |down|) (C - |right|): a far offset is no smaller for having
+/// few. Opening tokens ([CLS]) are no patches: what goes to them is given beside it. (2) counts only where it exceeds the
+/// head's own null, as measured_offsets() has it, with as many offsets as (2) searches. Of equal weights the nearest
+/// counts. One at the end of the search, beyond which the grid goes on, is no estimate.
+///
+/// What is left out: a position in the image may matter by itself, whatever the query's: `received` shows that.
+///
+/// Source: as measured_offsets(); two-dimensional offsets of patches as in Cordonnier, Loukas and Jaggi 2020.
+/// @param sum  weights of so many documents added up, null_deviation and null_skewness their variances and third moments
+/// @throws NumericError if a weight is not finite
+GridOffsets grid_offsets(GridOffsets sum, const MeasuredOffsetOptions& options = {});
+
+/// Fields grid_offset/...
+/// @param opening  what the opening tokens are called
+std::vector<Field> describe(const GridOffsets& found, const std::vector<std::string>& opening);
+
+/// In a job of images: grid_offset/...; GridOffsets for those who read them.
+const AnalysisKind& grid_offset_analysis();
+
+}  // namespace headwave
