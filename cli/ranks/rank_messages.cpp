@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include <fmt/format.h>
+
 #ifdef HEADWAVE_MPI
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
@@ -25,6 +27,33 @@ bool is_started_together() {
 }
 
 }  // namespace
+
+std::string error_bytes(const std::exception& problem) {
+  const auto is = [&]<class T>(const T*) { return dynamic_cast<const T*>(&problem) != nullptr; };
+  const char kind = is(static_cast<const IoError*>(nullptr))        ? 'i'
+                    : is(static_cast<const FormatError*>(nullptr))  ? 'f'
+                    : is(static_cast<const ShapeError*>(nullptr))   ? 's'
+                    : is(static_cast<const NumericError*>(nullptr)) ? 'n'
+                                                                    : 'e';
+  return kind + std::string(problem.what());
+}
+
+void throw_error_in(const RankMessage& message) {
+  const std::string& bytes = message.bytes;
+  const std::string text = fmt::format("rank {}: {}", message.from, bytes.empty() ? "failed" : bytes.substr(1));
+  switch (bytes.empty() ? 'e' : bytes.front()) {
+    case 'i':
+      throw IoError(text);
+    case 'f':
+      throw FormatError(text);
+    case 's':
+      throw ShapeError(text);
+    case 'n':
+      throw NumericError(text);
+    default:
+      throw Error(text);
+  }
+}
 
 #ifdef HEADWAVE_MPI
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,11 @@ struct RankMessage {
   std::string bytes;
   int from = 0;  ///< rank; known once it came
 };
+
+/// The kind and the words of an error, for RankMessage::bytes.
+std::string error_bytes(const std::exception& problem);
+/// The error that a message brought, of the same kind, with the rank before its words.
+[[noreturn]] void throw_error_in(const RankMessage& message);
 
 /// To rank 0. May be called from any thread, one at a time.
 void send_message(const RankMessage& message);

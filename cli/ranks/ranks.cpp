@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <map>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -19,6 +16,7 @@
 #include "../../job/run/kept_bytes.h"
 #include "../../job/run/stage_report.h"
 #include "../../job/run/unfinished_run.h"
+#include "block_line.h"
 #include "rank_messages.h"
 
 namespace headwave::cli {
@@ -28,118 +26,6 @@ namespace {
 using Said = RankMessage::Kind;
 
 constexpr auto pause_of_leader = std::chrono::milliseconds(1);
-
-/// What an error is called on its way.
-std::string bytes_of(const std::exception& problem) {
-  const auto is = [&]<class T>(const T*) { return dynamic_cast<const T*>(&problem) != nullptr; };
-  const char kind = is(static_cast<const IoError*>(nullptr))        ? 'i'
-                    : is(static_cast<const FormatError*>(nullptr))  ? 'f'
-                    : is(static_cast<const ShapeError*>(nullptr))   ? 's'
-                    : is(static_cast<const NumericError*>(nullptr)) ? 'n'
-                                                                    : 'e';
-  return kind + std::string(problem.what());
-}
-
-/// @param rank  whose error it is
-[[noreturn]] void throw_from(const std::string& bytes, int rank) {
-  const std::string text = fmt::format("rank {}: {}", rank, bytes.empty() ? "failed" : bytes.substr(1));
-  switch (bytes.empty() ? 'e' : bytes.front()) {
-    case 'i':
-      throw IoError(text);
-    case 'f':
-      throw FormatError(text);
-    case 's':
-      throw ShapeError(text);
-    case 'n':
-      throw NumericError(text);
-    default:
-      throw Error(text);
-  }
-}
-
-/// So many blocks that each thread has two documents before the next are asked for.
-Index wanted_blocks(const DocumentPass& pass) {
-  const Index documents = pass.blocks().first(1);
-  return std::max<Index>(1, (Index{2} * pass.threads() + documents - 1) / documents);
-}
-
-/// The blocks of a job, handed out in order, and joined in order.
-class BlockLine {
- public:
-  /// @param ranks  that ask for blocks
-  BlockLine(DocumentPass& pass, Index first, int ranks)
-      : pass_(pass), ranks_(ranks), next_(first), joined_(first), end_(pass.blocks().count()) {}
-
-  /// The next blocks, fewer towards the end, so that all end at about one time; none: there are no more, or those before
-  /// must come in first, as they wait in memory.
-  std::vector<Index> handed_out(Index wanted) {
-    const std::lock_guard lock(mutex_);
-    std::vector<Index> blocks;
-    const Index left = end_ - next_, share = std::max<Index>(1, left / (2 * ranks_));
-    if (stopped_ || next_ - joined_ >= 2 * ranks_ * wanted) return blocks;
-    for (Index i = std::min({wanted, share, left}); i > 0; --i) blocks.push_back(next_++);
-    return blocks;
-  }
-  void came(Index block, BlockSums&& sums) {
-    const std::lock_guard lock(mutex_);
-    waiting_.emplace(block, std::move(sums));
-  }
-  /// Keeps the error of the first block, and hands out nothing any more.
-  void failed(Index block, std::exception_ptr error) {
-    const std::lock_guard lock(mutex_);
-    stopped_ = true;
-    if (!error_ || block < error_block_) error_ = std::move(error), error_block_ = block;
-  }
-
-  /// Adds up those that came and are next in order.
-  /// @returns whether there was one
-  bool join() {
-    const Index before = joined_;
-    while (true) {
-      std::optional<BlockSums> sums;
-      {
-        const std::lock_guard lock(mutex_);
-        const auto found = waiting_.find(joined_);
-        if (found == waiting_.end()) break;
-        sums = std::move(found->second);
-        waiting_.erase(found);
-      }
-      pass_.join(std::move(*sums));
-      const std::lock_guard lock(mutex_);
-      ++joined_;
-    }
-    return joined_ > before;
-  }
-  [[nodiscard]] Index joined() const { return joined_; }
-  [[nodiscard]] bool is_done() const { return joined_ == end_; }
-  [[nodiscard]] bool is_stopped() {
-    const std::lock_guard lock(mutex_);
-    return stopped_;
-  }
-  [[nodiscard]] bool is_handed_out() {
-    const std::lock_guard lock(mutex_);
-    return next_ == end_;
-  }
-  /// Hands out nothing any more.
-  void stop() {
-    const std::lock_guard lock(mutex_);
-    stopped_ = true;
-  }
-  void rethrow() const {
-    if (error_) std::rethrow_exception(error_);
-  }
-
- private:
-  DocumentPass& pass_;
-  const Index ranks_;
-  std::mutex mutex_;
-  Index next_, joined_;
-  const Index end_;
-  std::map<Index, BlockSums> waiting_;
-  bool stopped_ = false;
-  std::exception_ptr error_;
-  Index error_block_ = 0;
-};
 
 /// The leader's own part of the work, beside what it does for the others.
 class OwnWork {
@@ -198,7 +84,7 @@ class Followers {
       line_.came(message.number, pass_.read_block(ByteReader(message.bytes)));
     } else if (message.kind == Said::gave_up) {
       released_[from] = true;
-      remember(message.number, [&] { throw_from(message.bytes, message.from); });
+      remember(message.number, [&] { throw_error_in(message); });
     } else {
       asks_[from] = message.number;
       remember(-1, [&] { require_same_identity(message.bytes, identity_, fmt::format("rank {}", message.from)); });
@@ -327,13 +213,13 @@ void Ranks::follow(const Attributes& identity, DocumentPass& pass, StageReport& 
       });
     }
   } catch (const std::exception& problem) {
-    send_message({Said::gave_up, next, bytes_of(problem)});
+    send_message({Said::gave_up, next, error_bytes(problem)});
   }
   released_[static_cast<std::size_t>(number_)] = true;
 }
 
 void Ranks::fail(const std::exception& problem) {
-  send_message({Said::gave_up, -1, bytes_of(problem)});
+  send_message({Said::gave_up, -1, error_bytes(problem)});
   released_[static_cast<std::size_t>(number_)] = true;
 }
 
