@@ -219,15 +219,14 @@ StoredInput stored_states(const StatesAt& at, Model model, const StoredStatesOpt
           fmt::format("{}: finished attention has no states to put a norm on; leave --apply-norm away", path.string()));
     require_attention_of(model, *found.place);
     require_same_attention(path, found.stated, model.stack.block);
-    const std::size_t all = found.place->contents().layers.size();
-    return {std::move(model), stored_documents(std::move(found.place), all, options.documents, {})};
+    const std::size_t count = found.place->contents().layers.size();
+    return {std::move(model), stored_documents(std::move(found.place), count, options.documents, {})};
   }
   const auto layers = entering(found.place->contents().layers, model.stack.layers());
   for (const StoredLayerParts& layer : layers) {
     if (!layer.queries && layer.layer >= model.stack.layers())
       throw ShapeError(
-          fmt::format("{}: states that enter layer {}, but the model has the layers 0 to {}; are they from "
-                      "this model?",
+          fmt::format("{}: states that enter layer {}, but the model has the layers 0 to {}; are they from this model?",
                       path.string(), layer.layer, model.stack.layers() - 1));
     if (!layer.states) continue;
     const Index width = found.place->extent(*layer.states).width;

@@ -14,6 +14,7 @@
 #include "../files/printable.h"
 #include "byte_pair_encoding.h"
 #include "token_pipeline.h"
+#include "tokenizer_json_ends.h"
 #include "tokenizer_json_steps.h"
 #include "unigram.h"
 #include "word_piece.h"

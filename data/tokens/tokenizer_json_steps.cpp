@@ -1,6 +1,5 @@
 #include "tokenizer_json_steps.h"
 
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +10,7 @@
 #include "../files/unicode_text.h"
 #include "bert_text.h"
 #include "byte_alphabet.h"
+#include "json_steps.h"
 #include "metaspace.h"
 #include "precompiled_charsmap.h"
 
@@ -19,19 +19,6 @@ namespace headwave {
 namespace {
 
 using nlohmann::json;
-
-[[noreturn]] void refuse_type(const JsonObject& step, const std::string& type, const char* known) {
-  throw FormatError(fmt::format("{}: type '{}' is not known, expected {}: leaving it out would change what comes out",
-                                step.place(), printable(type), known));
-}
-
-// A step may be a sequence of steps: then each of them, in order.
-std::vector<JsonObject> steps_of(const JsonObject& step, const std::string& key) {
-  std::vector<JsonObject> steps;
-  for (const json& value : step.list(key))
-    steps.emplace_back(value, fmt::format("{}: {}[{}]", step.place(), key, steps.size()));
-  return steps;
-}
 
 template <class Step, class Read>
 std::vector<Step> all_of(const std::vector<JsonObject>& objects, Read read) {
@@ -171,58 +158,6 @@ Readable readable_of(const JsonObject& step) {
               "ByteLevel, WordPiece, Replace, Metaspace, BPEDecoder, ByteFallback, Fuse, Strip or a Sequence of them");
 }
 
-std::int32_t small_id(std::int64_t id, const std::string& place) {
-  if (id < 0 || id > std::numeric_limits<std::int32_t>::max())
-    throw FormatError(fmt::format("{}: {} is no token id", place, id));
-  return static_cast<std::int32_t>(id);
-}
-
-// ["[SEP]", 102]
-std::int32_t id_of_pair(const JsonObject& step, const std::string& key) {
-  const auto& pair = step.list(key);
-  const std::string place = step.place() + ": " + key;
-  if (pair.size() != 2)
-    throw FormatError(fmt::format("{}: expected a name and an id, found {} values", place, pair.size()));
-  return small_id(integer_of(pair[1], place), place);
-}
-
-void put_once(std::int32_t& where, std::int32_t id, const JsonObject& step) {
-  if (where >= 0)
-    throw FormatError(fmt::format(
-        "{}: a document is opened or closed by more than one token, and one is what can be put there", step.place()));
-  where = id;
-}
-
-// {"single": [{"SpecialToken": {"id": "[CLS]"}}, {"Sequence": {"id": "A"}}], "special_tokens": {"[CLS]": {"ids":
-// [101]}}}
-void read_template(const JsonObject& step, SpecialTokens& ends) {
-  bool is_before = true;
-  for (const JsonObject& part : steps_of(step, "single")) {
-    if (part.has("Sequence")) {
-      is_before = false;
-      continue;
-    }
-    const JsonObject token = step.object("special_tokens").object(part.object("SpecialToken").text("id"));
-    for (const json& id : token.list("ids"))
-      put_once(is_before ? ends.opens : ends.closes, small_id(integer_of(id, token.place()), token.place()), step);
-  }
-  if (is_before) throw FormatError(fmt::format("{}: single: the document itself is missing", step.place()));
-}
-
-void read_ends(const JsonObject& step, SpecialTokens& ends) {
-  const std::string type = step.text("type");
-  if (type == "Sequence") {
-    for (const JsonObject& part : steps_of(step, "processors")) read_ends(part, ends);
-  } else if (type == "TemplateProcessing") {
-    read_template(step, ends);
-  } else if (type == "BertProcessing" || type == "RobertaProcessing") {
-    put_once(ends.opens, id_of_pair(step, "cls"), step);
-    put_once(ends.closes, id_of_pair(step, "sep"), step);
-  } else if (type != "ByteLevel") {  // which is about offsets only
-    refuse_type(step, type, "TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel or a Sequence of them");
-  }
-}
-
 }  // namespace
 
 Normalizer json_normalizer(const JsonObject& file) {
@@ -240,24 +175,6 @@ bool is_byte_level(const JsonObject& file) {
 
 Readable json_readable(const JsonObject& file) {
   return file.has("decoder") ? readable_of(file.object("decoder")) : Readable();
-}
-
-SpecialTokens json_document_ends(const JsonObject& file) {
-  SpecialTokens ends;
-  if (file.has("post_processor")) read_ends(file.object("post_processor"), ends);
-  return ends;
-}
-
-AddedToken json_added_token(const JsonObject& object, std::int64_t id) {
-  AddedToken token;
-  token.content = object.text("content");
-  token.id = id;
-  token.special = object.flag("special", token.special);
-  token.single_word = object.flag("single_word", token.single_word);
-  token.lstrip = object.flag("lstrip", token.lstrip);
-  token.rstrip = object.flag("rstrip", token.rstrip);
-  token.normalized = object.flag("normalized", !token.special);
-  return token;
 }
 
 }  // namespace headwave

@@ -12,7 +12,7 @@
 #include "../files/json_file.h"
 #include "../files/json_object.h"
 #include "../files/printable.h"
-#include "tokenizer_json_steps.h"
+#include "tokenizer_json_ends.h"
 
 namespace headwave {
 
