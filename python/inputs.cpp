@@ -161,6 +161,12 @@ void add_inputs(nb::module_& module) {
       nb::arg("model"), nb::arg("map"), nb::arg("tokens"), nb::arg("documents").none(), nb::arg("special_tokens"),
       nb::arg("seed"), "Random tokens, twice.");
   module.def(
+      "images_input",
+      [](const fs::path& model, const fs::path& map, const fs::path& folder, std::optional<Index> documents) {
+        return opened(folder.string(), [&] { return images_input({model, map}, folder, documents); });
+      },
+      nb::arg("model"), nb::arg("map"), nb::arg("folder"), nb::arg("documents").none(), "A folder of images.");
+  module.def(
       "states_input",
       [](const nb::object& states, const std::optional<fs::path>& model, const fs::path& map, Index heads,
          std::optional<Index> documents, std::optional<Index> layer, const std::string& dataset,

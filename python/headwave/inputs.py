@@ -25,7 +25,7 @@ class Input:
 
     model: Any
     tokenizer: Any
-    kind: str  #: "text", "ids", "states" or "random_tokens"
+    kind: str  #: "text", "ids", "states", "images" or "random_tokens"
     value: Any
     documents: int | None
     length: int | None
@@ -66,6 +66,10 @@ class Input:
             raise FormatError(f"run: encoding is of a text; leave it away with {self.kind}")
         if self.kind == "random_tokens":
             self.value = whole(self.value, "random_tokens", 1, 2**20)
+        if self.kind == "images":
+            self.value = path(self.value, "images")
+            if self.length is not None or not self.special_tokens:
+                raise FormatError("run: an image has the model's own patches; leave length and special_tokens away")
         if self.model is not None and not self.in_memory:
             self.model = path(self.model, "model")
 
@@ -124,6 +128,8 @@ class Input:
                                     self.encoding)
         if self.kind == "ids":
             return _core.ids_input(self.model, self.map, ids_place(self.value), self.documents, self.length)
+        if self.kind == "images":
+            return _core.images_input(self.model, self.map, self.value, self.documents)
         return _core.random_input(self.model, self.map, self.value, self.documents, self.special_tokens, self.seed)
 
 

@@ -19,7 +19,7 @@ Progress = bool | Callable[[str], Any]
 
 
 def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, ids: Any = None, states: Any = None,
-        random_tokens: int | None = None, documents: int | None = None, length: int | None = None,
+        images: str | os.PathLike | None = None, random_tokens: int | None = None, documents: int | None = None, length: int | None = None,
         special_tokens: bool = True, encoding: str = "", map: str | os.PathLike | None = None,
         interventions: Sequence[str] = (), shuffles: int = 1, heads: int = 0, layer: int | None = None,
         dataset: str = "", axes: str = "", states_map: str | os.PathLike | None = None, apply_norm: bool = False,
@@ -34,6 +34,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, ids: Any 
         ids: token ids: lists of them, one per document, an array (documents, T), one long list that is cut, or a file
         states: stored states, queries and keys or attention (docs/stored-states.md): a file, an array, or a dict of
             arrays by those names; also a cache of TransformerLens, or a tuple of attentions (docs/python.md)
+        images: a folder of PNG and JPEG files, for a model of images (docs/images.md)
         random_tokens: so many random tokens, twice, in every document
         documents: how many; None: as many as there are, up to 100
         length: tokens of a document; None: 512, or as many as the model can read
@@ -52,7 +53,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, ids: Any 
     Raises:
         headwave.Error: what the input is not; KeyboardInterrupt: within a second of Ctrl-C, nothing is left behind.
     """
-    sources = {"text": text, "ids": ids, "states": states, "random_tokens": random_tokens}
+    sources = {"text": text, "ids": ids, "states": states, "images": images, "random_tokens": random_tokens}
     given = [name for name, value in sources.items() if value is not None]
     if len(given) != 1:
         raise FormatError(f"run: {' and '.join(given) or 'nothing'} given; expected one of {', '.join(sources)}")

@@ -1,6 +1,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import threading
 import time
@@ -111,6 +112,22 @@ def test_random_tokens_give_the_numbers_of_the_program(program, tmp_path):
             "--out", tmp_path / "out")
     ours = headwave.run(MODELS / "gpt2", random_tokens=12, documents=3, only=["measured_offset"])
     same(ours, headwave.open(tmp_path / "out" / "results.h5"))
+
+
+def test_images_give_the_numbers_of_the_program(program, tmp_path):
+    images = tmp_path / "images"
+    images.mkdir()
+    for name in ("rgb.png", "color.jpg", "palette.png"):
+        shutil.copy(MODELS.parent / "images" / name, images)
+    program("run", "--model", MODELS / "vit", "--images", images, "--no-figures", "--out", tmp_path / "out")
+    ours = headwave.run(MODELS / "vit", images=images)
+    same(ours, headwave.open(tmp_path / "out" / "results.h5"))
+    assert np.asarray(ours["grid_offset"]["mean_weight"]).ndim == 4
+    assert job_of(ours)["images"] == str(images)
+    with pytest.raises(headwave.FormatError, match="length and special_tokens"):
+        headwave.run(MODELS / "vit", images=images, length=4)
+    with pytest.raises(headwave.ShapeError, match="image"):
+        headwave.run(MODELS / "gpt2", images=images)
 
 
 def test_the_atlas_is_that_of_the_program(program, tmp_path):
