@@ -27,7 +27,7 @@ printf 'a b c\n' >"$work/text.txt"
 : >"$work/empty.txt"
 expect 0 "Usage" --help
 expect 0 "headwave 0" --version
-for command in demo run merge plant spectrum figures report export completion man inspect atlas re-aim reproduce query loss predict compare; do expect 0 "Usage" $command --help; done
+for command in demo run merge sweep plant spectrum figures report export completion man inspect atlas re-aim reproduce query loss predict compare; do expect 0 "Usage" $command --help; done
 expect 2 "there is no command 'nonsense'" nonsense
 
 # One line says what is wrong with a command line, and what may have been meant.
@@ -694,6 +694,31 @@ expect 0 "" compare "$work/undivided" "$work/merged"
 grep -q "other options" "$work/out" && { echo "FAILED: a merged run is compared by what merged it"; failed=1; }
 digests() { "$headwave" export "$1/results.h5" --csv "$1/tables" >/dev/null 2>&1 && (cd "$1/tables" && cat *.csv) | grep -v wall_time; }
 digests "$work/undivided" >"$work/a.csv"; digests "$work/merged" | cmp -s - "$work/a.csv" || { echo "FAILED: merged and undivided runs differ"; failed=1; }
+
+# Checkpoints of a training run: in the order of their steps, whoever runs them, each once.
+for step in 20 3 100; do cp -r "$work/bert" "$work/step-$step"; done
+swept="sweep --models $work/step-100 $work/step-20/ $work/step-3 --ids $work/six.txt --no-figures"
+expect 0 "step-100" -q $swept --out "$work/swept"
+[ "$(grep -o '^step-[0-9]*' "$work/out" | tr '\n' ' ')" = "step-3 step-20 step-100 " ] || { echo "FAILED: checkpoints are not in the order of their steps"; failed=1; }
+expect 0 "" -q run --model "$work/step-20" --ids "$work/six.txt" --only head_account,head_types,offset_agreement,position_atlas --no-figures --out "$work/alone20"
+expect 0 "" compare "$work/alone20" "$work/swept/checkpoints/step-20"
+digests "$work/alone20" >"$work/a.csv"; digests "$work/swept/checkpoints/step-20" | cmp -s - "$work/a.csv" || { echo "FAILED: a checkpoint's result is not that of a run"; failed=1; }
+expect 1 "is already there" $swept --out "$work/swept"
+expect 1 "is of another run (reach)" -q $swept --out "$work/swept" --reach 3 --resume
+expect 0 "part 2 of 2 is done" $swept --shard 2/2 --out "$work/parts"
+[ -e "$work/parts/checkpoints/step-20/results.h5" ] && [ ! -e "$work/parts/checkpoints/step-3" ] || { echo "FAILED: part 2 of 2 is not the second checkpoint"; failed=1; }
+expect 1 "go on with that sweep with --resume" -q $swept --out "$work/parts"
+rm -r "$work/parts/checkpoints/step-3"
+touch -d '2001-01-01' "$work/parts/checkpoints/step-20/results.h5"
+expect 0 "step-20" $swept --resume --out "$work/parts"
+[ "$work/parts/checkpoints/step-20/results.h5" -ot "$work/bert/config.json" ] || { echo "FAILED: a checkpoint that was done is run again"; failed=1; }
+digests "$work/parts" >"$work/a.csv"; digests "$work/swept" | cmp -s - "$work/a.csv" || { echo "FAILED: a divided sweep is another"; failed=1; }
+expect 0 "step-20" $swept --resume --out "$work/parts"
+expect 2 "told apart by the names of their folders" sweep --models "$work/step-3" "$work/step-3/." --ids "$work/six.txt" --out "$work/w"
+expect 1 "expected checkpoints of one model" -q sweep --models "$work/step-3" "$families/llama" --ids "$work/six.txt" --no-figures --out "$work/w"
+[ ! -e "$work/w/results.h5" ] || { echo "FAILED: a refused sweep left a result"; failed=1; }
+expect 2 "see --models" sweep --models "$work/step-3" --model "$work/step-3" --ids "$work/six.txt" --out "$work/w2"
+expect 2 "checkpoints make states of their own" sweep --models "$work/step-3" --states "$work/six.txt" --out "$work/w2"
 
 # A result is whole or absent: nothing but results.h5 and the figures lies in the folder.
 leftovers=$(find "$work/r" -name '*.tmp*' -o -name '.*' -type f)

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -19,6 +18,7 @@
 #include "../options/help.h"
 #include "../options/job_file.h"
 #include "../options/keep_options.h"
+#include "../options/shard.h"
 #include "../ranks/ranks.h"
 #include "../results/kept_work.h"
 #include "../results/result_json.h"
@@ -42,26 +42,6 @@ struct RunOptions : WholeRunOptions {
   std::string job_text;  ///< the options as a job file, for the provenance
 };
 
-/// One of the parts that a run is divided into.
-struct Shard {
-  Index part = 0, parts = 0;
-};
-
-/// @returns none unless the text is a part of so many: "3/16"
-std::optional<Shard> shard_of(const std::string& text) {
-  Shard shard;
-  const char* const end = text.data() + text.size();
-  const auto part = std::from_chars(text.data(), end, shard.part);
-  if (part.ec != std::errc() || part.ptr == end || *part.ptr != '/') return std::nullopt;
-  const auto parts = std::from_chars(part.ptr + 1, end, shard.parts);
-  if (parts.ec != std::errc() || parts.ptr != end || shard.part < 1 || shard.part > shard.parts) return std::nullopt;
-  return shard;
-}
-
-std::string no_shard(const std::string& text) {
-  return shard_of(text) ? "" : fmt::format("expected a part of so many, 1/16 to 16/16, got '{}'", text);
-}
-
 /// What the job would take, and nothing else.
 int dry_run(RunOptions& options, const SourceOptions& given) {
   const auto start = std::chrono::steady_clock::now();
@@ -84,11 +64,6 @@ bool is_finished(RunOptions& options, const SourceOptions& given) {
   return std::ranges::includes(read_result(Hdf5File(file), {}).provenance, run_identity(input, options.job));
 }
 
-/// Of one process: as many as were asked for, or its share of the machine.
-int threads_of(const JobOptions& options, const Ranks& ranks) {
-  return options.threads > 0 ? options.threads : ranks.threads();
-}
-
 /// What a process does that another leads: its part of the documents. What goes wrong the leader says.
 int follow(RunOptions& options, const SourceOptions& given, Ranks& ranks) {
   if (options.dry_run || !options.shard.empty()) return done;
@@ -96,7 +71,7 @@ int follow(RunOptions& options, const SourceOptions& given, Ranks& ranks) {
   try {
     const JobInput input = checked_input(options, given);
     const Attributes identity = run_identity(input, options.job);
-    options.job.threads = threads_of(options.job, ranks);
+    options.job.threads = ranks.threads(options.job.threads);
     run_part_of_job(input.model, *input.source, options.job, {},
                     [&](DocumentPass& pass, StageReport& report) { ranks.follow(identity, pass, report); });
   } catch (const std::exception& problem) {
@@ -111,7 +86,7 @@ std::vector<KindResult> run_kept(const JobInput& input, JobOptions options, Rank
     const LastWords words = resume_words();
     if (ranks.count() == 1) return run_input(input, options, progress(), kept_in(kept));
     const Attributes identity = run_identity(input, options);
-    const int threads = threads_of(options, ranks);
+    const int threads = ranks.threads(options.threads);
     options.threads = threads * ranks.here();  // once the documents are through the others here have nothing to do
     return run_input(input, options, progress(), [&](DocumentPass& pass, StageReport& report) {
       ranks.lead(identity, pass, report, threads, &kept);
@@ -126,7 +101,7 @@ std::vector<KindResult> run_kept(const JobInput& input, JobOptions options, Rank
 
 /// One part of the job, into files that `headwave merge` puts together.
 int run_shard(RunOptions& options, const SourceOptions& given) {
-  const Shard shard = *shard_of(options.shard);
+  const Shard shard = shard_of(options.shard);
   FolderOptions opened = options.folder;
   opened.figures = false;
   OutputFolder folder = opened_folder(opened);
@@ -205,7 +180,7 @@ void add_run(CLI::App& program, Command& chosen) {
       ->add_option("--shard", options->shard,
                    "one part of the documents, the third of sixteen say, for a run that is divided over machines: its "
                    "folder holds what `headwave merge` puts together")
-      ->check(CLI::Validator(no_shard, "", "part"))
+      ->check(shard_text())
       ->type_name("PART/PARTS")
       ->excludes("--dry-run")
       ->excludes("--json")

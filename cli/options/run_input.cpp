@@ -89,10 +89,12 @@ CLI::Option* add_interventions(CLI::App& command, InputOptions& options, const I
 
 SourceOptions add_input_options(CLI::App& command, InputOptions& options, const InputWithout& without) {
   SourceOptions added{};
-  added.model = command
-                    .add_option("--model", options.model,
-                                "Hugging Face model directory: config.json, model.safetensors, tokenizer")
-                    ->type_name("DIR");
+  added.model = without.model.empty()
+                    ? command
+                          .add_option("--model", options.model,
+                                      "Hugging Face model directory: config.json, model.safetensors, tokenizer")
+                          ->type_name("DIR")
+                    : refused_option(command, "--model", without.model);
   added.map = command
                   .add_option("--map", options.map,
                               "what the model's tensors are, instead of config.json; `headwave inspect --map DIR` "

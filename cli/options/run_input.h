@@ -30,7 +30,7 @@ struct SourceOptions {
 
 /// Why a command has not all of these options; empty: it has.
 struct InputWithout {
-  std::string states, interventions, shuffles;
+  std::string states = {}, interventions = {}, shuffles = {}, model = {};
 };
 
 /// Adds --model, --map, --text, --ids, --images, --states, --random-tokens, --intervene and what belongs to them. Those that the

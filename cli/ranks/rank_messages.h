@@ -24,9 +24,10 @@ void leave_ranks(bool together);
 /// What a process tells the one that leads.
 struct RankMessage {
   enum class Kind : std::int64_t {
-    asks,     ///< for blocks; `bytes` is the job's identity
-    has,      ///< a block; `bytes` are its sums
-    gave_up,  ///< `bytes` are an error; nothing comes after it
+    asks,      ///< for blocks; `bytes` is the job's identity
+    has,       ///< a block; `bytes` are its sums
+    gave_up,   ///< `bytes` are an error; nothing comes after it
+    finished,  ///< its part; nothing comes after it
   };
   Kind kind = Kind::asks;
   Index number = 0;  ///< blocks that it could do with; the block; the first block it has not done

@@ -158,7 +158,8 @@ Ranks::~Ranks() {
   leave_ranks(all());
 }
 
-int Ranks::threads() const {
+int Ranks::threads(int asked) const {
+  if (asked > 0) return asked;
   const auto allowed = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   const auto there = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   return allowed < there ? allowed : std::max(1, allowed / here_);  // fewer: mpirun has given each its own
@@ -216,6 +217,24 @@ void Ranks::follow(const Attributes& identity, DocumentPass& pass, StageReport& 
     send_message({Said::gave_up, next, error_bytes(problem)});
   }
   released_[static_cast<std::size_t>(number_)] = true;
+}
+
+void Ranks::finished() {
+  send_message({Said::finished, 0, {}});
+  released_[static_cast<std::size_t>(number_)] = true;
+}
+
+void Ranks::hear() {
+  if (count_ == 1) return;
+  RankMessage message;
+  while (receive_message(message)) {
+    released_[static_cast<std::size_t>(message.from)] = true;
+    if (message.kind == Said::gave_up) throw_error_in(message);
+  }
+}
+
+void Ranks::wait() {
+  for (hear(); !std::ranges::all_of(released_, std::identity()); hear()) std::this_thread::sleep_for(pause_of_leader);
 }
 
 void Ranks::fail(const std::exception& problem) {

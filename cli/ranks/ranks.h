@@ -27,11 +27,12 @@ class Ranks {
   ~Ranks();
 
   [[nodiscard]] int count() const { return count_; }
+  [[nodiscard]] int number() const { return number_; }  ///< of this one, from 0
   [[nodiscard]] bool leads() const { return number_ == 0; }
   /// Those on this machine, this process among them.
   [[nodiscard]] int here() const { return here_; }
-  /// Threads for each of them, where as many run at a time as the machine has processors for.
-  [[nodiscard]] int threads() const;
+  /// Threads for each of them: as many as were asked for; 0: as many as run at a time on the machine's processors.
+  [[nodiscard]] int threads(int asked) const;
 
   /// On the leader: all documents, from those on that an earlier run went through.
   /// @param identity  of the job, which all must have
@@ -44,7 +45,14 @@ class Ranks {
   /// On the others: the documents that the leader asks for, until there are no more.
   void follow(const Attributes& identity, DocumentPass& pass, StageReport& report);
 
-  /// On the others: what kept this process from it. The leader throws it on.
+  /// What needs no blocks of documents: each process knows by its number what is its part. On the others: it is done.
+  void finished();
+  /// On the leader: hears who has finished() by now; and waits until all have.
+  /// @throws Error as fail() was told
+  void hear();
+  void wait();
+
+  /// On the others: what kept this process from its part. The leader throws it on.
   void fail(const std::exception& problem);
 
  private:

@@ -35,9 +35,10 @@ void require_heads(const FigureOptions& drawing, const Model& model) {
 
 }  // namespace
 
-SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options) {
-  const SourceOptions source = add_input_options(command, options.input);
-  add_folder_options(command, options.folder, false);
+SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options, const InputWithout& without,
+                                    const DrawnHere& drawn) {
+  const SourceOptions source = add_input_options(command, options.input, without);
+  add_folder_options(command, options.folder, false, drawn);
   command.get_option("--force")->configurable(false);
   command.add_flag("--json", options.json, "print what `inspect --json` prints of the result, in place of its table")
       ->configurable(false);

@@ -21,7 +21,8 @@ struct WholeRunOptions {
 };
 
 /// Adds the options of the input, the job, the folder and its figures, --json and --max-memory.
-SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options);
+SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options, const InputWithout& without = {},
+                                    const DrawnHere& drawn = {});
 
 /// Opens the input, and refuses what the job cannot do with it before the work is done.
 JobInput checked_input(WholeRunOptions& options, const SourceOptions& given);

@@ -13,6 +13,7 @@
 #include "attention_map_figure.h"
 #include "captions.h"
 #include "carried_waves_figure.h"
+#include "checkpoint_figures.h"
 #include "chosen_heads.h"
 #include "cluster_centroids_figure.h"
 #include "cluster_shares_figure.h"
@@ -74,14 +75,22 @@ void require_kind(const std::string& name, const std::vector<const FigureKind*>&
 
 const std::vector<FigureKind>& figure_kinds() {
   static const std::vector<FigureKind> kinds{
-      attention_map_figure(),       offset_profile_figure(),       word_profile_figure(),   position_kernel_figure(),
-      cluster_centroids_figure(),   cluster_shares_figure(),       cluster_sweep_figure(),  position_spectrum_figure(),
-      position_components_figure(), position_correlation_figure(), redefined_figure(),      wave_spectra_figure(),
-      cross_covariance_figure(),    weighted_profile_figure(),     phase_spectrum_figure(), delay_spectrum_figure(),
-      offset_agreement_figure(),    account_profile_figure(),      head_account_figure(),   offset_by_query_figure(),
-      rotary_wave_figure(),         rotary_use_figure(),           position_split_figure(), head_types_figure(),
-      carried_waves_figure(),       score_centroids_figure(),      score_shares_figure(),   re_aiming_figure(),
+      attention_map_figure(),       offset_profile_figure(),
+      word_profile_figure(),        position_kernel_figure(),
+      cluster_centroids_figure(),   cluster_shares_figure(),
+      cluster_sweep_figure(),       position_spectrum_figure(),
+      position_components_figure(), position_correlation_figure(),
+      redefined_figure(),           wave_spectra_figure(),
+      cross_covariance_figure(),    weighted_profile_figure(),
+      phase_spectrum_figure(),      delay_spectrum_figure(),
+      offset_agreement_figure(),    account_profile_figure(),
+      head_account_figure(),        offset_by_query_figure(),
+      rotary_wave_figure(),         rotary_use_figure(),
+      position_split_figure(),      head_types_figure(),
+      carried_waves_figure(),       score_centroids_figure(),
+      score_shares_figure(),        re_aiming_figure(),
       comparison_figure(),          grid_offset_figure(),
+      checkpoint_counts_figure(),   checkpoint_heads_figure(),
   };
   return kinds;
 }

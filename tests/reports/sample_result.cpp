@@ -10,6 +10,7 @@
 #include "../../reports/drawing/gnuplot.h"
 #include "sample_account.h"
 #include "sample_bands.h"
+#include "sample_checkpoints.h"
 #include "sample_comparison.h"
 #include "sample_grid.h"
 #include "sample_phases.h"
@@ -294,6 +295,7 @@ Result result(const Size& size) {
   add_carried(result, size);
   add_comparison(result, size);
   append(result.fields, grid_fields(size.layers, size.heads));
+  append(result.fields, checkpoint_fields(size.layers, size.heads));
   return result;
 }
 

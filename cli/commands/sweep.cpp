@@ -1,0 +1,244 @@
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+#include "../../data/files/toml_text.h"
+#include "../../data/hdf5/hdf5_file.h"
+#include "../../data/results/result_file.h"
+#include "../../job/inputs/run_input.h"
+#include "../../job/studies/checkpoint_sweep.h"
+#include "../../reports/tables/checkpoint_table.h"
+#include "../options/help.h"
+#include "../options/job_file.h"
+#include "../options/shard.h"
+#include "../ranks/ranks.h"
+#include "../results/result_json.h"
+#include "../results/whole_run.h"
+#include "../terminal/progress.h"
+#include "../terminal/terminal.h"
+#include "commands.h"
+
+namespace headwave::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* usual_analyses = R"(only = ["head_account", "head_types", "offset_agreement", "position_atlas"])";
+
+struct SweepOptions : WholeRunOptions {
+  std::vector<fs::path> models;
+  bool resume = false;
+  std::string shard;     ///< "3/16"; empty: all checkpoints
+  std::string job_text;  ///< the options of every checkpoint's run but --model
+};
+
+/// A checkpoint of a training run.
+struct Checkpoint {
+  std::string name;
+  fs::path model;
+  fs::path folder;  ///< of its own result
+};
+
+/// By the steps that their names end in; in the order given where one ends in none.
+/// @throws CLI::ValidationError if two have one name
+std::vector<Checkpoint> checkpoints_of(const SweepOptions& options) {
+  std::vector<Checkpoint> checkpoints;
+  std::set<std::string> names;
+  for (const fs::path& model : options.models) {
+    const fs::path plain = (model / "").lexically_normal().parent_path();
+    const std::string name = plain.filename().string();
+    if (name.empty() || name == "." || name == ".." || !names.insert(name).second)
+      throw CLI::ValidationError(
+          "--models", fmt::format("'{}': checkpoints are told apart by the names of their folders; expected each once",
+                                  model.string()));
+    checkpoints.push_back({name, model, options.folder.folder / "checkpoints" / name});
+  }
+  const auto step = [](const Checkpoint& checkpoint) { return step_of(checkpoint.name); };
+  if (std::ranges::none_of(
+          checkpoints, [](double number) { return std::isnan(number); }, step))
+    std::ranges::stable_sort(checkpoints, {}, step);
+  return checkpoints;
+}
+
+/// The results that a checkpoint's folder holds: one, or one of each kind of attention.
+std::vector<std::pair<AttentionKind, fs::path>> result_files(const fs::path& folder) {
+  std::vector<std::pair<AttentionKind, fs::path>> files;
+  if (fs::exists(folder / "results.h5")) return {{AttentionKind::self, folder / "results.h5"}};
+  for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal, AttentionKind::cross})
+    if (const fs::path file = folder / name_of(kind) / "results.h5"; fs::exists(file)) files.emplace_back(kind, file);
+  return files;
+}
+
+/// The run of one checkpoint, with its result in a folder of its own; nothing where it is there already.
+/// @param threads  of this process
+void run_checkpoint(const SweepOptions& options, const SourceOptions& given, const Checkpoint& checkpoint,
+                    int threads) {
+  const auto start = std::chrono::steady_clock::now();
+  SweepOptions one = options;
+  one.input.model = checkpoint.model;
+  one.folder.folder = checkpoint.folder;
+  one.folder.figures = false;
+  one.job.threads = threads;
+  const JobInput input = checked_input(one, given);
+  const auto files = result_files(checkpoint.folder);
+  if (options.resume && !files.empty()) {
+    const Attributes found = read_result(Hdf5File(files.front().second), {}).provenance;
+    for (const auto& [name, value] : run_identity(input, one.job))
+      if (const auto there = found.find(name); there == found.end() || there->second != value)
+        throw FormatError(
+            fmt::format("{}: is of another run ({}); leave --resume away and give --force to run all anew, or another "
+                        "--out",
+                        files.front().second.string(), name));
+    return;
+  }
+  if (!options.folder.force && !files.empty())
+    throw IoError(fmt::format("{}: is there already; go on with that sweep with --resume, or begin anew with --force",
+                              files.front().second.string()));
+  OutputFolder folder = opened_folder(one.folder);
+  std::vector<KindResult> results = run_input(input, one.job, progress());
+  const std::string job =
+      options.job_text + "\n" + toml_text({{"model", fs::absolute(checkpoint.model).lexically_normal().string()}});
+  for (KindResult& found : results) found.result.provenance["job"] = job;
+  write_results(folder, results, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+}
+
+/// Those that are this process', one after the other.
+/// @param first, every  the first, and from one to the next
+void run_checkpoints(const SweepOptions& options, const SourceOptions& given,
+                     const std::vector<Checkpoint>& checkpoints, std::size_t first, std::size_t every, Ranks& ranks) {
+  for (std::size_t i = first; i < checkpoints.size(); i += every) {
+    say(fmt::format("{} ({} of {})", checkpoints[i].name, i + 1, checkpoints.size()));
+    run_checkpoint(options, given, checkpoints[i], ranks.threads(options.job.threads));
+    if (ranks.leads()) ranks.hear();
+  }
+}
+
+/// Whether the folder's own result is of an earlier sweep: it may be made again from those of its checkpoints.
+bool holds_sweep(const fs::path& folder) {
+  const auto files = result_files(folder);
+  return !files.empty() && read_result(Hdf5File(files.front().second), {}).provenance.contains("checkpoints");
+}
+
+/// What all checkpoints came to, each kind of attention by itself.
+/// @throws IoError if one has no result
+std::vector<KindResult> swept(const std::vector<Checkpoint>& checkpoints) {
+  std::vector<std::string> names;
+  for (const Checkpoint& checkpoint : checkpoints) names.push_back(checkpoint.name);
+  std::vector<KindResult> results;
+  for (const auto& [kind, file] : result_files(checkpoints.front().folder)) {
+    CheckpointSweep sweep(names);
+    for (const Checkpoint& checkpoint : checkpoints) {
+      progress_at("putting together " + checkpoint.name);
+      sweep.add(read_result(checkpoint.folder / file.lexically_relative(checkpoints.front().folder)));
+    }
+    results.push_back({kind, sweep.taken()});
+  }
+  return results;
+}
+
+int sweep(const CLI::App& command, SweepOptions& options, const SourceOptions& given) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::vector<Checkpoint> checkpoints = checkpoints_of(options);
+  Ranks ranks;
+  if (ranks.count() > 1 && !options.shard.empty())
+    throw CLI::ValidationError("--shard", "divides a sweep by hand; mpirun has divided this one");
+  const auto parts = static_cast<std::size_t>(ranks.count()), part = static_cast<std::size_t>(ranks.number());
+  if (!ranks.leads()) {
+    quiet() = true;
+    try {
+      run_checkpoints(options, given, checkpoints, part, parts, ranks);
+      ranks.finished();
+    } catch (const std::exception& problem) {
+      ranks.fail(problem);
+    }
+    return done;
+  }
+  if (!options.shard.empty()) {
+    const Shard shard = shard_of(options.shard);
+    run_checkpoints(options, given, checkpoints, static_cast<std::size_t>(shard.part - 1),
+                    static_cast<std::size_t>(shard.parts), ranks);
+    end_progress();
+    say(fmt::format("{}: part {} of {} is done; when all are, leave --shard away and give --resume",
+                    options.folder.folder.string(), shard.part, shard.parts));
+    return done;
+  }
+  FolderOptions whole = options.folder;
+  whole.force = whole.force || (options.resume && holds_sweep(whole.folder));
+  OutputFolder folder = opened_folder(whole);
+  run_checkpoints(options, given, checkpoints, part, parts, ranks);
+  ranks.wait();
+  std::vector<KindResult> results = swept(checkpoints);
+  for (KindResult& found : results) found.result.provenance["job"] = job_text(command, {"out"});
+  write_results(folder, results, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  end_progress();
+  if (options.json)
+    std::fputs(folder_json(folder.path()).c_str(), stdout);
+  else
+    for (const auto& [kind, result] : results) {
+      if (results.size() > 1) fmt::print("{} attention\n", name_of(kind));
+      std::fputs(terminal_table(checkpoint_columns(result)).c_str(), stdout);
+    }
+  require_printed();
+  write_figures(folder, results, options.folder);
+  return done;
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& program, Command& chosen) {
+  auto options = std::make_shared<SweepOptions>();
+  CLI::App* command = program.add_subcommand(
+      "sweep", "follow every head over the checkpoints of a training run: when it begins to look where it looks");
+  CLI::Option* models =
+      command
+          ->add_option("--models", options->models,
+                       "model directories, one for each checkpoint; in the order of the numbers that their names end "
+                       "in, or as given where one ends in none")
+          ->required()
+          ->type_name("DIRS");
+  SourceOptions source = add_whole_run_options(
+      *command, *options,
+      {.states = "checkpoints make states of their own", .interventions = {}, .shuffles = {}, .model = "see --models"},
+      {false, false, false});
+  source.model = models;
+  command
+      ->add_flag("--resume", options->resume,
+                 "go on with an earlier `headwave sweep` that was interrupted, or divided: checkpoints that are done "
+                 "stay")
+      ->excludes("--force")
+      ->configurable(false);
+  command
+      ->add_option("--shard", options->shard,
+                   "every so many-th checkpoint, beginning with the third, say, for a sweep that is divided over "
+                   "machines; their folder is one and the same")
+      ->check(shard_text())
+      ->type_name("PART/PARTS")
+      ->excludes("--json")
+      ->configurable(false);
+  add_examples(
+      *command,
+      {{"sweep --models run/step-* --text text.txt --documents 20 --length 128 --out training",
+        "of every checkpoint the account of its heads, what they do, and where they would look by weights"},
+       {"sweep --models run/step-* --text text.txt --documents 20 --length 128 --out training --resume",
+        "the same after it was interrupted: checkpoints that are done stay"},
+       {"sweep --models run/step-* --random-tokens 50 --only head_types --out induction", "when heads begin to copy"}});
+  command->final_callback([=, &chosen] {
+    read_job_text(*command, usual_analyses, "headwave sweep");
+    require_usage(source, options->input);
+    options->input.intervening.threads = options->job.threads;
+    if (options->folder.folder.empty()) throw CLI::RequiredError("--out");
+    options->job_text = job_text(*command, {"out", "models"});
+    chosen = [=] { return sweep(*command, *options, source); };
+  });
+}
+
+}  // namespace headwave::cli

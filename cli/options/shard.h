@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "../../core/numbers/matrix.h"
+#include "cli11.h"
+
+namespace headwave::cli {
+
+/// One of the parts that work is divided into by hand, counted from 1.
+struct Shard {
+  Index part = 1, parts = 1;
+};
+
+/// Takes "1/16" to "16/16" and their kin.
+CLI::Validator shard_text();
+
+/// Of a text that shard_text() takes.
+Shard shard_of(const std::string& text);
+
+}  // namespace headwave::cli

@@ -1,0 +1,40 @@
+#include "../../reports/figures/checkpoint_figures.h"
+
+#include "../../reports/tables/checkpoint_table.h"
+#include "../catch.h"
+#include "drawn_figure.h"
+#include "sample_checkpoints.h"
+
+using namespace headwave;
+
+TEST_CASE("checkpoints: the numbers beside the figures are the counts and each head's shares") {
+  const Result result{"", sample::checkpoint_fields(2, 2), {}};
+  const auto counts = rows_of(checkpoint_counts_figure().draw(result, {}));
+  REQUIRE(counts.front() == std::vector<std::string>{"checkpoint", "step", "with an offset", "positional", "content"});
+  CHECK(counts.size() == 4);
+  CHECK(counts[3] == std::vector<std::string>{"step-200", "200", "4", "2", "2"});
+  const auto heads = rows_of(checkpoint_heads_figure().draw(result, {}));
+  REQUIRE(heads.front() ==
+          std::vector<std::string>{"checkpoint", "layer", "head", "position_share", "positional_since"});
+  CHECK(heads.size() == 1 + 3 * 4);
+  CHECK(heads[5] == std::vector<std::string>{"step-10", "0", "0", "0.5", "2"});
+  CHECK(heads[6][3] == "-0.25");
+  CHECK(heads[6][4] == "NaN");
+}
+
+TEST_CASE("checkpoints: a line of the table says how many heads are what") {
+  const Result result{"", sample::checkpoint_fields(2, 2), {}};
+  const auto columns = checkpoint_columns(result);
+  REQUIRE(columns.size() == 4);
+  CHECK(columns[0].cells == std::vector<std::string>{"step-0", "step-10", "step-200"});
+  CHECK(columns[1].header == "with an offset");
+  CHECK(columns[2].cells == std::vector<std::string>{"0", "1", "2"});
+  CHECK(checkpoint_columns({}).empty());
+}
+
+TEST_CASE("checkpoints: Fields that do not fit each other are refused in one line") {
+  Result result{"", sample::checkpoint_fields(2, 2), {}};
+  field_of(result, "checkpoints/positional_since").axes[1] = head_axis(1);
+  field_of(result, "checkpoints/positional_since").values = std::vector<double>(2, 0.0);
+  CHECK_THROWS_WITH(checkpoint_heads_figure().draw(result, {}), ContainsSubstring("a share for each of 2 heads"));
+}
