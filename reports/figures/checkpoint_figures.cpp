@@ -54,6 +54,7 @@ struct HeadCounts {
 };
 
 HeadCounts counts_of_heads(const Result& result, std::size_t checkpoints) {
+  if (checkpoints == 0) throw ShapeError(fmt::format("{}: holds no checkpoints", step_name));
   const auto& with_offset = counts_of(result, with_offset_name, {"checkpoint"});
   HeadCounts counts{{"with an offset"}, {{with_offset.begin(), with_offset.end()}}};
   if (const Field* field = result.find(verdicts_name)) {
@@ -96,7 +97,7 @@ GnuplotFigure draw_counts(const Result& result, const FigureOptions& options) {
   grid.right = 1.8;
   grid.top = 0.12;
   grid.bottom = room_for_names(names);
-  grid = with_legend_beside(fitted(grid, 1, 1.6, options.style), counts.names.size(), options.style);
+  grid = fitted(with_legend_beside(grid, counts.names.size(), options.style), 1, 1.6, options.style);
   Page page(grid, options.style);
   Panel& panel = page.panel(0);
   std::vector<std::vector<Cell>> said, places;
@@ -131,22 +132,24 @@ std::vector<std::size_t> by_arrival(const std::vector<double>& since) {
 GnuplotFigure draw_heads(const Result& result, const FigureOptions& options) {
   const auto& shapes = doubles_of(result, shape_name, {"checkpoint", "term", "layer", "head"});
   const auto& since = doubles_of(result, since_name, {"layer", "head"});
+  const auto& steps = doubles_of(result, step_name, {"checkpoint"});
   const Field& field = result.at(shape_name);
   const auto& names = labels_of(field, "checkpoint");
   const auto layers = whole_coordinates(field, "layer"), heads = whole_coordinates(field, "head");
   const std::size_t rows = layers.size() * heads.size(), terms = static_cast<std::size_t>(field.axis("term").size());
-  if (rows == 0 || names.empty() || terms == 0 || since.size() != rows)
-    throw ShapeError(fmt::format("{}: expected a share for each of {} heads", shape_name, since.size()));
+  if (rows == 0 || names.empty() || terms == 0 || since.size() != rows || steps.size() != names.size())
+    throw ShapeError(fmt::format("{}: expected a share for each of {} heads at {} checkpoints", shape_name,
+                                 since.size(), steps.size()));
   const std::vector<std::size_t> order = by_arrival(since);
   const auto share = [&](std::size_t checkpoint, std::size_t head) {
     const double shape = shapes[checkpoint * terms * rows + head];
     return std::isfinite(shape) ? std::clamp(shape, 0.0, 1.0) : shape;
   };
-  DataTable table({"checkpoint", "layer", "head", "position_share", "positional_since"});
+  DataTable table({"checkpoint", "step", "layer", "head", "position_share", "positional_since"});
   for (std::size_t c = 0; c < names.size(); ++c)
     for (std::size_t head = 0; head < rows; ++head)
-      table.add_row({names[c], layers[head / heads.size()], heads[head % heads.size()], shapes[c * terms * rows + head],
-                     since[head]});
+      table.add_row({names[c], steps[c], layers[head / heads.size()], heads[head % heads.size()],
+                     shapes[c * terms * rows + head], since[head]});
   PanelGrid grid;
   const double tall = std::clamp(0.11 * static_cast<double>(rows), 1.2, 7.0);
   grid.panel_width = std::clamp(0.3 * static_cast<double>(names.size()), 2.0, 6.0);

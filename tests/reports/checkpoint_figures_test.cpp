@@ -15,11 +15,11 @@ TEST_CASE("checkpoints: the numbers beside the figures are the counts and each h
   CHECK(counts[3] == std::vector<std::string>{"step-200", "200", "4", "2", "2"});
   const auto heads = rows_of(checkpoint_heads_figure().draw(result, {}));
   REQUIRE(heads.front() ==
-          std::vector<std::string>{"checkpoint", "layer", "head", "position_share", "positional_since"});
+          std::vector<std::string>{"checkpoint", "step", "layer", "head", "position_share", "positional_since"});
   CHECK(heads.size() == 1 + 3 * 4);
-  CHECK(heads[5] == std::vector<std::string>{"step-10", "0", "0", "0.5", "2"});
-  CHECK(heads[6][3] == "-0.25");
-  CHECK(heads[6][4] == "NaN");
+  CHECK(heads[5] == std::vector<std::string>{"step-10", "10", "0", "0", "0.5", "2"});
+  CHECK(heads[6][4] == "-0.25");
+  CHECK(heads[6][5] == "NaN");
 }
 
 TEST_CASE("checkpoints: a line of the table says how many heads are what") {

@@ -58,7 +58,7 @@ TEST_CASE("figures: every kind in every format, with its numbers") {
       const auto path = folder / (one.name + ending);
       CHECK(std::count(files.begin(), files.end(), path) == 1);
       REQUIRE(std::filesystem::exists(path));
-      CHECK(std::filesystem::file_size(path) > 200);
+      CHECK(std::filesystem::file_size(path) > 100);
     }
 }
 
