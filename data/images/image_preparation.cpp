@@ -98,7 +98,7 @@ Image prepared(const Image& image, const ImagePreparation& preparation, const st
   if (preparation.height == 0 && (size.height > image.height || size.width > image.width))
     throw FormatError(fmt::format("{}: {} x {} pixels, but at least {} x {} are expected, since 'do_resize' is false",
                                   called, image.width, image.height, size.width, size.height));
-  const Image whole =
+  Image whole =
       preparation.height > 0 ? resized(image, preparation.height, preparation.width, preparation.resampling) : image;
   if (preparation.crop_height == 0) return whole;
   Image middle = Image::of(size.height, size.width);

@@ -47,8 +47,8 @@ std::vector<Taps> taps_of(Index before, Index after, Resampling resampling) {
   for (Index x = 0; x < after; ++x) {
     const double center = (static_cast<double>(x) + 0.5) * scale;
     Taps& taps = all[static_cast<std::size_t>(x)];
-    taps.first = std::max<Index>(0, static_cast<Index>(center - support + 0.5));
-    const Index end = std::min(before, static_cast<Index>(center + support + 0.5));
+    taps.first = std::max<Index>(0, static_cast<Index>(std::floor(center - support + 0.5)));
+    const Index end = std::min(before, static_cast<Index>(std::floor(center + support + 0.5)));
     weights.clear();
     double sum = 0;
     for (Index i = taps.first; i < end; ++i) {
