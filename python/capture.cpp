@@ -37,7 +37,7 @@ nb::object turned(const ModelMap& map, const Rows32& rows) {
 
 bool adds_to_scores(const ModelMap& map) {
   const PositionKind kind = map.stack.positions.kind;
-  return kind == PositionKind::linear_bias || kind == PositionKind::buckets;
+  return kind == PositionKind::linear_bias || kind == PositionKind::buckets || kind == PositionKind::disentangled;
 }
 
 /// Whether queries and keys as projected do not say the scores: they are normalised, scores are capped, or layers differ.

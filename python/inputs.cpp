@@ -9,6 +9,7 @@
 #include "../data/arrays/safetensors.h"
 #include "../data/sources/placed_arrays.h"
 #include "../job/inputs/intervention_text.h"
+#include "../job/inputs/place_text.h"
 #include "../job/inputs/run_input.h"
 #include "../job/run/provenance.h"
 #include "memory.h"
@@ -26,6 +27,13 @@ TextPlace place_of(const nb::object& given) {
   if (!nb::isinstance<nb::tuple>(given)) return nb::cast<fs::path>(given);
   auto [name, text] = nb::cast<std::pair<std::string, std::string>>(given);
   return {name, std::make_shared<const std::string>(std::move(text))};
+}
+
+/// What a text says, or the refusal of it.
+template <class Known>
+Known known_of(const std::optional<Known>& said, const char* name, const std::string& text, const char* expected) {
+  if (!said) throw FormatError(fmt::format("{}='{}': expected {}", name, text, expected));
+  return *said;
 }
 
 /// Where states are: a path, or arrays.
@@ -127,50 +135,65 @@ void add_inputs(nb::module_& module) {
           },
           nb::arg("what"), nb::arg("seed"), nb::arg("shuffles"), nb::arg("threads"),
           "Changes part of the model or the text.");
+  nb::class_<ModelPlace>(module, "ModelPlace", "Where a model lies, and how much of it is opened.")
+      .def(
+          "__init__",
+          [](ModelPlace* made, const fs::path& model, const fs::path& map, const std::string& layers,
+             const std::string& weights) {
+            ModelPlace place(model, map);
+            if (!layers.empty()) place.layers = known_of(first_layers(layers), "layers", layers, expected_first_layers);
+            place.weights_in = known_of(weights_in(weights), "weights", weights, "auto, memory or layers");
+            new (made) ModelPlace(place);
+          },
+          nb::arg("model"), nb::arg("map"), nb::arg("layers"), nb::arg("weights"));
   module.def(
       "text_input",
-      [](const fs::path& model, const fs::path& map, const nb::object& text, std::optional<Index> documents,
-         std::optional<Index> length, bool special_tokens, const std::string& encoding) {
+      [](const ModelPlace& model, const nb::object& text, std::optional<Index> documents, std::optional<Index> length,
+         bool special_tokens, const std::string& encoding) {
         const TextPlace place = place_of(text);
         return opened(input_name(place), [&] {
-          return text_input({model, map}, place, packing_of(documents, length, special_tokens, encoding));
+          return text_input(model, place, packing_of(documents, length, special_tokens, encoding));
         });
       },
-      nb::arg("model"), nb::arg("map"), nb::arg("text"), nb::arg("documents").none(), nb::arg("length").none(),
+      nb::arg("model"), nb::arg("text"), nb::arg("documents").none(), nb::arg("length").none(),
       nb::arg("special_tokens"), nb::arg("encoding"), "A text through the model's own tokenizer.");
   module.def(
       "ids_input",
-      [](const fs::path& model, const fs::path& map, const nb::object& ids, std::optional<Index> documents,
-         std::optional<Index> length) {
+      [](const ModelPlace& model, const nb::object& ids, std::optional<Index> documents, std::optional<Index> length) {
         const TextPlace place = place_of(ids);
-        return opened(input_name(place), [&] {
-          return ids_input({model, map}, place, packing_of(documents, length, true, ""));
-        });
+        return opened(input_name(place),
+                      [&] { return ids_input(model, place, packing_of(documents, length, true, "")); });
       },
-      nb::arg("model"), nb::arg("map"), nb::arg("ids"), nb::arg("documents").none(), nb::arg("length").none(),
+      nb::arg("model"), nb::arg("ids"), nb::arg("documents").none(), nb::arg("length").none(),
       "Token ids that are ready.");
   module.def(
       "random_input",
-      [](const fs::path& model, const fs::path& map, Index tokens, std::optional<Index> documents, bool special_tokens,
+      [](const ModelPlace& model, Index tokens, std::optional<Index> documents, bool special_tokens,
          std::uint64_t seed) {
         return opened("random tokens", [&] {
-          return random_input({model, map}, {.documents = documents.value_or(100), .period = tokens, .seed = seed},
+          return random_input(model, {.documents = documents.value_or(100), .period = tokens, .seed = seed},
                               special_tokens);
         });
       },
-      nb::arg("model"), nb::arg("map"), nb::arg("tokens"), nb::arg("documents").none(), nb::arg("special_tokens"),
-      nb::arg("seed"), "Random tokens, twice.");
+      nb::arg("model"), nb::arg("tokens"), nb::arg("documents").none(), nb::arg("special_tokens"), nb::arg("seed"),
+      "Random tokens, twice.");
   module.def(
       "images_input",
-      [](const fs::path& model, const fs::path& map, const fs::path& folder, std::optional<Index> documents) {
-        return opened(folder.string(), [&] { return images_input({model, map}, folder, documents); });
+      [](const ModelPlace& model, const fs::path& folder, std::optional<Index> documents) {
+        return opened(folder.string(), [&] { return images_input(model, folder, documents); });
       },
-      nb::arg("model"), nb::arg("map"), nb::arg("folder"), nb::arg("documents").none(), "A folder of images.");
+      nb::arg("model"), nb::arg("folder"), nb::arg("documents").none(), "A folder of images.");
+  module.def(
+      "sound_input",
+      [](const ModelPlace& model, const fs::path& features, std::optional<Index> documents) {
+        return opened(features.string(), [&] { return sound_input(model, features, documents); });
+      },
+      nb::arg("model"), nb::arg("features"), nb::arg("documents").none(), "Spectra of sounds, and what is said.");
   module.def(
       "states_input",
-      [](const nb::object& states, const std::optional<fs::path>& model, const fs::path& map, Index heads,
-         std::optional<Index> documents, std::optional<Index> layer, const std::string& dataset,
-         const std::string& axes, const fs::path& states_map, bool apply_norm) {
+      [](const nb::object& states, const std::optional<ModelPlace>& model, Index heads, std::optional<Index> documents,
+         std::optional<Index> layer, const std::string& dataset, const std::string& axes, const fs::path& states_map,
+         bool apply_norm) {
         StoredStatesOptions options{heads, documents.value_or(0), layer, dataset, {}, states_map, apply_norm};
         if (!axes.empty()) {
           const auto read = stored_axes(axes);
@@ -178,11 +201,10 @@ void add_inputs(nb::module_& module) {
           options.axes = *read;
         }
         const StatesAt at = states_at(states);
-        return opened(at.path.string(), [&] {
-          return model ? states_input(at, {*model, map}, options) : states_input(at, options);
-        });
+        return opened(at.path.string(),
+                      [&] { return model ? states_input(at, *model, options) : states_input(at, options); });
       },
-      nb::arg("states"), nb::arg("model").none(), nb::arg("map"), nb::arg("heads"), nb::arg("documents").none(),
+      nb::arg("states"), nb::arg("model").none(), nb::arg("heads"), nb::arg("documents").none(),
       nb::arg("layer").none(), nb::arg("dataset"), nb::arg("axes"), nb::arg("states_map"), nb::arg("apply_norm"),
       "Stored states, queries and keys, or finished attention.");
   module.def(

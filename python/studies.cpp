@@ -82,9 +82,8 @@ struct AtlasOptions {
   int threads;
 };
 
-std::vector<std::pair<std::string, Result>> atlas(const std::filesystem::path& model, const std::filesystem::path& map,
-                                                  const AtlasOptions& given, const std::string& command,
-                                                  const nb::object& progress) {
+std::vector<std::pair<std::string, Result>> atlas(const ModelPlace& model, const AtlasOptions& given,
+                                                  const std::string& command, const nb::object& progress) {
   ModelAtlasOptions options;
   options.atlas.length = given.length;
   options.atlas.reach = given.reach;
@@ -97,11 +96,8 @@ std::vector<std::pair<std::string, Result>> atlas(const std::filesystem::path& m
   const std::time_t started = std::time(nullptr);
   const auto begun = std::chrono::steady_clock::now();
   ToldProgress told(progress);
-  std::vector<KindResult> found = waited_for(
-      [&, callback = told.callback()] {
-        return model_atlas({model, map}, options, callback);
-      },
-      told.look());
+  std::vector<KindResult> found =
+      waited_for([&, callback = told.callback()] { return model_atlas(model, options, callback); }, told.look());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   std::vector<std::pair<std::string, Result>> results;
   for (KindResult& kind : found) {
@@ -120,14 +116,13 @@ void add_studies(nb::module_& module) {
              nb::arg("detrend"), nb::arg("hann"), "The spectrum of a position table, (T, d_model).");
   module.def(
       "atlas",
-      [](const std::filesystem::path& model, const std::filesystem::path& map, Index length, Index reach, Index draws,
-         double level, const std::string& words, Index passes, std::uint64_t seed, int threads,
-         const std::string& command, const nb::object& progress) {
-        return atlas(model, map, {length, reach, draws, passes, level, words, seed, threads}, command, progress);
+      [](const ModelPlace& model, Index length, Index reach, Index draws, double level, const std::string& words,
+         Index passes, std::uint64_t seed, int threads, const std::string& command, const nb::object& progress) {
+        return atlas(model, {length, reach, draws, passes, level, words, seed, threads}, command, progress);
       },
-      nb::arg("model"), nb::arg("map"), nb::arg("length"), nb::arg("reach"), nb::arg("draws"), nb::arg("level"),
-      nb::arg("words"), nb::arg("passes"), nb::arg("seed"), nb::arg("threads"), nb::arg("command"),
-      nb::arg("progress").none(), "Where every head would look, from the checkpoint alone.");
+      nb::arg("model"), nb::arg("length"), nb::arg("reach"), nb::arg("draws"), nb::arg("level"), nb::arg("words"),
+      nb::arg("passes"), nb::arg("seed"), nb::arg("threads"), nb::arg("command"), nb::arg("progress").none(),
+      "Where every head would look, from the checkpoint alone.");
 }
 
 }  // namespace headwave::python

@@ -5,7 +5,9 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "../core/numbers/stopping.h"
 #include "../job/run/progress_text.h"
@@ -82,12 +84,17 @@ void wait_for(const std::function<void()>& work, const std::function<void()>& lo
     if (!raised) running.rethrow();
   }
   if (raised) std::rethrow_exception(raised);
+  look_up(look);  // what a short piece of work told is not left untold
 }
 
 struct ToldProgress::Told {
+  struct Step {
+    JobProgress now;
+    Clock::time_point at;
+  };
   std::mutex mutex;
-  std::optional<JobProgress> now;
-  Clock::time_point begun = Clock::now(), at = begun;
+  std::vector<Step> steps;  // the last of each stage that was not told yet, and of the stage that goes on
+  Clock::time_point begun = Clock::now();
 };
 
 ToldProgress::ToldProgress(nb::object callable)
@@ -97,22 +104,23 @@ ProgressCallback ToldProgress::callback() {
   if (callable_.is_none()) return {};
   return [told = told_](const JobProgress& now) {
     const std::lock_guard lock(told->mutex);
-    told->now = now;
-    told->at = Clock::now();
+    std::vector<Told::Step>& steps = told->steps;
+    if (!steps.empty() && steps.back().now.stage == now.stage) steps.pop_back();
+    steps.push_back({now, Clock::now()});
   };
 }
 
 std::function<void()> ToldProgress::look() {
   if (callable_.is_none()) return {};
   return [this] {
-    std::string text;
+    std::vector<std::string> lines;
     {
       const std::lock_guard lock(told_->mutex);
-      if (!told_->now) return;
-      text = progress_text(*told_->now, seconds_between(told_->begun, told_->at),
-                           seconds_between(told_->at, Clock::now()));
+      for (const auto& [now, at] : told_->steps)
+        lines.push_back(progress_text(now, seconds_between(told_->begun, at), seconds_between(at, Clock::now())));
+      if (!told_->steps.empty()) told_->steps = {told_->steps.back()};
     }
-    callable_(text);
+    for (const std::string& line : lines) callable_(line);
   };
 }
 

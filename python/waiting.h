@@ -10,7 +10,7 @@ namespace headwave::python {
 
 /// Does work in a thread of its own, while the caller's, which does not hold Python's lock, looks up every 50 ms: whether a
 /// signal came (Ctrl-C, which stops the work), and whether there is progress to tell.
-/// @param look  called with Python's lock held; may be empty
+/// @param look  called with Python's lock held, and once more when the work is done; may be empty
 /// @throws what the work throws, what the handler of a signal raises, or what `look` raises; the work has ended then
 void wait_for(const std::function<void()>& work, const std::function<void()>& look = {});
 
@@ -22,7 +22,8 @@ auto waited_for(const Work& work, const std::function<void()>& look = {}) {
   return std::move(*found);
 }
 
-/// What a job tells of its progress, kept until the thread that waits for it hands it to Python.
+/// What a job tells of its progress, kept until the thread that waits for it hands it to Python: of every stage one line at
+/// least, however short the stage.
 class ToldProgress {
  public:
   /// @param callable  (text) told "attention: 12 of 100, about 40 s left"; or None

@@ -93,7 +93,7 @@ expect 0 "query-key pairs that offset profiles count (all, without_special or" r
 expect 0 "Follow every head of a model" help run
 expect 0 "Commands:"
 expect 0 "Commands:" help
-expect 2 "give one of --text, --ids, --images, --random-tokens and --states" run --model "$golden" --out "$work/r"
+expect 2 "give one of --text, --ids, --images, --features, --random-tokens and --states" run --model "$golden" --out "$work/r"
 expect 2 "" run --model "$golden" --text "$work/text.txt" --ids "$work/text.txt" --out "$work/r"
 expect 2 "need --model DIR" run --text "$work/text.txt" --out "$work/r"
 expect 1 "$work/missing.txt" run --model "$golden" --ids "$work/missing.txt" --out "$work/r"
@@ -227,6 +227,23 @@ expect 1 "--only grid_offset: it needs patches on a grid, and this bert reads no
 expect 0 "on the grid" run --model "$families/vit" --images "$work/photos" --only grid_offset --formats svg --out "$work/v"
 expect 0 "3 rows of 5, 4 x 4 pixels each, behind 1 opening token" inspect "$families/vit"
 expect 0 "no preprocessor_config.json" inspect "$work/unprepared"
+# Sounds: spectra that are ready, and what is said in them.
+sounds=$2/tests/golden/sounds.safetensors
+expect 2 "--images excludes --features" run --model "$families/whisper" --images "$work/photos" --features "$sounds" --out "$work/unheard"
+expect 2 "does not apply to --features: the model says how many frames" run --model "$families/whisper" --features "$sounds" --length 4 --out "$work/unheard"
+expect 2 "does not apply to --features: nothing is put around" run --model "$families/whisper" --features "$sounds" --no-special-tokens --out "$work/unheard"
+expect 1 "spectra of sounds were given, but a bert reads tokens; give a Whisper" run --model "$golden" --features "$sounds" --out "$work/unheard"
+expect 1 "spectra of sounds were given, but a vit reads images" run --model "$families/vit" --features "$sounds" --out "$work/unheard"
+expect 1 "the model reads sound (whisper), no text; give --features FILE" run --model "$families/whisper" --ids "$work/ids.json" --out "$work/unheard"
+expect 1 "holds 3 documents, 9 were asked for; say --documents 3 or fewer" run --model "$families/whisper" --features "$sounds" --documents 9 --out "$work/unheard"
+expect 1 "has 5 bins and 26 frames, the model reads 7 and 16" run --model "$families/whisper-model" --features "$sounds" --out "$work/unheard"
+expect 0 "cross attention" run --model "$families/whisper" --features "$sounds" --formats svg --out "$work/heard"
+expect 0 "features = " inspect "$work/heard/self" --job
+"$headwave" inspect "$work/heard/self" --job >"$work/heard.toml"
+expect 0 "cross attention" run --job "$work/heard.toml" --no-figures --out "$work/heard-again"
+expect 0 "" compare "$work/heard/cross" "$work/heard-again/cross"
+expect 0 "26 frames of 5 bins, two frames a position" inspect "$families/whisper"
+expect 0 "tokens of the decoder are shown as their ids" inspect "$families/whisper"
 expect 1 "beyond.json: document 1, token 1 is 99, but the model knows the ids 0 to 59" run --model "$families/gpt2" --ids "$work/beyond.json" --out "$work/m"
 expect 1 "single.json: documents of a single token" run --model "$families/gpt2" --ids "$work/single.json" --out "$work/m"
 expect 1 "five.json: the model is an encoder-decoder (bart)" run --model "$families/bart" --ids "$work/five.json" --out "$work/m"
@@ -277,6 +294,18 @@ done
 expect 1 "--max-memory 1MB: at least " run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --max-memory 1MB --out "$work/dry"
 expect 1 "--max-memory 1MB: at least " run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --max-memory 1MB --no-figures --dry-run
 expect 0 "computing on 2 threads" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only head_cluster --max-memory 4GB --threads 2 --no-figures --dry-run
+digests() { "$headwave" export "$1/results.h5" --csv "$1/tables" >/dev/null 2>&1 && (cd "$1/tables" && cat *.csv) | grep -v wall_time; }
+# Weights read layer by layer change no digit; the first layers of a model are what they are among all.
+expect_line 2 "--layers: '3-7': expected 0-N, the first layers up to layer N: a layer reads what those before it made, so all of them are computed" run --layers 3-7
+expect_line 2 "--weights: expected auto, memory or layers, got 'disk'" run --weights disk
+for where in memory layers; do
+  expect 0 "L3H7" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/$where" --no-figures --weights $where --together 2
+done
+digests "$work/layers" >"$work/a.csv"; digests "$work/memory" | cmp -s - "$work/a.csv" || { echo "FAILED: weights read layer by layer give other digits"; failed=1; }
+expect 0 "L0H7" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/first" --no-figures --layers 0-0
+grep -q L1H0 "$work/out" && { echo "FAILED: --layers 0-0 has a second layer"; failed=1; }
+expect 1 "layers 0 to 4 were asked for, the model has 4; ask for 0-3 or fewer" run --model "$work/model" --ids "$work/model/ids.json" --out "$work/first" --force --layers 0-4
+expect 1 "--weights memory, where they fit" run --model "$work/model" --ids "$work/model/ids.json" --out "$work/first" --force --weights layers --intervene re-aim=L0H2:+2
 [ -e "$work/dry" ] && { echo "FAILED: a dry run wrote something"; failed=1; }
 expect 1 "L0H0 to L3H7" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --heads L9H9
 expect 0 "L3H7" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --no-figures
@@ -692,7 +721,6 @@ expect 2 "excludes" $divided --shard 1/2 --dry-run
 expect 0 "" -q merge "$work/d2" "$work/d1" --no-figures --out "$work/merged"
 expect 0 "" compare "$work/undivided" "$work/merged"
 grep -q "other options" "$work/out" && { echo "FAILED: a merged run is compared by what merged it"; failed=1; }
-digests() { "$headwave" export "$1/results.h5" --csv "$1/tables" >/dev/null 2>&1 && (cd "$1/tables" && cat *.csv) | grep -v wall_time; }
 digests "$work/undivided" >"$work/a.csv"; digests "$work/merged" | cmp -s - "$work/a.csv" || { echo "FAILED: merged and undivided runs differ"; failed=1; }
 
 # Checkpoints of a training run: in the order of their steps, whoever runs them, each once.
@@ -704,11 +732,10 @@ expect 0 "" -q run --model "$work/step-20" --ids "$work/six.txt" --only head_acc
 expect 0 "" compare "$work/alone20" "$work/swept/checkpoints/step-20"
 digests "$work/alone20" >"$work/a.csv"; digests "$work/swept/checkpoints/step-20" | cmp -s - "$work/a.csv" || { echo "FAILED: a checkpoint's result is not that of a run"; failed=1; }
 expect 1 "is already there" $swept --out "$work/swept"
-expect 1 "is of another run (reach)" -q $swept --out "$work/swept" --reach 3 --resume
+expect 1 "is of another run (reach: 64 there, 3 here)" -q $swept --out "$work/swept" --reach 3 --resume
 expect 0 "part 2 of 2 is done" $swept --shard 2/2 --out "$work/parts"
 [ -e "$work/parts/checkpoints/step-20/results.h5" ] && [ ! -e "$work/parts/checkpoints/step-3" ] || { echo "FAILED: part 2 of 2 is not the second checkpoint"; failed=1; }
 expect 1 "go on with that sweep with --resume" -q $swept --out "$work/parts"
-rm -r "$work/parts/checkpoints/step-3"
 touch -d '2001-01-01' "$work/parts/checkpoints/step-20/results.h5"
 expect 0 "step-20" $swept --resume --out "$work/parts"
 [ "$work/parts/checkpoints/step-20/results.h5" -ot "$work/bert/config.json" ] || { echo "FAILED: a checkpoint that was done is run again"; failed=1; }
@@ -716,7 +743,7 @@ digests "$work/parts" >"$work/a.csv"; digests "$work/swept" | cmp -s - "$work/a.
 expect 0 "step-20" $swept --resume --out "$work/parts"
 expect 2 "told apart by the names of their folders" sweep --models "$work/step-3" "$work/step-3/." --ids "$work/six.txt" --out "$work/w"
 expect 1 "expected checkpoints of one model" -q sweep --models "$work/step-3" "$families/llama" --ids "$work/six.txt" --no-figures --out "$work/w"
-[ ! -e "$work/w/results.h5" ] || { echo "FAILED: a refused sweep left a result"; failed=1; }
+[ ! -e "$work/w" ] || { echo "FAILED: a sweep that was refused ran a checkpoint"; failed=1; }
 expect 2 "see --models" sweep --models "$work/step-3" --model "$work/step-3" --ids "$work/six.txt" --out "$work/w2"
 expect 2 "checkpoints make states of their own" sweep --models "$work/step-3" --states "$work/six.txt" --out "$work/w2"
 

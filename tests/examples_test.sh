@@ -12,6 +12,8 @@ printf '%s\n' '[PAD]' '[UNK]' '[CLS]' '[SEP]' '[MASK]' the cat on mat w1 w2 w3 >
 cp -r "$2/tests/golden/families/vit" "$work/vit"
 mkdir "$work/photos"
 cp "$2/tests/golden/images/rgb.png" "$2/tests/golden/images/color.jpg" "$work/photos/"
+cp -r "$2/tests/golden/families/whisper" "$work/whisper"
+cp "$2/tests/golden/sounds.safetensors" "$work/sounds.npz"  # what a file is, is said by its content
 awk 'BEGIN { for (i = 0; i < 2000; ++i) printf "w%d ", 1 + i * i % 3; print "badi dadi" }' >"$work/text.txt"
 for command in demo plant run spectrum figures inspect atlas re-aim reproduce query loss predict help; do
   "$headwave" $command --help | sed -n 's/^  headwave //p' >"$work/lines.txt"

@@ -81,7 +81,7 @@ swept="-q sweep --models $work/step-1 $work/step-2 $work/step-3 --ids $work/ids.
 processes 2 "$headwave" $swept --out "$work/swept2" || { complain "a sweep of 2 processes"; cat "$work/err"; }
 tables "$work/swept" >"$work/swept.csv"
 tables "$work/swept2" | cmp -s - "$work/swept.csv" || complain "a sweep of 2 processes is another"
-rm "$work/step-2/config.json"
-fails "rank 1: $work/step-2" 2 "$headwave" $swept --out "$work/bad"
+mkdir -p "$work/bad/checkpoints/step-2" && touch "$work/bad/checkpoints/step-2/results.h5"
+fails "rank 1: $work/bad/checkpoints/step-2/results.h5: is there already" 2 "$headwave" $swept --out "$work/bad"
 [ $failed = 0 ] && echo "ranks: one answer"
 exit $failed

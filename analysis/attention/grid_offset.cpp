@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <tuple>
 #include <utility>
 
 #include "../statistics/tails.h"
@@ -13,40 +12,11 @@ namespace headwave {
 
 namespace {
 
-/// What documents add up to, in the places of what they come to.
-struct GridOffsetSum {
-  GridOffsets sum;
-  template <class Self>
-  static auto members(Self& self) {
-    auto& sum = self.sum;
-    return std::tie(sum.documents, sum.weight, sum.null_weight, sum.null_deviation, sum.null_skewness, sum.opening,
-                    sum.received, sum.map, sum.map_document);
-  }
-};
-
-GridOffsetSum empty_sum(const HeadGrid& heads, const PatchGrid& grid) {
-  GridOffsets sum;
-  sum.heads = heads;
-  sum.grid = grid;
-  const Matrix none = Matrix::Zero(sum.heads.rows(), GridLags(sum.grid).count());
-  sum.weight = sum.null_weight = sum.null_deviation = sum.null_skewness = none;
-  sum.opening = Matrix::Zero(sum.heads.rows(), sum.grid.first);
-  sum.received = Matrix::Zero(sum.heads.rows(), sum.grid.patches());
-  return {std::move(sum)};
-}
-
-/// Means over documents are of sums; the map is that of the one document that has it.
-void add_map(GridOffsets& sum, Matrix&& map, std::string&& document) {
-  if (map.size() == 0) return;
-  sum.map = std::move(map);
-  sum.map_document = std::move(document);
-}
-
 class GridOffsetAnalysis : public DocumentAnalysis<DocumentGridOffsets, GridOffsetSum> {
  public:
   explicit GridOffsetAnalysis(const AnalysisInput& input)
       : DocumentAnalysis(input,
-                         [site = &input.site, grid = input.model.patches] { return empty_sum(site->grid, grid); }),
+                         [site = &input.site, grid = input.model.patches] { return GridOffsetSum(site->grid, grid); }),
         grid_(input.model.patches) {
     for (Index position = 0; position < grid_.first; ++position) {
       const auto i = static_cast<std::size_t>(position);
@@ -58,32 +28,12 @@ class GridOffsetAnalysis : public DocumentAnalysis<DocumentGridOffsets, GridOffs
     return look_of(std::make_unique<GridOffsetProbe>(site().grid, grid_, document, map), &GridOffsetProbe::found);
   }
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
-    return describe(finished.keep(grid_offsets(std::move(sum_.sum), {options().level})), opening_);
+    return describe(finished.keep(sum_.offsets({options().level})), opening_);
   }
 
  private:
-  void add(GridOffsetSum& all, DocumentGridOffsets&& found) const override {
-    GridOffsets& sum = all.sum;
-    ++sum.documents;
-    sum.weight += found.weight;
-    sum.null_weight += found.null_weight;
-    sum.null_deviation += found.null_variance;
-    sum.null_skewness += found.null_third;
-    sum.opening += found.opening;
-    sum.received += found.received;
-    add_map(sum, std::move(found.map), std::move(found.name));
-  }
-  void join(GridOffsetSum& all, GridOffsetSum&& next) const override {
-    GridOffsets& sum = all.sum;
-    sum.documents += next.sum.documents;
-    sum.weight += next.sum.weight;
-    sum.null_weight += next.sum.null_weight;
-    sum.null_deviation += next.sum.null_deviation;
-    sum.null_skewness += next.sum.null_skewness;
-    sum.opening += next.sum.opening;
-    sum.received += next.sum.received;
-    add_map(sum, std::move(next.sum.map), std::move(next.sum.map_document));
-  }
+  void add(GridOffsetSum& sum, DocumentGridOffsets&& found) const override { sum.add(std::move(found)); }
+  void join(GridOffsetSum& sum, GridOffsetSum&& next) const override { sum.join(std::move(next)); }
 
   PatchGrid grid_;
   std::vector<std::string> opening_;
@@ -122,14 +72,6 @@ bool ends_at(Index lag, Index side) {
   return std::abs(lag) == side / 2 && std::abs(lag) < side - 1 && lag != 0;
 }
 
-/// Sums over documents become means, sums of variances and third moments those of a mean.
-void average(GridOffsets& found) {
-  const auto documents = static_cast<double>(found.documents);
-  for (Matrix* sums : {&found.weight, &found.null_weight, &found.opening, &found.received}) *sums /= documents;
-  found.null_skewness.array() /= found.null_deviation.array().pow(1.5).max(std::numeric_limits<double>::min());
-  found.null_deviation = found.null_deviation.cwiseSqrt() / documents;
-}
-
 /// What one head's weights say, of equation (2) and its null.
 /// @param z  normal quantile that the maximum of so many offsets stays below
 void find_offset(GridOffsets& found, Index row, const std::vector<GridLag>& lags, double z) {
@@ -156,12 +98,45 @@ void find_offset(GridOffsets& found, Index row, const std::vector<GridLag>& lags
 
 }  // namespace
 
-GridOffsets grid_offsets(GridOffsets sum, const MeasuredOffsetOptions& options) {
-  GridOffsets found = std::move(sum);
-  if (!found.weight.allFinite())
+GridOffsetSum::GridOffsetSum(HeadGrid heads, const PatchGrid& grid) : heads_(std::move(heads)), grid_(grid) {
+  sum_.weight = Matrix::Zero(heads_.rows(), GridLags(grid_).count());
+  sum_.null_weight = sum_.null_variance = sum_.null_third = sum_.weight;
+  sum_.opening = Matrix::Zero(heads_.rows(), grid_.first);
+  sum_.received = Matrix::Zero(heads_.rows(), grid_.patches());
+}
+
+void GridOffsetSum::add_up(DocumentGridOffsets&& more, Index documents) {
+  documents_ += documents;
+  sum_.weight += more.weight;
+  sum_.null_weight += more.null_weight;
+  sum_.null_variance += more.null_variance;
+  sum_.null_third += more.null_third;
+  sum_.opening += more.opening;
+  sum_.received += more.received;
+  if (more.map.size() == 0) return;
+  sum_.map = std::move(more.map);
+  sum_.name = std::move(more.name);
+}
+
+GridOffsets GridOffsetSum::offsets(const MeasuredOffsetOptions& options) const {
+  if (!sum_.weight.allFinite())
     throw NumericError(
         "grid offsets: an attention weight is not finite; look for NaN or huge values in the model's weights");
-  average(found);
+  const auto documents = static_cast<double>(documents_);
+  GridOffsets found;
+  found.heads = heads_;
+  found.grid = grid_;
+  found.documents = documents_;
+  found.weight = sum_.weight / documents;
+  found.null_weight = sum_.null_weight / documents;
+  // Of independent documents variances and third moments add up.
+  found.null_deviation = sum_.null_variance.cwiseSqrt() / documents;
+  found.null_skewness =
+      sum_.null_third.array() / sum_.null_variance.array().pow(1.5).max(std::numeric_limits<double>::min());
+  found.opening = sum_.opening / documents;
+  found.received = sum_.received / documents;
+  found.map = sum_.map;
+  found.map_document = sum_.name;
   found.level = options.level;
   const Index rows = found.heads.rows();
   for (Vector* numbers : {&found.down, &found.right, &found.peak, &found.threshold, &found.chance})

@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "../../core/model/patch_grid.h"
@@ -52,22 +54,45 @@ struct GridOffsets {
   std::string map_document;
 };
 
-/// The offset on the grid at which a head's attention is largest.
-///
-///     w(down, right) = mean over images of the mean of A[i, j] over pairs of patches, j - i = (down, right)   (1)
-///     offset = argmax w over |down| <= R/2, |right| <= C/2                                                  (2)
-///
-/// The mean in (1) is over the pairs that there are, (R - |down|) (C - |right|): a far offset is no smaller for having
-/// few. Opening tokens ([CLS]) are no patches: what goes to them is given beside it. (2) counts only where it exceeds the
-/// head's own null, as measured_offsets() has it, with as many offsets as (2) searches. Of equal weights the nearest
-/// counts. One at the end of the search, beyond which the grid goes on, is no estimate.
-///
-/// What is left out: a position in the image may matter by itself, whatever the query's: `received` shows that.
-///
-/// Source: as measured_offsets(); two-dimensional offsets of patches as in Cordonnier, Loukas and Jaggi 2020.
-/// @param sum  weights of so many documents added up, null_deviation and null_skewness their variances and third moments
-/// @throws NumericError if a weight is not finite
-GridOffsets grid_offsets(GridOffsets sum, const MeasuredOffsetOptions& options = {});
+/// Adds images up in the order in which they are given.
+class GridOffsetSum {
+ public:
+  GridOffsetSum(HeadGrid heads, const PatchGrid& grid);
+  void add(DocumentGridOffsets&& document) { add_up(std::move(document), 1); }
+  /// Adds what the next images came to.
+  void join(GridOffsetSum&& next) { add_up(std::move(next.sum_), next.documents_); }
+
+  /// The offset on the grid at which a head's attention is largest.
+  ///
+  ///     w(down, right) = mean over images of the mean of A[i, j] over pairs of patches, j - i = (down, right)   (1)
+  ///     offset = argmax w over |down| <= R/2, |right| <= C/2                                                  (2)
+  ///
+  /// The mean in (1) is over the pairs that there are, (R - |down|) (C - |right|): a far offset is no smaller for having
+  /// few. Opening tokens ([CLS]) are no patches: what goes to them is given beside it. (2) counts only where it exceeds
+  /// the head's own null, as measured_offsets() has it, with as many offsets as (2) searches. Of equal weights the
+  /// nearest counts. One at the end of the search, beyond which the grid goes on, is no estimate.
+  ///
+  /// What is left out: a position in the image may matter by itself, whatever the query's: `received` shows that.
+  ///
+  /// Source: as measured_offsets(); two-dimensional offsets of patches as in Cordonnier, Loukas and Jaggi 2020.
+  /// @throws NumericError if a weight is not finite
+  [[nodiscard]] GridOffsets offsets(const MeasuredOffsetOptions& options = {}) const;
+
+  template <class Self>
+  static auto members(Self& self) {
+    auto& sum = self.sum_;
+    return std::tie(self.documents_, sum.weight, sum.null_weight, sum.null_variance, sum.null_third, sum.opening,
+                    sum.received, sum.map, sum.name);
+  }
+
+ private:
+  void add_up(DocumentGridOffsets&& more, Index documents);
+
+  HeadGrid heads_;
+  PatchGrid grid_;
+  Index documents_ = 0;
+  DocumentGridOffsets sum_;  ///< but for the map, which is that of the one document that has it
+};
 
 /// Fields grid_offset/...
 /// @param opening  what the opening tokens are called

@@ -35,7 +35,7 @@ void require_key_free(const Model& model, const HeadName& head) {
   if (head.layer < 0 || head.layer >= stack.layers() || head.head < 0 || head.head >= stack.block.heads)
     throw ShapeError(fmt::format("there is no {}; the model has {} layers of {} heads",
                                  head_name(head.layer, head.head), stack.layers(), stack.block.heads));
-  if (stack.position_term != nullptr && !stack.position_term->additive())
+  if (stack.position_term != nullptr && stack.position_term->use() == PositionUse::turned)
     throw ShapeError(
         fmt::format("a {} turns queries and keys by their positions: its queries cannot be carried back "
                     "to hidden states",
@@ -55,8 +55,8 @@ std::vector<std::vector<SoughtWord>> sought_words(const Model& model, const Docu
   const std::array<Probe*, 1> probes{&look};
   model_pass(model, document, probes);
 
-  const AttentionWeights& weights = stack.blocks[static_cast<std::size_t>(head.layer)].self;
-  const Matrix32 queries = key_free_queries(look.states(), weights, stack.block, head.head).cast<float>();
+  const Matrix32 queries =
+      key_free_queries(look.states(), stack.queries_and_keys(head.layer)->self, stack.block, head.head).cast<float>();
   Matrix32 words = layer_words(stack, head.layer);
   words.rowwise() -= words.colwise().mean().eval();
   const Matrix32 scores = queries * words.transpose() * static_cast<float>(stack.block.score_scale);

@@ -32,7 +32,7 @@ struct AnalysisInput {
   /// Whether the model's positions, or that it has none, are known: of states stored without their model they are not.
   [[nodiscard]] bool knows_positions() const {
     const Embedding& embedding = stack().embedding;
-    return first.stored.empty() || !embedding.words.empty() || !embedding.patches.empty();
+    return first.stored.empty() || !embedding.words.empty() || !embedding.reads_words();
   }
 };
 

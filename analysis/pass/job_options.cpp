@@ -106,6 +106,13 @@ const std::vector<JobOption>& job_option_table() {
        .member = &J::threads,
        .least = 0,
        .most = 1024},
+      {.name = "together",
+       .help =
+           "documents side by side where the model's layers are read one by one, 0: as many as memory holds; changes "
+           "no digit of the result",
+       .member = &J::together,
+       .least = 0,
+       .most = 1e6},
   };
   return table;
 }

@@ -30,6 +30,7 @@ struct JobOptions {
   Index map_tokens = 64;
   std::uint64_t seed = 1;
   int threads = 0;
+  Index together = 0;
 };
 
 /// One option: its name, type, range, and what it does. Its default is that of the member.

@@ -109,7 +109,7 @@ class PositionSplitAnalysis : public Analysis {
     heads.heads = stack().block.heads;
     heads.score_scale = stack().block.score_scale;
     heads.weights = [&](Index layer, Index head) {
-      return head_weights(stack().blocks[static_cast<std::size_t>(layer)].self, stack().block, head);
+      return head_weights(stack().queries_and_keys(layer)->self, stack().block, head);
     };
     PositionSplitOptions split;
     split.threads = input().threads;

@@ -53,7 +53,9 @@ class HeadAccountAnalysis : public DocumentAnalysis<AccountSums, AccountGroups> 
     site_.window = block.window;
     site_.score_scale = block.score_scale;
     site_.soft_cap = block.soft_cap;
-    const auto added = [](const PositionTerm* term) { return term != nullptr && term->additive() ? term : nullptr; };
+    const auto added = [](const PositionTerm* term) {
+      return term != nullptr && term->use() == PositionUse::added ? term : nullptr;
+    };
     site_.added = added(input.stack().position_term.get());
     const OtherLayers& others = input.stack().others;
     site_.others = others.layers;
@@ -93,6 +95,9 @@ class HeadAccountAnalysis : public DocumentAnalysis<AccountSums, AccountGroups> 
 };
 
 std::unique_ptr<Analysis> make_head_account(const AnalysisInput& input) {
+  // Mean queries and keys would have to meet each layer's vectors of relative positions: not accounted for.
+  const PositionTerm* term = input.stack().position_term.get();
+  if (term != nullptr && term->use() == PositionUse::compared) return nullptr;
   return input.site.length < 3 ? nullptr : std::make_unique<HeadAccountAnalysis>(input);
 }
 

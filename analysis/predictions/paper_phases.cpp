@@ -55,8 +55,7 @@ PaperPhases paper_phases(const Stack& stack, const std::vector<HeadName>& heads,
     if (name.layer < 0 || name.layer >= stack.layers())
       throw ShapeError(fmt::format("paper_phases: there is no {}", head_name(name.layer, name.head)));
     const MatrixC seen = real_dft(Matrix(layer_positions(stack, name.layer).topRows(result.length)));
-    const HeadWeights weights =
-        head_weights(stack.blocks[static_cast<std::size_t>(name.layer)].self, stack.block, name.head);
+    const HeadWeights weights = head_weights(stack.queries_and_keys(name.layer)->self, stack.block, name.head);
     const QkSvd svd = qk_svd(weights.query, weights.key);
     const Index first = static_cast<Index>(h) * options.completions;
     parallel_for(options.completions, options.threads, [&](Index completion) {

@@ -123,9 +123,10 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
     const Matrix seen = means ? means->positions(layer) : Matrix(layer_positions(stack, layer).topRows(atlas.length));
     const Matrix covariance = means ? means->word_covariance(layer) : Matrix();
     const PositionNull null(seen, stack.block.d_head, options.null);
+    const std::shared_ptr<const Block> block = stack.queries_and_keys(layer);
     parallel_for(atlas.grid.heads, threads, [&](Index head) {
       const Index row = atlas.grid.first_row(layer) + head;
-      const HeadWeights weights = head_weights(stack.blocks[static_cast<std::size_t>(layer)].self, stack.block, head);
+      const HeadWeights weights = head_weights(block->self, stack.block, head);
       const PositionKernel found = position_kernel(seen, weights, null);
       const Vector near = found.with_bias.segment(atlas.length - 1 - atlas.reach, 2 * atlas.reach + 1);
       atlas.kernel.row(row) = stack.block.score_scale * near.transpose();
@@ -221,13 +222,13 @@ std::vector<Field> describe(const PositionAtlas& atlas) {
 }
 
 std::vector<Field> position_term_fields(const Stack& stack, Index reach) {
-  if (stack.position_term == nullptr) return {};
+  if (stack.position_term == nullptr || stack.position_term->use() == PositionUse::compared) return {};
   std::vector<Vector> kernels;
   for (Index head = 0; head < stack.block.heads; ++head) kernels.push_back(stack.position_term->kernel(head, reach));
   Fields fields("position_term");
   fields
       .add("kernel", {head_axis(stack.block.heads), offset_axis("kernel_offset", -reach, reach)}, "1",
-           stack.position_term->additive()
+           stack.position_term->use() == PositionUse::added
                ? "what the position term adds to a scaled score at an offset"
                : "factor by which the position term changes q.k of equal vectors at an offset",
            kernels)

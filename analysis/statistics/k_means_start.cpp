@@ -12,30 +12,21 @@ namespace headwave {
 
 namespace {
 
-// min(closest, squared distance to a centre) of up to `points_in_cache` points. By differences: equal points are at distance zero
-// and are never drawn twice.
-using Distances = Eigen::Array<double, 1, Eigen::Dynamic, Eigen::RowMajor, 1, points_in_cache>;
-Distances lowered(const MatrixView& columns, Index centre, const Vector& closest, Index first) {
-  const Index width = std::min(points_in_cache, columns.cols() - first);
-  Distances distances = Distances::Zero(width);
-  for (Index j = 0; j < columns.rows(); ++j)
-    distances += (columns.row(j).segment(first, width).array() - columns(j, centre)).square();
-  return distances.min(closest.segment(first, width).transpose().array());
-}
-
-// Inertia if this point became a centre too.
-double inertia_with(const MatrixView& columns, Index centre, const Vector& closest) {
+// min(closest, squared distance to a centre) of every point, and their sum: the inertia if that point became a centre
+// too. By differences: equal points are at distance zero and are never drawn twice.
+double lower(const MatrixView& columns, Index centre, const Vector& closest, Vector& lowered) {
   double sum = 0.0;
-  for (Index first = 0; first < columns.cols(); first += points_in_cache)
-    sum += lowered(columns, centre, closest, first).sum();
-  return sum;
-}
-
-void add_centre(const MatrixView& columns, Index centre, Vector& closest) {
   for (Index first = 0; first < columns.cols(); first += points_in_cache) {
-    const Distances distances = lowered(columns, centre, closest, first);
-    closest.segment(first, distances.size()) = distances.transpose();
+    const Index width = std::min(points_in_cache, columns.cols() - first);
+    Eigen::Array<double, 1, Eigen::Dynamic, Eigen::RowMajor, 1, points_in_cache> distances(width);
+    distances.setZero();
+    for (Index j = 0; j < columns.rows(); ++j)
+      distances += (columns.row(j).segment(first, width).array() - columns(j, centre)).square();
+    distances = distances.min(closest.segment(first, width).transpose().array());
+    sum += distances.sum();
+    lowered.segment(first, width) = distances.transpose();
   }
+  return sum;
 }
 
 // A point drawn with probability proportional to its share of the cumulative weight; any point where all weights are
@@ -58,18 +49,21 @@ Matrix k_means_start(MatrixView columns, Index clusters, Random& random) {
   Vector closest = Vector::Constant(columns.cols(), std::numeric_limits<double>::infinity());
   std::vector<double> cumulative(static_cast<std::size_t>(columns.cols()));
   Index chosen = random.below(columns.cols());
+  Vector tried(columns.cols()), lowest(columns.cols());
+  lower(columns, chosen, closest, lowest);
   for (Index k = 0;; ++k) {
     centroids.row(k) = columns.col(chosen).transpose();
     if (k == clusters - 1) return centroids;
-    add_centre(columns, chosen, closest);
+    closest.swap(lowest);
     std::partial_sum(closest.begin(), closest.end(), cumulative.begin());
     double least = std::numeric_limits<double>::infinity();
     for (Index candidate = 0; candidate < candidates; ++candidate) {
       const Index point = drawn(cumulative, random);
-      const double inertia = inertia_with(columns, point, closest);
+      const double inertia = lower(columns, point, closest, tried);
       if (inertia >= least) continue;
       least = inertia;
       chosen = point;
+      lowest.swap(tried);
     }
   }
 }

@@ -90,8 +90,9 @@ bool before(const Peak& a, const Peak& b) {
 
 /// sum_{f > 0} m_f |C(f)|; NaN: nothing but rounding.
 double modulus_of(Eigen::Ref<const Eigen::VectorXcd> cross, Index length) {
+  const Matrix sizes = magnitudes(cross);
   double modulus = 0;
-  for (Index f = 1; f < cross.size(); ++f) modulus += multiplicity(f, length) * std::abs(cross[f]);
+  for (Index f = 1; f < cross.size(); ++f) modulus += multiplicity(f, length) * sizes(f, 0);
   const double rounding = std::numeric_limits<double>::epsilon() * static_cast<double>(length) * std::abs(cross[0]);
   return modulus > rounding ? modulus : not_defined;
 }
@@ -126,21 +127,40 @@ Delay delay_of(Eigen::Ref<const Eigen::VectorXcd> cross, Eigen::Ref<const Vector
   return delay;
 }
 
-/// The conjugate of E at |t| <= reach, on a grid finer than a token, from one padded transform.
-/// @returns (2 reach oversample + 1, heads)
-MatrixC curves_on_grid(const MatrixC& cross, Index length, const DelayOptions& options) {
+void require_length(const MatrixC& cross, Index length) {
   if (length < 1 || cross.rows() != length / 2 + 1)
     throw ShapeError(
         fmt::format("delays: a cross-spectrum of {} rows for T = {}; expected floor(T/2) + 1", cross.rows(), length));
-  const Index fine = length * options.oversample;
-  MatrixC padded = MatrixC::Zero(fine, cross.cols());
-  for (Index f = 1; f < cross.rows(); ++f) padded.row(f) = multiplicity(f, length) * cross.row(f).conjugate();
-  const MatrixC curve = dft(padded);
+}
+
+/// Of a curve at all offsets on the fine grid, those of |t| <= reach.
+/// @returns (2 reach oversample + 1, heads)
+template <class Curve>
+Curve within_reach(const Curve& curve, Index length, const DelayOptions& options) {
   const Index reach = std::min(options.reach, length / 2) * options.oversample;
-  MatrixC grid(2 * reach + 1, cross.cols());
+  Curve grid(2 * reach + 1, curve.cols());
   grid.topRows(reach) = curve.bottomRows(reach);
   grid.bottomRows(reach + 1) = curve.topRows(reach + 1);
   return grid;
+}
+
+/// E's real part on a grid finer than a token, from one padded transform.
+Matrix waves_on_grid(const MatrixC& cross, Index length, const DelayOptions& options) {
+  require_length(cross, length);
+  const Index fine = length * options.oversample;
+  MatrixC padded = MatrixC::Zero(fine / 2 + 1, cross.cols());
+  for (Index f = 1; f < cross.rows(); ++f)
+    padded.row(f) = (2 * f == fine ? 1.0 : 0.5 * multiplicity(f, length)) * cross.row(f);
+  return within_reach(real_columns(padded, fine), length, options);
+}
+
+/// The conjugate of E, of the same offsets.
+MatrixC curves_on_grid(const MatrixC& cross, Index length, const DelayOptions& options) {
+  require_length(cross, length);
+  const Index fine = length * options.oversample;
+  MatrixC padded = MatrixC::Zero(fine, cross.cols());
+  for (Index f = 1; f < cross.rows(); ++f) padded.row(f) = multiplicity(f, length) * cross.row(f).conjugate();
+  return within_reach(dft(padded), length, options);
 }
 
 EnvelopeDelay envelope_delay_of(Eigen::Ref<const Eigen::VectorXcd> cross, Eigen::Ref<const Eigen::VectorXcd> grid,
@@ -162,7 +182,7 @@ EnvelopeDelay envelope_delay_of(Eigen::Ref<const Eigen::VectorXcd> cross, Eigen:
 }  // namespace
 
 std::vector<Delay> delays(const MatrixC& cross, Index length, const DelayOptions& options) {
-  const Matrix grid = curves_on_grid(cross, length, options).real();
+  const Matrix grid = waves_on_grid(cross, length, options);
   std::vector<Delay> found;
   for (Index column = 0; column < cross.cols(); ++column)
     found.push_back(

@@ -122,8 +122,7 @@ Matrix direction_spectra(const MatrixC& spectrum, const PhaseRotation& rotation)
   if (spectrum.cols() != rotation.rank())
     throw ShapeError(
         fmt::format("direction_spectra: {} columns for a rotation of rank {}", spectrum.cols(), rotation.rank()));
-  const MatrixC along = spectrum * rotation.direction;
-  return along.cwiseAbs();
+  return magnitudes(spectrum * rotation.direction);
 }
 
 Index phase_bin(double phase, Index bins) {

@@ -55,8 +55,7 @@ std::vector<WaveHead> wave_heads(const Stack& stack, const HeadGrid& grid, int t
   std::vector<WaveHead> heads(static_cast<std::size_t>(grid.rows()));
   parallel_for(grid.rows(), threads, [&](Index row) {
     const Index layer = grid.layers[static_cast<std::size_t>(row / grid.heads)];
-    const HeadWeights weights =
-        head_weights(stack.blocks[static_cast<std::size_t>(layer)].self, stack.block, row % grid.heads);
+    const HeadWeights weights = head_weights(stack.queries_and_keys(layer)->self, stack.block, row % grid.heads);
     WaveHead& head = heads[static_cast<std::size_t>(row)];
     head.svd = qk_svd(weights.query, weights.key);
     head.rank = head.svd.rank();

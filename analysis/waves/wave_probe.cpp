@@ -23,7 +23,8 @@ void WaveProbe::see(const LayerInput& input) {
   const Index place = grid_.place_of(input.layer);
   if (input.kind != kind_ || place < 0 || input.states.rows() != length_) return;
   const BlockSpec& block = stack_.block;
-  const AttentionWeights& weights = stack_.blocks[static_cast<std::size_t>(input.layer)].self;
+  const std::shared_ptr<const Block> held = stack_.queries_and_keys(input.layer);
+  const AttentionWeights& weights = held->self;
   const WaveLayer layer{input.layer, place, input.states.cast<double>()};
   const Matrix query = projected(layer.states, weights.query), key = projected(layer.states, weights.key);
 

@@ -104,8 +104,8 @@ void WaveSpectraListener::begin(const WaveLayer& /*layer*/) {
 
 void WaveSpectraListener::see(const HeadWaves& waves) {
   const Index first = (waves.row % heads_) * components_, k = waves.rank();
-  query_.middleCols(first, k) = waves.query_spectrum.cwiseAbs();
-  key_.middleCols(first, k) = waves.key_spectrum.cwiseAbs();
+  query_.middleCols(first, k) = magnitudes(waves.query_spectrum);
+  key_.middleCols(first, k) = magnitudes(waves.key_spectrum);
   query_shuffled_.middleCols(first, k) = amplitude_spectrum(Matrix(waves.query(order_, Eigen::all)));
   key_shuffled_.middleCols(first, k) = amplitude_spectrum(Matrix(waves.key(order_, Eigen::all)));
 }

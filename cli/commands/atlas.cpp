@@ -8,6 +8,7 @@
 #include "../../job/studies/model_atlas.h"
 #include "../options/help.h"
 #include "../options/job_options.h"
+#include "../options/place_options.h"
 #include "../options/values.h"
 #include "../results/result_folder.h"
 #include "../terminal/progress.h"
@@ -20,6 +21,7 @@ namespace {
 
 struct AtlasCommand {
   std::filesystem::path model, map;
+  PlaceOptions place;
   ModelAtlasOptions atlas;
   FolderOptions folder;
   std::vector<std::string> paper_heads;
@@ -30,7 +32,8 @@ int atlas(AtlasCommand& options) {
   const auto start = std::chrono::steady_clock::now();
   OutputFolder folder = opened_folder(options.folder);
   progress_at("predicting the offsets of every head");
-  std::vector<KindResult> results = model_atlas({options.model, options.map}, options.atlas, progress());
+  std::vector<KindResult> results =
+      model_atlas(place_of(options.model, options.map, options.place), options.atlas, progress());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (const KindResult& found : results)
     if (const auto missing = found.result.provenance.find("missing"); missing != found.result.provenance.end())
@@ -52,6 +55,7 @@ void add_atlas(CLI::App& program, Command& chosen) {
       ->required()
       ->type_name("DIR");
   command->add_option("--map", options->map, "what the model's tensors are, instead of config.json")->type_name("FILE");
+  add_place_options(*command, options->place);
   command
       ->add_option(
           "--words", options->atlas.words.words,

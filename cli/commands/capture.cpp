@@ -114,7 +114,8 @@ void add_capture(CLI::App& program, Command& chosen) {
   CLI::App* command =
       program.add_subcommand("capture", "store a model's hidden states, or queries and keys, for many runs");
   const SourceOptions source = add_input_options(
-      *command, options->input, {"these are stored states already; give a text, token ids or images", "", ""});
+      *command, options->input,
+      {.states = "these are stored states already; give a text, token ids or images", .layers = true});
   command->add_option("--out", options->file, "HDF5 file to write")->required()->type_name("FILE");
   command->add_option("--layers", options->layers, "layers that are stored, 0,3 or 0:5; without it all")
       ->type_name("LAYERS");

@@ -22,6 +22,7 @@
 #include "../ranks/ranks.h"
 #include "../results/kept_work.h"
 #include "../results/result_json.h"
+#include "../results/result_path.h"
 #include "../results/run_needs.h"
 #include "../results/whole_run.h"
 #include "../terminal/progress.h"
@@ -57,26 +58,23 @@ int dry_run(RunOptions& options, const SourceOptions& given) {
 
 /// Whether the folder holds what this job would write already, so that there is nothing to go on with.
 bool is_finished(RunOptions& options, const SourceOptions& given) {
-  fs::path file = options.folder.folder / "results.h5";
-  if (!fs::exists(file)) file = options.folder.folder / name_of(AttentionKind::self) / "results.h5";
-  if (!options.keep.resume || options.folder.force || !fs::exists(file)) return false;
+  const auto files = result_files(options.folder.folder);
+  if (!options.keep.resume || options.folder.force || files.empty()) return false;
   const JobInput input = input_of(options.input, given, options.job.seed);
-  return std::ranges::includes(read_result(Hdf5File(file), {}).provenance, run_identity(input, options.job));
+  return std::ranges::includes(read_result(Hdf5File(files.begin()->second), {}).provenance,
+                               run_identity(input, options.job));
 }
 
 /// What a process does that another leads: its part of the documents. What goes wrong the leader says.
 int follow(RunOptions& options, const SourceOptions& given, Ranks& ranks) {
   if (options.dry_run || !options.shard.empty()) return done;
-  quiet() = true;
-  try {
+  ranks.attempt([&] {
     const JobInput input = checked_input(options, given);
     const Attributes identity = run_identity(input, options.job);
     options.job.threads = ranks.threads(options.job.threads);
     run_part_of_job(input.model, *input.source, options.job, {},
                     [&](DocumentPass& pass, StageReport& report) { ranks.follow(identity, pass, report); });
-  } catch (const std::exception& problem) {
-    ranks.fail(problem);
-  }
+  });
   return done;
 }
 
@@ -167,8 +165,8 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
 
 void add_run(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* command =
-      program.add_subcommand("run", "follow every head of a model over text, token ids, images or stored states");
+  CLI::App* command = program.add_subcommand(
+      "run", "follow every head of a model over text, token ids, images, sounds or stored states");
   const SourceOptions source = add_whole_run_options(*command, *options);
   command
       ->add_flag("--dry-run", options->dry_run,
@@ -176,15 +174,10 @@ void add_run(CLI::App& program, Command& chosen) {
       ->excludes("--json")
       ->configurable(false);
   add_keep_options(*command, "run", options->keep);
-  command
-      ->add_option("--shard", options->shard,
+  add_shard_option(*command, options->shard,
                    "one part of the documents, the third of sixteen say, for a run that is divided over machines: its "
                    "folder holds what `headwave merge` puts together")
-      ->check(shard_text())
-      ->type_name("PART/PARTS")
-      ->excludes("--dry-run")
-      ->excludes("--json")
-      ->configurable(false);
+      ->excludes("--dry-run");
   command
       ->add_option("--job", options->job_file,
                    "TOML file of options by their long names, documents = 50; options on the line count more")
@@ -204,6 +197,8 @@ void add_run(CLI::App& program, Command& chosen) {
         "which heads copy: random tokens, twice, and two of the analyses"},
        {"run --model vit --images photos --out seen",
         "an image model over the PNG and JPEG files of a folder; offsets are rows and columns of patches, too"},
+       {"run --model whisper --features sounds.npz --out heard",
+        "a model of sound over spectra and what is said in them: encoder, decoder, and the one looking at the other"},
        {"run --model minilm --text text.txt --documents 20 --intervene re-aim=L0H2:+2 --out re-aimed",
         "the same with part of the model changed"}});
   command->final_callback([=, &chosen] {

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -14,13 +14,14 @@
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/run_input.h"
+#include "../../job/run/kept_bytes.h"
 #include "../../job/studies/checkpoint_sweep.h"
 #include "../../reports/tables/checkpoint_table.h"
 #include "../options/help.h"
 #include "../options/job_file.h"
 #include "../options/shard.h"
 #include "../ranks/ranks.h"
-#include "../results/result_json.h"
+#include "../results/result_path.h"
 #include "../results/whole_run.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
@@ -69,13 +70,18 @@ std::vector<Checkpoint> checkpoints_of(const SweepOptions& options) {
   return checkpoints;
 }
 
-/// The results that a checkpoint's folder holds: one, or one of each kind of attention.
-std::vector<std::pair<AttentionKind, fs::path>> result_files(const fs::path& folder) {
-  std::vector<std::pair<AttentionKind, fs::path>> files;
-  if (fs::exists(folder / "results.h5")) return {{AttentionKind::self, folder / "results.h5"}};
-  for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal, AttentionKind::cross})
-    if (const fs::path file = folder / name_of(kind) / "results.h5"; fs::exists(file)) files.emplace_back(kind, file);
-  return files;
+/// Refuses at once what would be found out only when the checkpoints before are through.
+void require_runnable(const SweepOptions& options, const std::vector<Checkpoint>& checkpoints, std::size_t first,
+                      std::size_t every) {
+  std::vector<std::pair<std::string, ModelPlace>> models;
+  for (const Checkpoint& checkpoint : checkpoints)
+    models.emplace_back(checkpoint.name, ModelPlace(checkpoint.model, options.input.map));
+  require_one_model(models);
+  if (options.resume || options.folder.force) return;
+  for (std::size_t i = first; i < checkpoints.size(); i += every)
+    if (const auto files = result_files(checkpoints[i].folder); !files.empty())
+      throw IoError(fmt::format("{}: is there already; go on with that sweep with --resume, or begin anew with --force",
+                                files.begin()->second.string()));
 }
 
 /// The run of one checkpoint, with its result in a folder of its own; nothing where it is there already.
@@ -89,20 +95,15 @@ void run_checkpoint(const SweepOptions& options, const SourceOptions& given, con
   one.folder.figures = false;
   one.job.threads = threads;
   const JobInput input = checked_input(one, given);
-  const auto files = result_files(checkpoint.folder);
-  if (options.resume && !files.empty()) {
-    const Attributes found = read_result(Hdf5File(files.front().second), {}).provenance;
-    for (const auto& [name, value] : run_identity(input, one.job))
-      if (const auto there = found.find(name); there == found.end() || there->second != value)
-        throw FormatError(
-            fmt::format("{}: is of another run ({}); leave --resume away and give --force to run all anew, or another "
-                        "--out",
-                        files.front().second.string(), name));
+  if (const auto files = result_files(checkpoint.folder); options.resume && !files.empty()) {
+    const fs::path& file = files.begin()->second;
+    const Attributes here = run_identity(input, one.job);
+    Attributes there = read_result(Hdf5File(file), {}).provenance;
+    std::erase_if(there, [&](const auto& said) { return !here.contains(said.first); });
+    require_same_identity(identity_text(there), identity_text(here), file.string(),
+                          "leave --resume away and give --force to run all anew, or another --out");
     return;
   }
-  if (!options.folder.force && !files.empty())
-    throw IoError(fmt::format("{}: is there already; go on with that sweep with --resume, or begin anew with --force",
-                              files.front().second.string()));
   OutputFolder folder = opened_folder(one.folder);
   std::vector<KindResult> results = run_input(input, one.job, progress());
   const std::string job =
@@ -115,6 +116,7 @@ void run_checkpoint(const SweepOptions& options, const SourceOptions& given, con
 /// @param first, every  the first, and from one to the next
 void run_checkpoints(const SweepOptions& options, const SourceOptions& given,
                      const std::vector<Checkpoint>& checkpoints, std::size_t first, std::size_t every, Ranks& ranks) {
+  require_runnable(options, checkpoints, first, every);
   for (std::size_t i = first; i < checkpoints.size(); i += every) {
     say(fmt::format("{} ({} of {})", checkpoints[i].name, i + 1, checkpoints.size()));
     run_checkpoint(options, given, checkpoints[i], ranks.threads(options.job.threads));
@@ -125,7 +127,7 @@ void run_checkpoints(const SweepOptions& options, const SourceOptions& given,
 /// Whether the folder's own result is of an earlier sweep: it may be made again from those of its checkpoints.
 bool holds_sweep(const fs::path& folder) {
   const auto files = result_files(folder);
-  return !files.empty() && read_result(Hdf5File(files.front().second), {}).provenance.contains("checkpoints");
+  return !files.empty() && read_result(Hdf5File(files.begin()->second), {}).provenance.contains("checkpoints");
 }
 
 /// What all checkpoints came to, each kind of attention by itself.
@@ -153,13 +155,10 @@ int sweep(const CLI::App& command, SweepOptions& options, const SourceOptions& g
     throw CLI::ValidationError("--shard", "divides a sweep by hand; mpirun has divided this one");
   const auto parts = static_cast<std::size_t>(ranks.count()), part = static_cast<std::size_t>(ranks.number());
   if (!ranks.leads()) {
-    quiet() = true;
-    try {
+    ranks.attempt([&] {
       run_checkpoints(options, given, checkpoints, part, parts, ranks);
       ranks.finished();
-    } catch (const std::exception& problem) {
-      ranks.fail(problem);
-    }
+    });
     return done;
   }
   if (!options.shard.empty()) {
@@ -179,16 +178,7 @@ int sweep(const CLI::App& command, SweepOptions& options, const SourceOptions& g
   std::vector<KindResult> results = swept(checkpoints);
   for (KindResult& found : results) found.result.provenance["job"] = job_text(command, {"out"});
   write_results(folder, results, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  end_progress();
-  if (options.json)
-    std::fputs(folder_json(folder.path()).c_str(), stdout);
-  else
-    for (const auto& [kind, result] : results) {
-      if (results.size() > 1) fmt::print("{} attention\n", name_of(kind));
-      std::fputs(terminal_table(checkpoint_columns(result)).c_str(), stdout);
-    }
-  require_printed();
-  write_figures(folder, results, options.folder);
+  show_run(folder, results, options, [](const Result& result) { return terminal_table(checkpoint_columns(result)); });
   return done;
 }
 
@@ -216,14 +206,9 @@ void add_sweep(CLI::App& program, Command& chosen) {
                  "stay")
       ->excludes("--force")
       ->configurable(false);
-  command
-      ->add_option("--shard", options->shard,
+  add_shard_option(*command, options->shard,
                    "every so many-th checkpoint, beginning with the third, say, for a sweep that is divided over "
-                   "machines; their folder is one and the same")
-      ->check(shard_text())
-      ->type_name("PART/PARTS")
-      ->excludes("--json")
-      ->configurable(false);
+                   "machines; their folder is one and the same");
   add_examples(
       *command,
       {{"sweep --models run/step-* --text text.txt --documents 20 --length 128 --out training",

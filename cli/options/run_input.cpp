@@ -100,6 +100,7 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
                               "what the model's tensors are, instead of config.json; `headwave inspect --map DIR` "
                               "proposes one")
                   ->type_name("FILE");
+  added.place = add_place_options(command, options.place, !without.layers);
   added.text = command.add_option("--text", options.text, "UTF-8 text, cut into documents; -: standard input")
                    ->type_name("FILE");
   added.encoding = command
@@ -117,6 +118,12 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
                                  "PNG and JPEG files of a folder, for a model that reads images: each is a document, "
                                  "made ready as the model's preprocessor_config.json says")
                      ->type_name("DIR");
+  added.features = command
+                       .add_option("--features", options.features,
+                                   "spectra of sounds, as the feature extractor of a model that reads sound makes them "
+                                   "(input_features), and decoder_input_ids beside them: HDF5, .npz, safetensors, or a "
+                                   "folder of .npy files")
+                       ->type_name("FILE");
   added.states =
       without.states.empty() ? add_states(command, options) : refused_option(command, "--states", without.states);
   added.random = command
@@ -127,7 +134,11 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
   added.text->excludes(added.ids)->excludes(added.states)->excludes(added.random);
   added.random->excludes(added.ids)->excludes(added.states);
   added.ids->excludes(added.states);
-  for (CLI::Option* other : {added.text, added.ids, added.states, added.random}) added.images->excludes(other);
+  for (CLI::Option* other : {added.text, added.ids, added.states, added.random}) {
+    added.images->excludes(other);
+    added.features->excludes(other);
+  }
+  added.images->excludes(added.features);
   added.documents = command
                         .add_option("--documents", options.packing.documents,
                                     "how many documents; else as many as there are, up to 100")
@@ -153,26 +164,32 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
   const auto refuse = [](const CLI::Option* option, const char* why) {
     if (!option->empty()) throw CLI::ValidationError(option->get_name(), why);
   };
-  if (given.text->empty() && given.ids->empty() && given.images->empty() && given.states->empty() &&
-      given.random->empty())
+  if (given.text->empty() && given.ids->empty() && given.images->empty() && given.features->empty() &&
+      given.states->empty() && given.random->empty())
     throw CLI::ValidationError(given.states->get_group().empty()
-                                   ? "give one of --text, --ids, --images and --random-tokens"
-                                   : "give one of --text, --ids, --images, --random-tokens and --states");
+                                   ? "give one of --text, --ids, --images, --features and --random-tokens"
+                                   : "give one of --text, --ids, --images, --features, --random-tokens and --states");
   if (given.text->empty()) refuse(given.encoding, "applies to --text only");
   // A stored job names it where it has no effect: 1, as it is without being given.
   if (options.intervening.shuffles > 1 && std::find(options.interventions.begin(), options.interventions.end(),
                                                     "shuffled-words") == options.interventions.end())
     refuse(given.shuffles, "applies to --intervene shuffled-words");
   if (given.model->empty()) refuse(given.map, "says what the tensors of --model are; give that too");
+  if (!given.states->empty() && given.place.layers != nullptr)
+    refuse(given.place.layers, "does not apply to --states: layers are those that were stored");
   if (given.states->empty()) {
     if (given.model->empty())
-      throw CLI::ValidationError("--text, --ids, --images and --random-tokens need --model DIR");
+      throw CLI::ValidationError("--text, --ids, --images, --features and --random-tokens need --model DIR");
     refuse(given.stored.head_count, "applies to --states only; the model says how many heads there are");
     for (const CLI::Option* option : given.stored.where()) refuse(option, "applies to --states only");
     if (!given.ids->empty()) refuse(given.no_special_tokens, "does not apply to --ids: nothing is put around them");
     if (!given.images->empty()) {
       refuse(given.length, "does not apply to --images: the model says how many patches an image has");
       refuse(given.no_special_tokens, "does not apply to --images: what opens a document is the model's");
+    }
+    if (!given.features->empty()) {
+      refuse(given.length, "does not apply to --features: the model says how many frames a sound has");
+      refuse(given.no_special_tokens, "does not apply to --features: nothing is put around the ids");
     }
     if (!given.random->empty())
       refuse(given.length, "does not apply to --random-tokens, which says how many there are");
@@ -193,15 +210,15 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
 
 JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64_t seed) {
   progress_at("reading the model and the documents");
-  const ModelPlace place(options.model, options.map);
+  const ModelPlace place = place_of(options.model, options.map, options.place);
   const auto open = [&]() -> JobInput {
     if (!given.text->empty()) return text_input(place, options.text, options.packing);
     if (!given.random->empty())
       return random_input(place,
                           {options.packing.documents.value_or(usual_documents), options.random_tokens, 2, -1, seed},
                           options.packing.special_tokens);
-    if (!given.images->empty())
-      return images_input(place, options.images, options.packing.documents.value_or(usual_documents));
+    if (!given.images->empty()) return images_input(place, options.images, options.packing.documents);
+    if (!given.features->empty()) return sound_input(place, options.features, options.packing.documents);
     if (!given.ids->empty()) return ids_input(place, options.ids, options.packing);
     options.stored.states.documents = options.packing.documents.value_or(0);
     return given.model->empty() ? states_input(options.states, stored_of(options.stored))
@@ -214,10 +231,11 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
                                                          "document {} has {} tokens",
                                                          input_name(options.ids), i, input.source->length(i)));
   if (given.random->empty())
-    require_two_tokens(input, input_name(!given.text->empty()     ? options.text
-                                         : !given.ids->empty()    ? options.ids
-                                         : !given.images->empty() ? options.images
-                                                                  : options.states));
+    require_two_tokens(input, input_name(!given.text->empty()       ? options.text
+                                         : !given.ids->empty()      ? options.ids
+                                         : !given.images->empty()   ? options.images
+                                         : !given.features->empty() ? options.features
+                                                                    : options.states));
   const std::vector<std::string> remarks = remarks_on(input, options, given);
   if (!options.interventions.empty()) progress_at("changing the model");
   options.intervening.seed = seed;

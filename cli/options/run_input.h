@@ -7,13 +7,15 @@
 #include "../../job/inputs/intervention_text.h"
 #include "../../job/inputs/job_input.h"
 #include "cli11.h"
+#include "place_options.h"
 #include "stored_options.h"
 
 namespace headwave::cli {
 
 /// Where a model and its documents come from, and what is done to them.
 struct InputOptions {
-  std::filesystem::path model, map, text, ids, images, states;
+  std::filesystem::path model, map, text, ids, images, features, states;
+  PlaceOptions place;
   PackingOptions packing;
   StoredOptions stored;
   Index random_tokens = 0;  ///< period of repeated random tokens; 0: none
@@ -23,18 +25,21 @@ struct InputOptions {
 
 /// The options whose meaning depends on where documents come from.
 struct SourceOptions {
-  CLI::Option *model, *map, *text, *encoding, *ids, *images, *states, *random, *documents, *length, *no_special_tokens,
-      *shuffles;
+  CLI::Option *model, *map, *text, *encoding, *ids, *images, *features, *states, *random, *documents, *length,
+      *no_special_tokens, *shuffles;
+  PlaceOptionsGiven place;
   StoredOptionsGiven stored;
 };
 
 /// Why a command has not all of these options; empty: it has.
 struct InputWithout {
   std::string states = {}, interventions = {}, shuffles = {}, model = {};
+  bool layers = false;  ///< it has --layers of another meaning
 };
 
-/// Adds --model, --map, --text, --ids, --images, --states, --random-tokens, --intervene and what belongs to them. Those that the
-/// command has not are refused with the reason, and stand in the result as options that are never given.
+/// Adds --model, --map, --layers, --weights, --text, --ids, --images, --features, --states, --random-tokens, --intervene and what
+/// belongs to them. Those that the command has not are refused with the reason, and stand in the result as options that
+/// are never given.
 SourceOptions add_input_options(CLI::App& command, InputOptions& options, const InputWithout& without = {});
 
 /// Refuses options that would have no effect.

@@ -22,11 +22,15 @@ std::optional<Shard> read_shard(const std::string& text) {
 
 }  // namespace
 
-CLI::Validator shard_text() {
-  return {[](const std::string& text) {
-            return read_shard(text) ? "" : fmt::format("expected a part of so many, 1/16 to 16/16, got '{}'", text);
-          },
-          "", "part"};
+CLI::Option* add_shard_option(CLI::App& command, std::string& shard, const std::string& help) {
+  const auto wrong = [](const std::string& text) {
+    return read_shard(text) ? "" : fmt::format("expected a part of so many, 1/16 to 16/16, got '{}'", text);
+  };
+  return command.add_option("--shard", shard, help)
+      ->check(CLI::Validator(wrong, "", "part"))
+      ->type_name("PART/PARTS")
+      ->excludes("--json")
+      ->configurable(false);
 }
 
 Shard shard_of(const std::string& text) {

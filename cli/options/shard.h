@@ -12,10 +12,10 @@ struct Shard {
   Index part = 1, parts = 1;
 };
 
-/// Takes "1/16" to "16/16" and their kin.
-CLI::Validator shard_text();
+/// Adds --shard, which takes "1/16" to "16/16" and their kin, and goes without --json.
+CLI::Option* add_shard_option(CLI::App& command, std::string& shard, const std::string& help);
 
-/// Of a text that shard_text() takes.
+/// Of a text that --shard takes.
 Shard shard_of(const std::string& text);
 
 }  // namespace headwave::cli

@@ -8,7 +8,8 @@ namespace headwave::cli {
 
 Index wanted_blocks(const DocumentPass& pass) {
   const Index documents = pass.blocks().first(1);
-  return std::max<Index>(1, (Index{2} * pass.threads() + documents - 1) / documents);
+  const Index at_once = std::max(Index{2} * pass.threads(), pass.together());
+  return std::max<Index>(1, (at_once + documents - 1) / documents);
 }
 
 std::vector<Index> BlockLine::handed_out(Index wanted) {

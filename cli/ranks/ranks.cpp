@@ -1,7 +1,6 @@
 #include "ranks.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -11,12 +10,13 @@
 #include <unistd.h>
 
 #include "../../core/numbers/error.h"
-#include "../../core/numbers/stopping.h"
 #include "../../job/run/document_pass.h"
 #include "../../job/run/kept_bytes.h"
 #include "../../job/run/stage_report.h"
 #include "../../job/run/unfinished_run.h"
+#include "../terminal/terminal.h"
 #include "block_line.h"
+#include "own_work.h"
 #include "rank_messages.h"
 
 namespace headwave::cli {
@@ -24,50 +24,6 @@ namespace headwave::cli {
 namespace {
 
 using Said = RankMessage::Kind;
-
-constexpr auto pause_of_leader = std::chrono::milliseconds(1);
-
-/// The leader's own part of the work, beside what it does for the others.
-class OwnWork {
- public:
-  OwnWork(const DocumentPass& pass, BlockLine& line)
-      : line_(line), thread_([this, &pass, &line, asked = Stoppable::flag()] {
-          const Stoppable stoppable(asked);
-          work(pass, line);
-          done_ = true;
-        }) {}
-  OwnWork(const OwnWork&) = delete;
-  OwnWork& operator=(const OwnWork&) = delete;
-  ~OwnWork() {
-    line_.stop();
-    thread_.join();
-  }
-  [[nodiscard]] bool is_done() const { return done_; }
-
- private:
-  static void work(const DocumentPass& pass, BlockLine& line) {
-    while (!line.is_stopped() && !line.is_handed_out()) {
-      const std::vector<Index> blocks = line.handed_out(wanted_blocks(pass));
-      if (blocks.empty()) {
-        std::this_thread::sleep_for(pause_of_leader);
-        continue;
-      }
-      Index next = blocks.front();
-      try {
-        pass.run_blocks(blocks, [&](Index block, BlockSums&& sums) {
-          line.came(block, std::move(sums));
-          next = block + 1;
-        });
-      } catch (...) {
-        line.failed(next, std::current_exception());
-      }
-    }
-  }
-
-  BlockLine& line_;
-  std::atomic<bool> done_ = false;
-  std::thread thread_;
-};
 
 /// The other processes, as the leader sees them.
 class Followers {
@@ -235,6 +191,15 @@ void Ranks::hear() {
 
 void Ranks::wait() {
   for (hear(); !std::ranges::all_of(released_, std::identity()); hear()) std::this_thread::sleep_for(pause_of_leader);
+}
+
+void Ranks::attempt(const std::function<void()>& part) {
+  quiet() = true;
+  try {
+    part();
+  } catch (const std::exception& problem) {
+    fail(problem);
+  }
 }
 
 void Ranks::fail(const std::exception& problem) {

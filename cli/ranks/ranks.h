@@ -1,6 +1,7 @@
 #pragma once
 
 #include <exception>
+#include <functional>
 #include <vector>
 
 #include "../../job/run/job.h"
@@ -48,14 +49,16 @@ class Ranks {
   /// What needs no blocks of documents: each process knows by its number what is its part. On the others: it is done.
   void finished();
   /// On the leader: hears who has finished() by now; and waits until all have.
-  /// @throws Error as fail() was told
+  /// @throws Error that ended another's attempt()
   void hear();
   void wait();
 
-  /// On the others: what kept this process from its part. The leader throws it on.
-  void fail(const std::exception& problem);
+  /// On the others: does this process' part, and says nothing. What goes wrong there the leader throws on.
+  void attempt(const std::function<void()>& part);
 
  private:
+  void fail(const std::exception& problem);
+
   int number_ = 0, count_ = 1, here_ = 1;
   std::vector<bool> released_;  ///< by rank, as far as this one knows: it asks for nothing any more
 };

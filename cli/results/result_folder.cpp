@@ -31,17 +31,6 @@ fs::path place_of(const std::vector<KindResult>& results, AttentionKind kind) {
   return results.size() > 1 ? fs::path(name_of(kind)) : fs::path();
 }
 
-/// The table of heads; where somebody looks, with every head's profile as a line of signs.
-std::string seen_head_table(const Result& result) {
-  const std::vector<TableColumn> columns = is_seen() ? head_columns(result) : std::vector<TableColumn>();
-  if (columns.empty()) return noted_head_table(result);
-  const TableColumn profiles = profile_column(result, columns[0].cells, output_signs());
-  if (profiles.cells.empty()) return noted_head_table(result);
-  return noted_head_table(result, {profiles}) +
-         fmt::format("profile: mean weight at offsets -8 .. 8, each head's from its lowest to its highest, {}\n",
-                     ramp_text(output_signs()));
-}
-
 }  // namespace
 
 void add_folder_options(CLI::App& command, FolderOptions& options, bool required, const DrawnHere& drawn) {
@@ -142,11 +131,22 @@ void write_figures(OutputFolder& folder, const std::vector<KindResult>& results,
   }
 }
 
-void show_results(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options) {
+std::string seen_head_table(const Result& result) {
+  const std::vector<TableColumn> columns = is_seen() ? head_columns(result) : std::vector<TableColumn>();
+  if (columns.empty()) return noted_head_table(result);
+  const TableColumn profiles = profile_column(result, columns[0].cells, output_signs());
+  if (profiles.cells.empty()) return noted_head_table(result);
+  return noted_head_table(result, {profiles}) +
+         fmt::format("profile: mean weight at offsets -8 .. 8, each head's from its lowest to its highest, {}\n",
+                     ramp_text(output_signs()));
+}
+
+void show_results(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options,
+                  const ResultTable& table) {
   end_progress();
   for (const auto& [kind, result] : results) {
     if (results.size() > 1) fmt::print("{} attention\n", name_of(kind));
-    std::fputs(seen_head_table(result).c_str(), stdout);
+    std::fputs(table(result).c_str(), stdout);
   }
   require_printed();
   write_figures(folder, results, options);

@@ -53,8 +53,15 @@ void write_results(OutputFolder& folder, std::vector<KindResult>& results, doubl
 /// Draws figures/ and report.html beside the results, unless --no-figures was given, and says what was written.
 void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options);
 
-/// Prints the tables of heads and draws the figures of results that are written.
-void show_results(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options);
+/// What is printed of a result.
+using ResultTable = std::function<std::string(const Result&)>;
+
+/// The table of heads; where somebody looks, with every head's profile as a line of signs.
+std::string seen_head_table(const Result& result);
+
+/// Prints the tables and draws the figures of results that are written.
+void show_results(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options,
+                  const ResultTable& table = seen_head_table);
 
 /// Both.
 void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options, double seconds);

@@ -6,9 +6,9 @@
 
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
-#include "../../reports/figures/written_files.h"
 #include "../../reports/tables/head_findings.h"
 #include "../../reports/tables/head_values.h"
+#include "result_path.h"
 
 namespace headwave::cli {
 
@@ -83,10 +83,10 @@ std::string listing_json(const Listing& listing) {
 }
 
 std::string folder_json(const std::filesystem::path& folder) {
-  if (std::filesystem::exists(folder / "results.h5")) return listing_json(listing_of(folder / "results.h5"));
+  const auto files = result_files(folder);
+  if (files.size() == 1) return listing_json(listing_of(files.begin()->second));
   ordered_json list = ordered_json::array();
-  for (const std::filesystem::path& kind : kind_folders(folder))
-    list.push_back(json_of(listing_of(kind / "results.h5")));
+  for (const auto& [kind, file] : files) list.push_back(json_of(listing_of(file)));
   return printed(list);
 }
 

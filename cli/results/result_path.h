@@ -1,11 +1,18 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+
+#include "../../core/attention/document.h"
 
 namespace headwave::cli {
 
 /// The result file that a path names: the file itself, or results.h5 in the folder.
 /// @throws IoError if a folder holds none, or one for each kind of attention: then it names those
 std::filesystem::path result_path(const std::filesystem::path& path);
+
+/// The results that a folder holds, none where there is none: results.h5, as that of `self` whatever it is of, or one of
+/// each kind of attention.
+std::map<AttentionKind, std::filesystem::path> result_files(const std::filesystem::path& folder);
 
 }  // namespace headwave::cli

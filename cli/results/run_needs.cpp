@@ -90,6 +90,7 @@ std::string about_text(double seconds) {
 void keep_within_memory(const std::string& limit, const JobInput& input, JobOptions& job) {
   if (limit.empty()) return;
   const int wanted = thread_count(job.threads);
+  job = with_together(input.model, *input.source, job, wanted, bytes_of(limit));
   const JobMemory memory = job_memory(input.model, *input.source, job);
   job.threads = threads_within(memory, bytes_of(limit), wanted);
   const auto size = [](double bytes) { return text_of(static_cast<std::int64_t>(std::min(bytes, 9e18))); };
@@ -98,8 +99,8 @@ void keep_within_memory(const std::string& limit, const JobInput& input, JobOpti
         "--max-memory {}: at least {} are needed, on one thread: {} for the program and the model, {} for what the "
         "documents come to, {} for one on its way; give shorter or fewer documents, or ask for fewer analyses with "
         "--only",
-        limit, text_of(memory.bytes(1)), size(memory.there + memory.prepared), size(memory.kept + memory.block),
-        size(memory.document)));
+        limit, text_of(memory.bytes(1)), size(memory.there + memory.layer + memory.prepared),
+        size(memory.kept + memory.block), size(memory.document)));
   if (job.threads < wanted)
     say(fmt::format("--max-memory {}: {} of {} threads; one more would take {}", limit, job.threads, wanted,
                     text_of(memory.bytes(job.threads + 1))));

@@ -45,7 +45,8 @@ SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options,
   command
       .add_option(
           "--max-memory", options.max_memory,
-          "resident memory that the run may take, 4GB: threads are given up for it; changes no digit of the result")
+          "resident memory that the run may take, 4GB: threads are given up for it, and weights read layer by layer; "
+          "changes no digit of the result")
       ->check(byte_size())
       ->type_name("SIZE");
   add_job_options(command, options.job);
@@ -53,6 +54,7 @@ SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options,
 }
 
 JobInput checked_input(WholeRunOptions& options, const SourceOptions& given) {
+  options.input.place.max_memory = options.max_memory;
   JobInput input = input_of(options.input, given, options.job.seed);
   require_heads(options.folder.drawing, input.model);
   require_maps(options.job, *input.source);
@@ -64,6 +66,7 @@ Attributes run_identity(const JobInput& input, const JobOptions& job) {
   Attributes identity = input_identity(input);
   add_options(identity, job, 1);
   identity.erase("threads");
+  identity.erase("together");
   return identity;
 }
 
@@ -78,9 +81,10 @@ void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindRe
   write_results(folder, results, seconds);
 }
 
-void show_run(OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options) {
+void show_run(OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options,
+              const ResultTable& table) {
   if (!options.json) {
-    show_results(folder, results, options.folder);
+    show_results(folder, results, options.folder, table);
     return;
   }
   end_progress();

@@ -37,7 +37,8 @@ void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindRe
                const WholeRunOptions& options, const std::string& job_text,
                std::chrono::steady_clock::time_point start);
 
-/// Draws it, and prints the table of heads, or the listing.
-void show_run(OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options);
+/// Draws it, and prints the table, or the listing.
+void show_run(OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options,
+              const ResultTable& table = seen_head_table);
 
 }  // namespace headwave::cli

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,6 +17,20 @@ namespace {
 struct Shape {
   Index queries, keys, valid_queries, valid_keys, d_head, d_value;
 };
+
+/// @throws ShapeError if a term is compared and its rows are not there for every offset
+template <class Scalar>
+void require_compared(const HeadInputs<Scalar>& in) {
+  if (in.position_term == nullptr || in.position_term->use() != PositionUse::compared) return;
+  if (in.position_key.empty() && in.position_query.empty())
+    throw ShapeError(fmt::format("attend: {} need position keys or position queries", in.position_term->name()));
+  const Index rows = in.position_term->row(1 - std::max(in.query.rows(), in.key.rows())) + 1;
+  for (const MatrixViewOf<Scalar>& compared : {in.position_key, in.position_query})
+    if (!compared.empty() && (compared.rows() < rows || compared.cols() != in.query.cols()))
+      throw ShapeError(
+          fmt::format("attend: position keys or queries are ({}, {}), expected {} or more rows of width {}",
+                      compared.rows(), compared.cols(), rows, in.query.cols()));
+}
 
 template <class Scalar>
 Shape checked_shape(const HeadInputs<Scalar>& in, const Mask<Scalar>& mask) {
@@ -34,6 +50,7 @@ Shape checked_shape(const HeadInputs<Scalar>& in, const Mask<Scalar>& mask) {
   if (mask.valid_queries > in.query.rows() || mask.valid_keys > in.key.rows())
     throw ShapeError(fmt::format("attend: {} valid queries of {} and {} valid keys of {}", mask.valid_queries,
                                  in.query.rows(), mask.valid_keys, in.key.rows()));
+  require_compared(in);
   return {in.query.rows(),
           in.key.rows(),
           mask.valid_queries < 0 ? in.query.rows() : mask.valid_queries,
@@ -58,6 +75,49 @@ void softmax_row(Row row, KeySpan allowed) {
   open /= open.sum();
 }
 
+/// Equation (1) of DisentangledTerm, for tiles of scores.
+template <class Scalar>
+class Compared {
+ public:
+  /// @param reach  of the furthest offset
+  Compared(const HeadInputs<Scalar>& inputs, Index reach) : inputs_(inputs), reach_(reach) {
+    for (Index t = -reach; t <= reach; ++t) rows_.push_back(inputs.position_term->row(t));
+  }
+
+  /// Adds to the scores of query rows first, first + 1, ..., key block by key block: a block meets few of the rows.
+  /// @param query  (rows, d_head) of the head, scaled
+  template <class Scores>
+  void add(Index head, Index first, const MatrixOf<Scalar>& query, Scores scores) const {
+    const Index d = query.cols(), shared = head / (inputs_.heads / inputs_.kv_heads);
+    constexpr Index keys_at_once = 64;
+    for (Index at = 0; at < scores.cols(); at += keys_at_once) {
+      auto block = scores.middleCols(at, std::min(keys_at_once, scores.cols() - at));
+      const Index low = row(at + block.cols() - 1 - first), high = row(at - first - block.rows() + 1);
+      const auto rows_of = [&](const MatrixViewOf<Scalar>& all) { return all.block(low, head * d, high - low + 1, d); };
+      MatrixOf<Scalar> seen;
+      if (!inputs_.position_key.empty()) {
+        seen.noalias() = query * rows_of(inputs_.position_key).transpose();
+        for (Index i = 0; i < block.rows(); ++i)
+          for (Index j = 0; j < block.cols(); ++j) block(i, j) += seen(i, row(at + j - first - i) - low);
+      }
+      if (!inputs_.position_query.empty()) {
+        const MatrixOf<Scalar> key =
+            inputs_.key.block(at, shared * d, block.cols(), d) * static_cast<Scalar>(inputs_.scale);
+        seen.noalias() = rows_of(inputs_.position_query) * key.transpose();
+        for (Index i = 0; i < block.rows(); ++i)
+          for (Index j = 0; j < block.cols(); ++j) block(i, j) += seen(row(at + j - first - i) - low, j);
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] Index row(Index offset) const { return rows_[static_cast<std::size_t>(offset + reach_)]; }
+
+  const HeadInputs<Scalar>& inputs_;  // of the same Positioned
+  std::vector<Index> rows_;           // (2 reach + 1)
+  Index reach_;
+};
+
 /// Queries and keys turned by a rotary term, or the biases an additive term gives to every offset.
 template <class Scalar>
 class Positioned {
@@ -65,16 +125,17 @@ class Positioned {
   Positioned(const HeadInputs<Scalar>& inputs, const Shape& shape) : inputs_(inputs) {
     const PositionTerm* term = inputs.position_term;
     if (term == nullptr) return;
-    if (!term->additive()) {
+    reach_ = std::max(shape.queries, shape.keys) - 1;
+    if (term->use() == PositionUse::compared) compared_.emplace(inputs_, reach_);
+    if (term->use() == PositionUse::turned) {
       query_ = inputs.query;
       key_ = inputs.key;
       term->turn(query_, shape.d_head);
       term->turn(key_, shape.d_head);
       inputs_.query = query_;
       inputs_.key = key_;
-      return;
     }
-    reach_ = std::max(shape.queries, shape.keys) - 1;
+    if (term->use() != PositionUse::added) return;
     bias_.resize(inputs.heads, 2 * reach_ + 1);
     for (Index head = 0; head < inputs.heads; ++head)
       bias_.row(head) = term->kernel(head, reach_).template cast<Scalar>().transpose();
@@ -94,9 +155,11 @@ class Positioned {
       if (probe->wants_projections()) probe->see(shown);
   }
 
-  /// Adds the biases of one head to the scores of query rows first, first + 1, ...
+  /// Adds what the term gives one head to the scores of query rows first, first + 1, ...
+  /// @param query  (rows, d_head) scaled
   template <class Scores>
-  void add_bias(Index head, Index first, Scores scores) const {
+  void add_term(Index head, Index first, const MatrixOf<Scalar>& query, Scores scores) const {
+    if (compared_) compared_->add(head, first, query, scores);
     if (bias_.size() == 0) return;
     for (Index i = 0; i < scores.rows(); ++i)
       scores.row(i) += bias_.row(head).segment(reach_ - first - i, scores.cols());
@@ -106,6 +169,7 @@ class Positioned {
   HeadInputs<Scalar> inputs_;
   MatrixOf<Scalar> query_, key_;
   MatrixOf<Scalar> bias_;  // (heads, 2 reach + 1)
+  std::optional<Compared<Scalar>> compared_;
   Index reach_ = 0;
 };
 
@@ -122,7 +186,8 @@ MatrixOf<Scalar> attend(const HeadInputs<Scalar>& given, const Mask<Scalar>& mas
   const bool keep_scores = std::any_of(probes.begin(), probes.end(), [](const Probe* p) { return p->wants_scores(); });
 
   MatrixOf<Scalar> output = MatrixOf<Scalar>::Zero(shape.queries, inputs.heads * shape.d_value);
-  MatrixOf<Scalar> weights(inputs.heads * tile_rows, shape.valid_keys);
+  const Index most = tile_rows(shape.valid_keys);
+  MatrixOf<Scalar> weights(inputs.heads * most, shape.valid_keys);
   MatrixOf<Scalar> scores(keep_scores ? weights.rows() : 0, keep_scores ? weights.cols() : 0);
 
   // Right of the tile's last diagonal entry a causal mask forbids every key; scores are still whole where a probe asks.
@@ -132,7 +197,7 @@ MatrixOf<Scalar> attend(const HeadInputs<Scalar>& given, const Mask<Scalar>& mas
   const auto fill = [&](TileOf<Scalar>& tile, Index rows) {
     const Index first = tile.first_row, reach = reach_of(first + rows);
     for (Index head = 0; head < inputs.heads; ++head) {
-      auto tile_weights = weights.middleRows(head * tile_rows, rows);
+      auto tile_weights = weights.middleRows(head * most, rows);
       const MatrixOf<Scalar> query =
           inputs.query.block(first, head * shape.d_head, rows, shape.d_head) * static_cast<Scalar>(inputs.scale);
       tile_weights.leftCols(reach).noalias() =
@@ -141,10 +206,10 @@ MatrixOf<Scalar> attend(const HeadInputs<Scalar>& given, const Mask<Scalar>& mas
         const auto cap = static_cast<Scalar>(inputs.soft_cap);
         tile_weights.leftCols(reach) = cap * (tile_weights.leftCols(reach).array() / cap).tanh();
       }
-      positioned.add_bias(head, first, tile_weights.leftCols(reach));
+      positioned.add_term(head, first, query, tile_weights.leftCols(reach));
       if (keep_scores) {
-        scores.middleRows(head * tile_rows, rows) = tile_weights;
-        tile.scores.emplace_back(scores.middleRows(head * tile_rows, rows));
+        scores.middleRows(head * most, rows) = tile_weights;
+        tile.scores.emplace_back(scores.middleRows(head * most, rows));
       }
       for (Index i = 0; i < rows; ++i) {
         const KeySpan allowed = allowed_keys(first + i, shape.valid_keys, mask.causal, mask.window);

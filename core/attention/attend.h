@@ -17,8 +17,11 @@ struct HeadInputs {
   Index heads = 1;
   Index kv_heads = 1;                           ///< query head h reads key head floor(h / (heads / kv_heads))
   double scale = 1.0;                           ///< 1/sqrt(d_head) in most models
-  const PositionTerm* position_term = nullptr;  ///< turns queries and keys, or adds to the scores
+  const PositionTerm* position_term = nullptr;  ///< turns queries and keys, is compared to them, or adds to the scores
   double soft_cap = 0;                          ///< scaled scores s become cap tanh(s / cap); 0: they stay
+  /// (rows, heads * d_head) of a position term that is compared: what queries, and what keys, are held against; one of
+  /// the two may be empty
+  MatrixViewOf<Scalar> position_key = {}, position_query = {};
 };
 
 /// Which keys a query may look at, and what is added to its scores.
@@ -44,15 +47,17 @@ struct AttentionSite {
 ///     A_h = softmax over the allowed keys of S_h, row by row, the row's maximum subtracted   (2)
 ///     O_h = A_h V_h                                                                          (3)
 ///
-/// where cap(s) is s unless there is a soft cap. Probes see every tile of A (and of S without the mask where they want it) between (2) and (3). A row with no allowed
-/// key is zero, never NaN. Under a causal mask the upper triangle is not computed. One tile holds tile_rows x n weights
-/// per head.
+/// where cap(s) is s unless there is a soft cap; the position term is a kernel of offsets, or what disentangled attention
+/// adds (disentangled_term.h, equation 1), computed for the tile alone. Probes see every tile of A (and of S without the mask
+/// where they want it) between (2) and (3). A row with no allowed key is zero, never NaN. Under a causal mask the upper
+/// triangle is not computed. One tile holds tile_rows(n) x n weights per head.
 ///
 /// Source: Vaswani et al. 2017, section 3.2; the soft cap after Bello et al. 2017.
 /// @param inputs  projected queries, keys and values
 /// @param probes  who looks on; may be empty
 /// @returns (n', heads * d_value)  the concatenated O_h; (n', 0) where no values were given
-/// @throws ShapeError if widths do not divide by the heads, or sequences and masks disagree
+/// @throws ShapeError if widths do not divide by the heads, sequences and masks disagree, or a position term is compared
+///         whose rows are not there
 template <class Scalar>
 MatrixOf<Scalar> attend(const HeadInputs<Scalar>& inputs, const Mask<Scalar>& mask, const AttentionSite& site,
                         std::span<Probe* const> probes);

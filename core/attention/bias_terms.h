@@ -19,7 +19,7 @@ class LinearBiasTerm : public PositionTerm {
 
   [[nodiscard]] const char* name() const override { return "linear bias"; }
   [[nodiscard]] Vector kernel(Index head, Index reach) const override;
-  [[nodiscard]] bool additive() const override { return true; }
+  [[nodiscard]] PositionUse use() const override { return PositionUse::added; }
 
  private:
   Vector slope_;
@@ -34,7 +34,7 @@ class OffsetBiasTerm : public PositionTerm {
 
   [[nodiscard]] const char* name() const override { return "offset bias"; }
   [[nodiscard]] Vector kernel(Index head, Index reach) const override;
-  [[nodiscard]] bool additive() const override { return true; }
+  [[nodiscard]] PositionUse use() const override { return PositionUse::added; }
 
  private:
   Matrix bias_;
@@ -57,7 +57,7 @@ class BucketTerm : public PositionTerm {
 
   [[nodiscard]] const char* name() const override { return "relative buckets"; }
   [[nodiscard]] Vector kernel(Index head, Index reach) const override;
-  [[nodiscard]] bool additive() const override { return true; }
+  [[nodiscard]] PositionUse use() const override { return PositionUse::added; }
 
   /// Bucket of an offset, key minus query.
   [[nodiscard]] Index bucket(Index offset) const;

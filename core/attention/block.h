@@ -48,6 +48,8 @@ struct AttentionWeights {
   Norm query_norm = {},
        key_norm = {};  ///< of what is projected, before rotation: (d_head) each head by itself, or the whole width
   std::vector<FixedKeys> fixed_keys = {};  ///< in place of what `key` gives these heads; a trained model has none
+  /// (rows, heads * d_head) of disentangled attention: what queries, and what keys, are held against; or empty
+  MatrixView32 position_key = {}, position_query = {};
 
   [[nodiscard]] bool empty() const { return query.empty(); }
 };

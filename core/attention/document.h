@@ -38,10 +38,12 @@ struct StoredLayer {
 
 /// Tokens one after another.
 struct TokenSequence {
-  std::vector<std::int32_t> ids;      ///< (T) token ids, -1 - n of patch n; empty where only states were stored
-  std::vector<std::string> tokens;    ///< (T) the text each token stands for; may be empty
+  std::vector<std::int32_t> ids;    ///< (T) token ids, -1 - n of patch or sound n; empty where only states were stored
+  std::vector<std::string> tokens;  ///< (T) the text each token stands for; may be empty
   std::vector<std::uint8_t> special;  ///< (T) 1 where the token is [CLS], [SEP], <s> and the like; may be empty
-  Matrix32 patches = {};              ///< (patches, numbers of a patch) the pixels of an image; of words empty
+  /// What stands in the place of words: (patches, numbers of a patch) the pixels of an image, or (frames, bins) the
+  /// spectrum of a sound; of words empty.
+  Matrix32 signal = {};
 
   /// Whether token i is a special one; false where nothing is known.
   [[nodiscard]] bool is_special(Index i) const { return !special.empty() && special[static_cast<std::size_t>(i)] != 0; }
@@ -54,6 +56,8 @@ struct Document : TokenSequence {
   TokenSequence target;             ///< (T') what a decoder reads while it looks at the encoder; empty: there is none
   std::vector<StoredLayer> stored;  ///< layers that were stored; empty: the model is run on the ids
 
+  /// What messages call it.
+  [[nodiscard]] const char* label() const { return name.empty() ? "document" : name.c_str(); }
   /// T: the number of tokens.
   [[nodiscard]] Index length() const;
   /// The tokens behind the queries, and behind the keys, of a kind of attention.

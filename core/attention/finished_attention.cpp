@@ -43,8 +43,9 @@ Matrix32 rows_of(const FinishedAttention& attention, Index first, Index count) {
 bool is_transposed(const FinishedAttention& attention, Index head) {
   constexpr double tolerance = 0.01;
   Vector sums = Vector::Zero(attention.length);
-  for (Index first = 0; first < attention.length; first += tile_rows) {
-    const Index count = std::min(tile_rows, attention.length - first);
+  const Index most = tile_rows(attention.length);
+  for (Index first = 0; first < attention.length; first += most) {
+    const Index count = std::min(most, attention.length - first);
     sums += rows_of(attention, first, count).middleRows(head * count, count).cast<double>().colwise().sum().transpose();
   }
   return ((sums.array() - 1).abs() < tolerance).all();
@@ -135,7 +136,8 @@ void show_attention(const FinishedAttention& attention, Index window, const Atte
 }
 
 bool looks_only_back(const FinishedAttention& attention) {
-  const Index count = std::min(tile_rows, attention.length);
+  constexpr Index looked_at = 64;
+  const Index count = std::min(looked_at, attention.length);
   if (attention.length < 2) return false;
   const Matrix32 rows = rows_of(attention, 0, count);
   for (Index row = 0; row < rows.rows(); ++row)

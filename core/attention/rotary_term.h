@@ -45,7 +45,7 @@ class RotaryTerm : public PositionTerm {
 
   [[nodiscard]] const char* name() const override { return "rotary"; }
   [[nodiscard]] Vector kernel(Index head, Index reach) const override;
-  [[nodiscard]] bool additive() const override { return false; }
+  [[nodiscard]] PositionUse use() const override { return PositionUse::turned; }
   void turn(Matrix32& rows, Index d_head) const override;
   void turn(Matrix& rows, Index d_head) const override;
 

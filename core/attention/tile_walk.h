@@ -8,8 +8,13 @@
 
 namespace headwave {
 
-/// Query rows per tile: 64 rows of 512 keys and 12 heads in float are 1.5 MB, which stays in a core's cache.
-constexpr Index tile_rows = 64;
+/// Query rows per tile: 64 rows of 512 keys and 12 heads in float are 1.5 MB, which stays in a core's cache. Where no tile
+/// of more than a few rows would, beyond 4,096 keys, 128: each tile reads all keys anew. Beyond 65,536 keys fewer again,
+/// down to 16: a tile of 12 heads takes at most 400 MB until there are 524,288.
+constexpr Index tile_rows(Index keys) {
+  constexpr Index near = 64, nearby = 4096, far = 128, least = 16, entries = far * 65536;
+  return keys <= nearby ? near : std::clamp(entries / keys, least, far);
+}
 
 /// Goes over the query rows of a layer tile by tile, and shows each to the probes.
 /// @param tile  what all tiles have in common
@@ -18,12 +23,13 @@ constexpr Index tile_rows = 64;
 /// @throws Stopped between two tiles, if that was asked for
 template <class Scalar, class Fill, class Use>
 void walk_tiles(TileOf<Scalar> tile, std::span<Probe* const> probes, const Fill& fill, const Use& use) {
-  for (Index first = 0; first < tile.queries; first += tile_rows) {
+  const Index most = tile_rows(tile.keys);
+  for (Index first = 0; first < tile.queries; first += most) {
     stop_if_asked();
     tile.first_row = first;
     tile.weights.clear();
     tile.scores.clear();
-    fill(tile, std::min(tile_rows, tile.queries - first));
+    fill(tile, std::min(most, tile.queries - first));
     for (Probe* probe : probes) probe->see(tile);
     use(tile);
   }

@@ -15,6 +15,7 @@ Stack& ChangedModel::stack_of(AttentionKind kind) {
 }
 
 AttentionWeights& ChangedModel::attention_of(AttentionKind kind, Index layer) {
+  require_in_memory(stack_of(kind));
   Block& block = stack_of(kind).blocks[static_cast<std::size_t>(layer)];
   return model_.decoder && kind == AttentionKind::cross ? block.cross : block.self;
 }
@@ -30,6 +31,13 @@ VectorView32 ChangedModel::kept(Vector32 weights) {
 Model ChangedModel::taken() {
   model_.storage = std::move(storage_);
   return std::move(model_);
+}
+
+void require_in_memory(const Stack& stack) {
+  if (stack.store)
+    throw ShapeError(
+        "weights that are read layer by layer cannot be changed; have them in memory: --weights memory, where they "
+        "fit");
 }
 
 void require_head(const Stack& stack, const HeadName& head, const char* who) {

@@ -18,6 +18,7 @@ class ChangedModel {
   /// The stack in which a kind of attention happens; of a model that is no encoder-decoder its only one.
   [[nodiscard]] Stack& stack_of(AttentionKind kind);
   /// That attention's projections in one layer.
+  /// @throws ShapeError as require_in_memory()
   [[nodiscard]] AttentionWeights& attention_of(AttentionKind kind, Index layer);
 
   /// Calls change(stack) for every stack.
@@ -45,6 +46,9 @@ class ChangedModel {
   Model model_;
   std::shared_ptr<Storage> storage_;
 };
+
+/// @throws ShapeError if weights of layers are read when they are needed: nobody would see them changed
+void require_in_memory(const Stack& stack);
 
 /// @param who  the intervention that asks
 /// @throws ShapeError naming the head that the stack does not have

@@ -9,22 +9,33 @@ namespace headwave {
 namespace {
 
 /// A patch embedding is a convolution whose stride is its size: a matrix product over the pixels of each patch.
-Matrix32 image_rows(const Embedding& embedding, const TokenSequence& tokens, const std::string& document) {
-  const std::string name = document.empty() ? "document" : document;
-  if (tokens.patches.cols() != embedding.patches.d_in())
-    throw ShapeError(fmt::format("{}: patches of {} numbers, the model expects {}", name, tokens.patches.cols(),
+Matrix32 rows_of_signal(const Embedding& embedding, const TokenSequence& tokens, const std::string& name) {
+  if (!embedding.frames.empty()) {
+    if (tokens.signal.cols() != embedding.frames.bins())
+      throw ShapeError(fmt::format("{}: frames of {} bins, the model expects {}", name, tokens.signal.cols(),
+                                   embedding.frames.bins()));
+    return frame_rows(embedding.frames, tokens.signal);
+  }
+  if (tokens.signal.cols() != embedding.patches.d_in())
+    throw ShapeError(fmt::format("{}: patches of {} numbers, the model expects {}", name, tokens.signal.cols(),
                                  embedding.patches.d_in()));
-  const Matrix32 patches = linear(tokens.patches, embedding.patches);
-  Matrix32 x(static_cast<Index>(tokens.ids.size()), patches.cols());
+  return linear(tokens.signal, embedding.patches);
+}
+
+/// Id -1 - n is row n of what the signal gives.
+Matrix32 signal_rows(const Embedding& embedding, const TokenSequence& tokens, const std::string& name) {
+  const Matrix32 rows = rows_of_signal(embedding, tokens, name);
+  Matrix32 x(static_cast<Index>(tokens.ids.size()), rows.cols());
   for (Index i = 0; i < x.rows(); ++i) {
-    const Index id = tokens.ids[static_cast<std::size_t>(i)], patch = -1 - id;
-    if (patch >= patches.rows() || id >= embedding.opening.rows())
-      throw ShapeError(fmt::format("{}: token {} has id {}; expected one of {} opening tokens or {} patches (-1 - n)",
-                                   name, i, id, embedding.opening.rows(), patches.rows()));
+    const Index id = tokens.ids[static_cast<std::size_t>(i)], row = -1 - id;
+    if (row >= rows.rows() || id >= embedding.opening.rows())
+      throw ShapeError(fmt::format("{}: token {} has id {}; expected one of {} opening tokens or {} {} (-1 - n)", name,
+                                   i, id, embedding.opening.rows(), rows.rows(),
+                                   embedding.frames.empty() ? "patches" : "pairs of frames"));
     if (id >= 0)
       x.row(i) = embedding.opening.row(id);
     else
-      x.row(i) = patches.row(patch);
+      x.row(i) = rows.row(row);
   }
   return x;
 }
@@ -32,7 +43,7 @@ Matrix32 image_rows(const Embedding& embedding, const TokenSequence& tokens, con
 }  // namespace
 
 Matrix32 word_rows(const Embedding& embedding, const TokenSequence& tokens, const std::string& document) {
-  if (!embedding.patches.empty()) return image_rows(embedding, tokens, document);
+  if (!embedding.reads_words()) return signal_rows(embedding, tokens, document.empty() ? "document" : document);
   const MatrixView32& words = embedding.words;
   Matrix32 x(static_cast<Index>(tokens.ids.size()), words.cols());
   for (Index i = 0; i < x.rows(); ++i) {

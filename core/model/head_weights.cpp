@@ -27,6 +27,8 @@ HeadWeights head_weights(const AttentionWeights& attention, const BlockSpec& blo
 
 std::string not_bilinear(const Stack& stack) {
   if (stack.normalises_heads()) return "queries and keys are normalised after projection";
+  if (stack.position_term != nullptr && stack.position_term->use() == PositionUse::compared)
+    return "queries and keys are compared with relative positions too";
   return stack.block.soft_cap > 0 ? "scores are capped" : "";
 }
 

@@ -22,8 +22,8 @@ struct HeadWeights {
 /// @throws ShapeError if there is no such head
 HeadWeights head_weights(const AttentionWeights& attention, const BlockSpec& block, Index head);
 
-/// Why scores are no scale x_i W_Q W_K^T x_j^T with what positions add: queries or keys are normalised, or scores capped,
-/// so that projections alone do not say them. Empty: they do.
+/// Why scores are no scale x_i W_Q W_K^T x_j^T with what positions add: queries or keys are normalised or compared with
+/// relative positions, or scores capped, so that projections alone do not say them. Empty: they do.
 std::string not_bilinear(const Stack& stack);
 
 }  // namespace headwave

@@ -133,6 +133,10 @@ Model positions_only(const Model& model) {
           fmt::format("positions_only: this {} knows nothing of positions; nothing would be left", model.family));
     MatrixView32& words = stack.embedding.words;
     words = zero_rows(changed.kept(Vector32(Vector32::Zero(words.cols()))), words.rows());
+    if (Linear& last = stack.embedding.frames.second; !last.empty()) {  // gelu(0) is 0
+      last.weight = zero_rows(changed.kept(Vector32(Vector32::Zero(last.d_in()))), last.weight.rows());
+      last.bias = changed.kept(Vector32(Vector32::Zero(last.d_out())));
+    }
     Linear& patches = stack.embedding.patches;
     if (patches.empty()) return;
     patches.weight = zero_rows(changed.kept(Vector32(Vector32::Zero(patches.d_in()))), patches.weight.rows());

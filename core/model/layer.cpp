@@ -1,5 +1,6 @@
 #include "layer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -89,10 +90,16 @@ void activate(Matrix32& x, Activation activation) {
 }
 
 Matrix32 feed_forward(MatrixView32 x, const FeedForward& weights, Activation activation) {
-  Matrix32 wide = linear(x, weights.gate.empty() ? weights.widen : weights.gate);
-  activate(wide, activation);
-  if (!weights.gate.empty()) wide.array() *= linear(x, weights.widen).array();
-  return linear(wide, weights.narrow);
+  Matrix32 y(x.rows(), weights.narrow.d_out());
+  for (Index first = 0; first < x.rows(); first += rows_at_once) {
+    const Index count = std::min(rows_at_once, x.rows() - first);
+    const MatrixView32 rows = x.middleRows(first, count);
+    Matrix32 wide = linear(rows, weights.gate.empty() ? weights.widen : weights.gate);
+    activate(wide, activation);
+    if (!weights.gate.empty()) wide.array() *= linear(rows, weights.widen).array();
+    y.middleRows(first, count) = linear(wide, weights.narrow);
+  }
+  return y;
 }
 
 }  // namespace headwave

@@ -12,7 +12,19 @@ bool is_other(const Stack& stack, Index layer) {
   return std::ranges::binary_search(stack.others.layers, layer);
 }
 
+std::shared_ptr<const Block> in_memory(const Stack& stack, Index layer) {
+  return {std::shared_ptr<const Block>(), &stack.blocks[static_cast<std::size_t>(layer)]};
+}
+
 }  // namespace
+
+std::shared_ptr<const Block> Stack::layer(Index layer) const {
+  return store ? store->block(layer) : in_memory(*this, layer);
+}
+
+std::shared_ptr<const Block> Stack::queries_and_keys(Index layer) const {
+  return store ? store->queries_and_keys(layer) : in_memory(*this, layer);
+}
 
 Index Stack::window(Index layer) const {
   return is_other(*this, layer) ? others.window : block.window;
@@ -34,6 +46,10 @@ const RotaryTerm* Stack::rotary() const {
 bool Stack::normalises_heads() const {
   return std::ranges::any_of(blocks,
                              [](const Block& b) { return !b.self.query_norm.empty() || !b.self.key_norm.empty(); });
+}
+
+std::shared_ptr<const PredictionHead> Model::prediction() const {
+  return read_head ? read_head() : std::shared_ptr<const PredictionHead>(std::shared_ptr<const void>(), &head);
 }
 
 std::vector<AttentionKind> Model::kinds() const {

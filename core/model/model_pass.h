@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "../attention/document.h"
 #include "../attention/probe.h"
@@ -22,7 +23,7 @@ struct PassOptions {
 /// output of the block before in post-norm models, the output of the layer's own norm in pre-norm models.
 ///
 /// Source: Vaswani et al. 2017, section 3; Devlin et al. 2019; Radford et al. 2019; Touvron et al. 2023.
-/// @param document  T tokens, T <= model.longest
+/// @param document  T tokens, T <= model.longest, its target model.longest_target
 /// @returns (T, d_model) the output of the last block, after the final norm where there is one, if asked for; of the
 ///          decoder in an encoder-decoder; otherwise empty
 /// @throws ShapeError if the document is longer than the model's positions or fixed keys, an id lies outside the
@@ -30,6 +31,20 @@ struct PassOptions {
 ///         of a layer that it has not; Error as show_attention()
 Matrix32 model_pass(const Model& model, const Document& document, std::span<Probe* const> probes,
                     const PassOptions& options = {});
+
+/// A document on its way through a model, and who looks on.
+struct Passing {
+  const Document* document = nullptr;
+  std::span<Probe* const> probes;
+};
+
+/// The same of several documents side by side, layer by layer: where weights are not in memory (Stack::store) each
+/// layer's are read once for all of them. What comes of a document does not depend on those beside it.
+/// @param threads  documents that are in a layer at a time
+/// @returns what model_pass() returns of each
+/// @throws as model_pass(), of several documents that fail in a layer of the first; as LayerStore::block()
+std::vector<Matrix32> model_passes(const Model& model, std::span<const Passing> documents, int threads,
+                                   const PassOptions& options = {});
 
 /// The word embeddings in order, before positions are added, of the tokens whose queries a kind of attention asks:
 /// (T, d_model).

@@ -36,8 +36,9 @@ void require_word(const Model& model, Index id) {
 }  // namespace
 
 Matrix32 logits(const Model& model, MatrixView32 states) {
-  const PredictionHead& head = model.head;
   require_head(model);
+  const std::shared_ptr<const PredictionHead> held = model.prediction();
+  const PredictionHead& head = *held;
   Matrix32 x = head.transform.empty() ? Matrix32(states) : linear(states, head.transform);
   if (!head.transform.empty()) activate(x, head.activation);
   normalise(x, head.transform_norm);

@@ -99,6 +99,7 @@ Model without_pairs(const Model& model, Index first, Index last) {
   changed.change_stacks([&](Stack& stack) {
     if (stack.rotary() == nullptr) return;
     turns = true;
+    require_in_memory(stack);
     const Index pairs = stack.rotary()->options().channels / 2;
     if (first < 0 || last < first || last >= pairs)
       throw ShapeError(fmt::format("without_pairs: {} to {} of {} pairs of channels; expected pairs within 0 to {}",

@@ -2,9 +2,11 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <numbers>
+#include <tuple>
 #include <type_traits>
 
 #include <fftw3.h>
@@ -26,11 +28,41 @@ struct PlanDeleter {
     fftw_destroy_plan(plan);
   }
 };
-using Plan = std::unique_ptr<std::remove_pointer_t<fftw_plan>, PlanDeleter>;
+using Plan = std::shared_ptr<std::remove_pointer_t<fftw_plan>>;
 
 fftw_complex* fftw_pointer(MatrixC& matrix) {
   return reinterpret_cast<fftw_complex*>(matrix.data());  // NOLINT: the two layouts are the same by FFTW's contract
 }
+
+enum class Transform { real_to_half, half_to_real, complex_in_place };
+
+// Plans that were made, by what they are of: a job transforms columns of the same few shapes again and again. A plan
+// serves all arrays that are aligned as those it was made with, which Eigen's are.
+class Plans {
+ public:
+  template <class Make>
+  Plan of(Transform transform, Index length, Index width, const Make& make) {
+    const Shape shape(transform, length, width);
+    std::map<Shape, Plan> dropped;  // whose deleters take the lock
+    const std::lock_guard lock(planner());
+    if (const auto known = plans_.find(shape); known != plans_.end()) return known->second;
+    const fftw_plan made = make();
+    if (made == nullptr)
+      throw NumericError(fmt::format("FFTW has no plan for a transform of {} columns of length {}", width, length));
+    if (plans_.size() >= most) dropped.swap(plans_);
+    return plans_.emplace(shape, Plan(made, PlanDeleter())).first->second;
+  }
+
+  static Plans& all() {
+    static Plans plans;
+    return plans;
+  }
+
+ private:
+  using Shape = std::tuple<Transform, Index, Index>;
+  static constexpr std::size_t most = 64;
+  std::map<Shape, Plan> plans_;
+};
 
 void check_size(const char* function, Index rows, Index columns) {
   constexpr Index limit = std::numeric_limits<int>::max();
@@ -38,10 +70,6 @@ void check_size(const char* function, Index rows, Index columns) {
   if (rows > limit || columns > limit)
     throw ShapeError(
         fmt::format("{}: {} x {} is too large, at most {} rows and columns", function, rows, columns, limit));
-}
-
-void check_plan(const char* function, const Plan& plan, Index rows) {
-  if (!plan) throw NumericError(fmt::format("{}: no plan for a transform of length {}", function, rows));
 }
 
 // x minus its least-squares line (or its mean), column by column.
@@ -80,20 +108,46 @@ MatrixC real_dft(MatrixView columns, const SpectrumOptions& options) {
   MatrixC spectrum(columns.rows() / 2 + 1, columns.cols());
   if (columns.cols() == 0) return spectrum;
   Matrix x = prepared(columns, options);
-  const int length = static_cast<int>(x.rows());
-  const int width = static_cast<int>(x.cols());
-  const Plan plan = [&] {
-    const std::lock_guard lock(planner());
-    return Plan(fftw_plan_many_dft_r2c(1, &length, width, x.data(), nullptr, width, 1, fftw_pointer(spectrum), nullptr,
-                                       width, 1, FFTW_ESTIMATE));
-  }();
-  check_plan("real_dft", plan, x.rows());
-  fftw_execute(plan.get());
+  const int length = static_cast<int>(x.rows()), width = static_cast<int>(x.cols());
+  const Plan plan = Plans::all().of(Transform::real_to_half, length, width, [&] {
+    return fftw_plan_many_dft_r2c(1, &length, width, x.data(), nullptr, width, 1, fftw_pointer(spectrum), nullptr,
+                                  width, 1, FFTW_ESTIMATE);
+  });
+  fftw_execute_dft_r2c(plan.get(), x.data(), fftw_pointer(spectrum));
   return spectrum;
 }
 
 Matrix amplitude_spectrum(MatrixView columns, const SpectrumOptions& options) {
-  return real_dft(columns, options).cwiseAbs();
+  return magnitudes(real_dft(columns, options));
+}
+
+Matrix magnitudes(const MatrixC& values) {
+  Matrix result(values.rows(), values.cols());
+  const auto* parts = reinterpret_cast<const double*>(values.data());
+  double* const squares = result.data();
+  for (Index i = 0; i < values.size(); ++i)
+    squares[i] = parts[2 * i] * parts[2 * i] + parts[2 * i + 1] * parts[2 * i + 1];
+  result = result.cwiseSqrt();
+  return result;
+}
+
+Matrix real_columns(const MatrixC& half, Index length) {
+  check_size("real_columns", length, half.cols());
+  if (half.rows() != length / 2 + 1)
+    throw ShapeError(
+        fmt::format("real_columns: {} frequencies of T = {}; expected floor(T/2) + 1", half.rows(), length));
+  if (!half.allFinite())
+    throw NumericError("real_columns: an entry is not finite; check the values before transforming them");
+  Matrix columns(length, half.cols());
+  if (half.cols() == 0) return columns;
+  MatrixC spectrum = half;  // which the transform overwrites
+  const int rows = static_cast<int>(length), width = static_cast<int>(half.cols());
+  const Plan plan = Plans::all().of(Transform::half_to_real, length, width, [&] {
+    return fftw_plan_many_dft_c2r(1, &rows, width, fftw_pointer(spectrum), nullptr, width, 1, columns.data(), nullptr,
+                                  width, 1, FFTW_ESTIMATE);
+  });
+  fftw_execute_dft_c2r(plan.get(), fftw_pointer(spectrum), columns.data());
+  return columns;
 }
 
 MatrixC dft(const MatrixC& columns) {
@@ -102,15 +156,12 @@ MatrixC dft(const MatrixC& columns) {
     throw NumericError("dft: an entry is not finite; check the values before transforming them");
   MatrixC spectrum = columns;  // transformed in place
   if (columns.cols() == 0) return spectrum;
-  const int length = static_cast<int>(columns.rows());
-  const int width = static_cast<int>(columns.cols());
-  const Plan plan = [&] {
-    const std::lock_guard lock(planner());
-    return Plan(fftw_plan_many_dft(1, &length, width, fftw_pointer(spectrum), nullptr, width, 1, fftw_pointer(spectrum),
-                                   nullptr, width, 1, FFTW_FORWARD, FFTW_ESTIMATE));
-  }();
-  check_plan("dft", plan, columns.rows());
-  fftw_execute(plan.get());
+  const int length = static_cast<int>(columns.rows()), width = static_cast<int>(columns.cols());
+  const Plan plan = Plans::all().of(Transform::complex_in_place, length, width, [&] {
+    return fftw_plan_many_dft(1, &length, width, fftw_pointer(spectrum), nullptr, width, 1, fftw_pointer(spectrum),
+                              nullptr, width, 1, FFTW_FORWARD, FFTW_ESTIMATE);
+  });
+  fftw_execute_dft(plan.get(), fftw_pointer(spectrum), fftw_pointer(spectrum));
   return spectrum;
 }
 

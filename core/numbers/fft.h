@@ -38,6 +38,10 @@ struct SpectrumOptions {
 /// @throws ShapeError if there are no rows; NumericError if an entry is not finite
 MatrixC real_dft(MatrixView columns, const SpectrumOptions& options = {});
 
+/// Absolute values, sqrt(re^2 + im^2) entry by entry. Several times faster than std::abs, which minds squares that no
+/// double holds: magnitudes below 1e-154 come out as zero, above 1e154 as infinity.
+Matrix magnitudes(const MatrixC& values);
+
 /// Absolute value of real_dft(): the amplitude spectrum of each real column, not normalised.
 ///
 /// With the rectangular window and no demeaning Parseval's equation holds:
@@ -48,6 +52,18 @@ MatrixC real_dft(MatrixView columns, const SpectrumOptions& options = {});
 /// @returns (floor(T/2) + 1, columns)  in the unit of x
 /// @throws ShapeError if there are no rows; NumericError if an entry is not finite
 Matrix amplitude_spectrum(MatrixView columns, const SpectrumOptions& options = {});
+
+/// The real columns whose half of a transform this is, times T:
+///
+///     x[n, c] = sum_{-T/2 < f <= T/2} F[f, c] e^{2 pi i f n / T},   F[-f] = conj F[f]                (3)
+///
+/// real_dft() and this one after another multiply by T. Imaginary parts at f = 0 and T/2, which no real column has, are
+/// not looked at.
+/// @param half  (floor(T/2) + 1, columns)
+/// @param length  T
+/// @returns (T, columns)
+/// @throws ShapeError if the rows are not those of the length; NumericError if an entry is not finite
+Matrix real_columns(const MatrixC& half, Index length);
 
 /// Two-sided discrete Fourier transform of each complex column: equation (1) with w = 1 for f = 0 .. T - 1, not
 /// normalised.

@@ -1,7 +1,5 @@
 #include "lagged_sums.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace headwave {
@@ -14,30 +12,14 @@ void require_same_shape(const MatrixC& a, const MatrixC& b) {
                                  a.cols(), b.rows(), b.cols()));
 }
 
-/// Back to lags, two real sequences at a time as the parts of one complex one.
+/// Back to lags.
 /// @param cross  (T + 1, columns) conj(a) b
 Matrix at_lags(const MatrixC& cross) {
-  const Index half = cross.rows() - 1, columns = cross.cols();  // half = T
-  const Index pairs = (columns + 1) / 2;
-  const std::complex<double> i(0, 1);
-  // The transform of the conjugate is the conjugate of the inverse, but for its length.
-  MatrixC whole(2 * half, pairs);
-  for (Index p = 0; p < pairs; ++p) {
-    const bool two = 2 * p + 1 < columns;
-    for (Index f = 0; f < 2 * half; ++f) {
-      const bool mirrored = f > half;
-      const Index row = mirrored ? 2 * half - f : f;
-      const auto part = [&](Index column) { return mirrored ? std::conj(cross(row, column)) : cross(row, column); };
-      whole(f, p) = std::conj(part(2 * p) + (two ? i * part(2 * p + 1) : 0.0));
-    }
-  }
-  const MatrixC sums = dft(whole);
-  Matrix result(columns, 2 * half - 1);
-  for (Index t = 1 - half; t < half; ++t)
-    for (Index column = 0; column < columns; ++column) {
-      const std::complex<double> value = std::conj(sums((t + 2 * half) % (2 * half), column / 2));
-      result(column, t + half - 1) = (column % 2 == 0 ? value.real() : value.imag()) / static_cast<double>(2 * half);
-    }
+  const Index length = cross.rows() - 1;
+  const Matrix sums = real_columns(cross, 2 * length) / static_cast<double>(2 * length);
+  Matrix result(cross.cols(), 2 * length - 1);
+  result.leftCols(length - 1) = sums.bottomRows(length - 1).transpose();
+  result.rightCols(length) = sums.topRows(length).transpose();
   return result;
 }
 

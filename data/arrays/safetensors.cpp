@@ -12,6 +12,7 @@
 #include "../files/file_content.h"
 #include "../files/foreign_files.h"
 #include "../files/json_file.h"
+#include "../files/mapped_file.h"
 #include "../files/printable.h"
 
 namespace headwave {
@@ -168,39 +169,54 @@ std::vector<Index> without_ones(std::vector<Index> shape, std::size_t axes) {
 
 }  // namespace
 
-const float* Checkpoint::values(const std::string& name, const std::vector<Index>& shape) const {
+void Checkpoint::require(const std::string& name, const std::vector<Index>& shape) const {
   const auto& [bytes, tensor, file] = place(name);
   if (without_ones(tensor->shape, shape.size()) != shape)
     throw FormatError(
         fmt::format("{}: tensor '{}' has shape {}, expected {}: config.json (or the map) and the weights do not "
                     "belong together",
                     shown_path(*file), printable(name), shape_text(tensor->shape), shape_text(shape)));
-  const std::optional<NumberType> type = real_type(tensor->dtype);
-  if (!type)
+  if (!real_type(tensor->dtype))
     throw FormatError(
         fmt::format("{}: tensor '{}' is {}, expected F32, F16, BF16 or F64: quantised or integer weights are not "
                     "read, save the model in float32",
                     shown_path(*file), printable(name), tensor->dtype));
-  if (*type == NumberType::f32 && reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(float) == 0)
+}
+
+const float* Checkpoint::values(const std::string& name, const std::vector<Index>& shape,
+                                ConvertedTensors* converted) const {
+  require(name, shape);
+  const auto& [bytes, tensor, file] = place(name);
+  const NumberType type = *real_type(tensor->dtype);
+  if (type == NumberType::f32 && reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(float) == 0)
     return reinterpret_cast<const float*>(bytes.data());
-  const std::lock_guard lock(converting_);
-  const auto [converted, is_new] = converted_.try_emplace(name);
-  if (is_new) converted->second = floats_of(bytes, *type);
-  return converted->second.data();
+  ConvertedTensors& kept = converted != nullptr ? *converted : converted_;
+  const std::lock_guard lock(kept.converting);
+  const auto [found, is_new] = kept.values.try_emplace(name);
+  if (is_new) {
+    found->second = floats_of(bytes, type);
+    if (!files_.empty()) let_go_of_pages(bytes);
+  }
+  return found->second.data();
 }
 
-MatrixView32 Checkpoint::matrix(const std::string& name, Index rows, Index cols) const {
-  return {values(name, {rows, cols}), rows, cols};
+MatrixView32 Checkpoint::matrix(const std::string& name, Index rows, Index cols, ConvertedTensors* converted) const {
+  return {values(name, {rows, cols}, converted), rows, cols};
 }
 
-MatrixView32 Checkpoint::matrix(const std::string& name, const std::vector<Index>& shape) const {
-  const float* first = values(name, shape);
+MatrixView32 Checkpoint::matrix(const std::string& name, const std::vector<Index>& shape,
+                                ConvertedTensors* converted) const {
+  const float* first = values(name, shape, converted);
   const Index rows = shape.front();
   return {first, rows, info(name).size() / rows};
 }
 
-VectorView32 Checkpoint::vector(const std::string& name, Index size) const {
-  return {values(name, {size}), size};
+VectorView32 Checkpoint::vector(const std::string& name, Index size, ConvertedTensors* converted) const {
+  return {values(name, {size}, converted), size};
+}
+
+void Checkpoint::let_go(const std::string& name) const {
+  if (!files_.empty()) let_go_of_pages(place(name).bytes);
 }
 
 Index Checkpoint::non_finite(const std::string& name) const {

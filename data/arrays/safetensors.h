@@ -23,13 +23,19 @@ struct TensorInMemory {
   std::span<const std::byte> bytes;  ///< row-major
 };
 
+/// Tensors that had to be converted, by name: where they stay.
+struct ConvertedTensors {
+  std::mutex converting;
+  std::map<std::string, std::vector<float>> values;
+};
+
 /// The weights of a model, by name, as one whole: a folder with model.safetensors, or with model.safetensors.index.json
 /// and the shards it lists, or one file of either kind.
 ///
 /// Opening reads the headers only. A float32 tensor that lies aligned is seen in place: its pages are read when the
 /// model first touches them, and shared between processes. F16, BF16, F64 and unaligned F32 are converted once, when
-/// asked for, into memory that lives here (F16 and BF16 exactly, F64 rounded). Kept in a std::shared_ptr, it can stand
-/// behind Model::storage. May be read from several threads at once.
+/// asked for, into memory that lives here or where the caller says (F16 and BF16 exactly, F64 rounded). Kept in a
+/// std::shared_ptr, it can stand behind Model::storage. May be read from several threads at once.
 ///
 /// Pickles (pytorch_model.bin, .pt, .ckpt) are never read: they run code when loaded.
 class Checkpoint {
@@ -56,14 +62,21 @@ class Checkpoint {
   [[nodiscard]] const TensorInfo& info(const std::string& name) const;
 
   /// A tensor as a matrix, good while this object lives. Axes of one entry may stand before the others: (1, rows, cols).
+  /// @param converted  where it stays if it has to be converted, good while that lives; null: here
   /// @returns (rows, cols)
   /// @throws FormatError if the tensor is missing, has another shape or holds no real numbers
-  [[nodiscard]] MatrixView32 matrix(const std::string& name, Index rows, Index cols) const;
+  [[nodiscard]] MatrixView32 matrix(const std::string& name, Index rows, Index cols,
+                                    ConvertedTensors* converted = nullptr) const;
   /// The same of a tensor of this shape, whose rows are its first axis.
-  [[nodiscard]] MatrixView32 matrix(const std::string& name, const std::vector<Index>& shape) const;
+  [[nodiscard]] MatrixView32 matrix(const std::string& name, const std::vector<Index>& shape,
+                                    ConvertedTensors* converted = nullptr) const;
   /// @returns (size)
   /// @throws FormatError as above
-  [[nodiscard]] VectorView32 vector(const std::string& name, Index size) const;
+  [[nodiscard]] VectorView32 vector(const std::string& name, Index size, ConvertedTensors* converted = nullptr) const;
+  /// @throws FormatError as matrix(): nothing is read but the header
+  void require(const std::string& name, const std::vector<Index>& shape) const;
+  /// A tensor's bytes need not be in memory until somebody looks at them again; nothing where they are no file's.
+  void let_go(const std::string& name) const;
 
   /// How many entries of a tensor are NaN or infinite. Reads the whole tensor.
   /// @throws FormatError if the tensor is missing
@@ -78,7 +91,8 @@ class Checkpoint {
   void open_single(const std::filesystem::path& file);
   void open_sharded(const std::filesystem::path& index);
   [[nodiscard]] const Place& place(const std::string& name) const;
-  [[nodiscard]] const float* values(const std::string& name, const std::vector<Index>& shape) const;
+  [[nodiscard]] const float* values(const std::string& name, const std::vector<Index>& shape,
+                                    ConvertedTensors* converted) const;
 
   std::filesystem::path path_;
   std::map<std::string, std::unique_ptr<SafetensorsFile>> files_;  // by file name
@@ -86,8 +100,7 @@ class Checkpoint {
   std::shared_ptr<const void> owner_;
   std::map<std::string, Place> places_;
   std::vector<std::string> names_;
-  mutable std::mutex converting_;
-  mutable std::map<std::string, std::vector<float>> converted_;
+  mutable ConvertedTensors converted_;
 };
 
 }  // namespace headwave

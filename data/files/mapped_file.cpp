@@ -110,6 +110,14 @@ MappedFile::~MappedFile() {
   ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
+void let_go_of_pages(std::span<const std::byte> bytes) {
+  static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+  const std::uintptr_t first = (begin + page - 1) / page * page, end = (begin + bytes.size()) / page * page;
+  // Advice: where the system does not take it, the pages stay until it needs their room.
+  if (first < end) (void)::madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);  // NOLINT: an address
+}
+
 void survive_lost_pages() {
   struct sigaction action {};
   action.sa_sigaction = replace_lost_page;

@@ -31,6 +31,10 @@ class MappedFile {
   std::size_t watched_ = 0;  // its place among the watched files
 };
 
+/// Whole pages of a mapped file within these bytes, which others may look at meanwhile: they are read again when somebody
+/// looks at them, and take no memory of this process until then.
+void let_go_of_pages(std::span<const std::byte> bytes);
+
 /// From now on pages that a mapped file no longer has, because it was cut short or its disk failed, are read as zeros,
 /// and require_intact_files() says so; without this they end the program without a word (SIGBUS). For a program's
 /// main(): a library does not take signals. Reading costs nothing more. @see require_intact_files

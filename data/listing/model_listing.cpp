@@ -26,14 +26,14 @@ struct Fact {
 const std::vector<Fact>& facts() {
   static const std::vector<Fact> all = {
       {"model_type", {"model_type"}},
-      {"layers", {"num_hidden_layers", "n_layer", "n_layers", "num_layers"}},
-      {"heads", {"num_attention_heads", "n_head", "n_heads", "num_heads"}},
+      {"layers", {"num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers"}},
+      {"heads", {"num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads"}},
       {"kv_heads", {"num_key_value_heads", "n_kv_heads"}},
       {"d_head", {"head_dim", "d_kv"}},
       {"d_model", {"hidden_size", "n_embd", "d_model", "dim"}},
-      {"d_feed_forward", {"intermediate_size", "n_inner", "d_ff", "hidden_dim"}},
+      {"d_feed_forward", {"intermediate_size", "n_inner", "d_ff", "hidden_dim", "encoder_ffn_dim"}},
       {"vocabulary", {"vocab_size"}},
-      {"positions", {"max_position_embeddings", "n_positions", "n_ctx"}},
+      {"positions", {"max_position_embeddings", "n_positions", "n_ctx", "max_source_positions"}},
       {"activation", {"hidden_act", "activation_function", "hidden_activation"}},
       {"dtype", {"torch_dtype", "dtype"}},
   };
@@ -79,6 +79,8 @@ const char* words_of(PositionKind kind) {
       return "linear bias";
     case PositionKind::buckets:
       return "relative buckets";
+    case PositionKind::disentangled:
+      return "disentangled terms";
   }
   return "none";
 }
@@ -98,7 +100,10 @@ void add_model(Listing& listing, const ModelPlace& place) {
   listing.facts["d_model"] = whole(stack.d_model);
   listing.facts["d_feed_forward"] = whole(stack.d_feed_forward);
   if (stack.image.empty()) {
-    listing.facts["vocabulary"] = whole(stack.vocabulary);
+    listing.facts["vocabulary"] = whole(stack.sound.empty() ? stack.vocabulary : check.map.decoder->vocabulary);
+    if (!stack.sound.empty())
+      listing.facts["sound"] = fmt::format("{} frames of {} bins, two frames a position",
+                                           FrameStem::frames_per_position * check.map.longest, stack.sound.bins);
   } else {
     const PatchGrid& grid = stack.image.grid;
     listing.facts["image"] =
@@ -108,6 +113,7 @@ void add_model(Listing& listing, const ModelPlace& place) {
                     grid.height, grid.width, grid.first, grid.first == 1 ? "" : "s");
   }
   if (check.map.longest > 0) listing.facts["positions"] = whole(check.map.longest);
+  if (check.map.longest_target > 0) listing.facts["decoder_positions"] = whole(check.map.longest_target);
   listing.facts["position_kind"] = std::string(words_of(stack.positions.kind));
   listing.facts["attention"] = std::string(check.map.decoder    ? "self, causal, cross"
                                            : stack.block.causal ? "causal"
@@ -149,7 +155,9 @@ void add_tokenizer(Listing& listing, const fs::path& folder) {
   if (listing.facts.contains("patches")) {
     if (!prepares) listing.notes.emplace_back("no preprocessor_config.json: how images are made ready is not known");
   } else if (found.empty())
-    listing.notes.emplace_back("no tokenizer files: texts cannot be read, token ids can");
+    listing.notes.emplace_back(listing.facts.contains("sound")
+                                   ? "no tokenizer files: tokens of the decoder are shown as their ids"
+                                   : "no tokenizer files: texts cannot be read, token ids can");
   else
     listing.facts["tokenizer_files"] = found;
 }

@@ -67,6 +67,8 @@ bool is_of_a_head(std::string_view tensor) {
                                                 "vocab_projector",
                                                 "vocab_transform",
                                                 "vocab_layer_norm",
+                                                "lm_predictions",
+                                                "mask_predictions",
                                                 "final_logits_bias"};
   bool is_head = false;
   while (!tensor.empty()) {

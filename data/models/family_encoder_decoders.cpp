@@ -123,10 +123,10 @@ ModelMap t5_map(const ModelConfig& config, const HasTensor& has) {
   map.ignored = {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight"};  // the shared table again
   if (!has("decoder.final_layer_norm.weight") && !has("decoder.block.0.layer.0.layer_norm.weight")) return map;
   map.decoder = t5_stack(config, "decoder", words, config.size_or("num_decoder_layers", layers));
-  const bool own = has("lm_head.weight");
-  map.prediction.words = {own ? "lm_head.weight" : words, ""};
-  // A tied head reads states scaled down by sqrt(d_model), as the words were not scaled up.
-  if (!own) map.prediction.state_scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(map.stack.d_model)));
+  map.prediction.words = {has("lm_head.weight") ? "lm_head.weight" : words, ""};
+  // A tied head reads states scaled down by sqrt(d_model), as the words were not scaled up; older files repeat the words.
+  if (config.flag_or("tie_word_embeddings", true))
+    map.prediction.state_scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(map.stack.d_model)));
   return map;
 }
 

@@ -82,10 +82,7 @@ ModelMap bert_map(const ModelConfig& config, const HasTensor& has) {
 
   ModelMap map;
   StackMap& stack = map.stack;
-  stack.layers = config.size("num_hidden_layers");
-  stack.vocabulary = config.size("vocab_size");
-  stack.d_model = config.size("hidden_size");
-  stack.d_feed_forward = config.size("intermediate_size");
+  set_sizes(stack, config);
   stack.norm_eps = static_cast<float>(config.positive_or("layer_norm_eps", 1e-12));
   stack.block.norm_place = NormPlace::post;
   stack.block.activation = config.activation("hidden_act", "gelu");
@@ -162,10 +159,7 @@ ModelMap albert_map(const ModelConfig& config, const HasTensor& has) {
 
   ModelMap map;
   StackMap& stack = map.stack;
-  stack.layers = config.size("num_hidden_layers");
-  stack.vocabulary = config.size("vocab_size");
-  stack.d_model = config.size("hidden_size");
-  stack.d_feed_forward = config.size("intermediate_size");
+  set_sizes(stack, config);
   stack.norm_eps = static_cast<float>(config.positive_or("layer_norm_eps", 1e-12));
   stack.block.norm_place = NormPlace::post;
   stack.block.activation = config.activation("hidden_act", "gelu_new");

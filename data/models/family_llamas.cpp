@@ -65,7 +65,12 @@ void set_windows(const ModelConfig& config, const std::string& family, StackMap&
   }
   const bool by_switch = family == "qwen2" || family == "qwen3" || family == "smollm3";
   if (!is_gemma(family) && !by_switch) return;
-  if (family == "gemma" || (by_switch && !config.flag_or("use_sliding_window", false))) return;
+  if (family == "gemma") return;
+  if (by_switch && !config.flag_or("use_sliding_window", false)) {
+    if (config.has("layer_types") && !local_layers(config, stack.layers).empty())
+      config.fail("'layer_types' has sliding_attention, but 'use_sliding_window' is false; expected both or neither");
+    return;
+  }
   require_few_layers(config, stack.layers);
   std::vector<Index> local;
   if (config.has("layer_types")) {
@@ -163,10 +168,7 @@ ModelMap llama_map(const ModelConfig& config, const HasTensor& has) {
 
   ModelMap map;
   StackMap& stack = map.stack;
-  stack.layers = config.size("num_hidden_layers");
-  stack.vocabulary = config.size("vocab_size");
-  stack.d_model = config.size("hidden_size");
-  stack.d_feed_forward = config.size("intermediate_size");
+  set_sizes(stack, config);
   stack.norm = NormKind::rms;
   const bool coarse = family == "phi3" || family == "olmo2";
   stack.norm_eps = static_cast<float>(config.positive_or("rms_norm_eps", coarse ? 1e-5 : 1e-6));

@@ -42,10 +42,7 @@ ModelMap modernbert_map(const ModelConfig& config, const HasTensor& has) {
 
   ModelMap map;
   StackMap& stack = map.stack;
-  stack.layers = config.size("num_hidden_layers");
-  stack.vocabulary = config.size("vocab_size");
-  stack.d_model = config.size("hidden_size");
-  stack.d_feed_forward = config.size("intermediate_size");
+  set_sizes(stack, config);
   stack.norm_eps = static_cast<float>(config.positive_or("norm_eps", 1e-5));
   stack.block.norm_place = NormPlace::pre;
   stack.block.activation = config.activation("hidden_activation", "gelu");

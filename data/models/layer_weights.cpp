@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "../../core/model/layer.h"
+
 namespace headwave {
 
 namespace {
@@ -22,7 +24,10 @@ Linear outputs(const Linear& fused, Index first, Index count) {
   if (fused.empty()) return {};
   Linear part = fused;
   const MatrixView32& w = fused.weight;
-  part.weight = fused.in_out ? MatrixView32(w.middleCols(first, count)) : MatrixView32(w.middleRows(first, count));
+  if (w.data() == nullptr)
+    part.weight = fused.in_out ? MatrixView32(nullptr, w.rows(), count) : MatrixView32(nullptr, count, w.cols());
+  else
+    part.weight = fused.in_out ? MatrixView32(w.middleCols(first, count)) : MatrixView32(w.middleRows(first, count));
   if (!fused.bias.empty()) part.bias = VectorView32(fused.bias.data() + first, count);
   return part;
 }
@@ -31,6 +36,8 @@ Linear outputs(const Linear& fused, Index first, Index count) {
 Linear heads_of(const Linear& fused, Index which, const BlockSpec& block, ModelStorage& storage) {
   if (fused.empty()) return {};
   const Index width = block.d_head;
+  if (fused.weight.data() == nullptr)
+    return {MatrixView32(nullptr, block.heads * width, fused.weight.cols()), fused.bias, false};
   Matrix32 weight(block.heads * width, fused.weight.cols());
   Vector32 bias(fused.bias.empty() ? 0 : weight.rows());
   for (Index head = 0; head < block.heads; ++head) {
@@ -43,7 +50,7 @@ Linear heads_of(const Linear& fused, Index which, const BlockSpec& block, ModelS
   return {storage.matrices.back(), storage.vectors.back()};
 }
 
-AttentionWeights attention(TensorReader& reader, const AttentionNames& names, const StackMap& stack) {
+AttentionWeights attention(TensorReader& reader, const AttentionNames& names, const StackMap& stack, LayerParts parts) {
   if (names.empty()) return {};
   const BlockSpec& block = stack.block;
   const Index in = stack.d_model;
@@ -54,7 +61,7 @@ AttentionWeights attention(TensorReader& reader, const AttentionNames& names, co
     case Fusion::none:
       weights.query = reader.linear(names.query, q, in, stack.in_out);
       weights.key = reader.linear(names.key, kv, in, stack.in_out);
-      weights.value = reader.linear(names.value, kv, in, stack.in_out);
+      if (parts == LayerParts::all) weights.value = reader.linear(names.value, kv, in, stack.in_out);
       break;
     case Fusion::qkv: {
       const Linear fused = reader.linear(names.query, q + 2 * kv, in, stack.in_out);
@@ -71,15 +78,36 @@ AttentionWeights attention(TensorReader& reader, const AttentionNames& names, co
       break;
     }
     case Fusion::qkv_by_head: {
-      const Linear fused = reader.linear(names.query, 3 * q, in, false);
+      // Biases are fused too, or each projection has its own: DeBERTa's q_bias and v_bias.
+      const bool own = names.key.bias != names.query.bias || names.value.bias != names.query.bias;
+      const Linear fused = reader.linear(own ? TensorNames{names.query.weight, ""} : names.query, 3 * q, in, false);
       weights.query = heads_of(fused, 0, block, *reader.storage());
       weights.key = heads_of(fused, 1, block, *reader.storage());
       weights.value = heads_of(fused, 2, block, *reader.storage());
+      if (own && !names.query.bias.empty()) weights.query.bias = reader.vector(names.query.bias, q);
+      if (own && !names.key.bias.empty()) weights.key.bias = reader.vector(names.key.bias, q);
+      if (own && !names.value.bias.empty()) weights.value.bias = reader.vector(names.value.bias, q);
       break;
     }
   }
-  weights.output = reader.linear(names.output, stack.d_model, q, stack.in_out);
+  if (parts == LayerParts::all) weights.output = reader.linear(names.output, stack.d_model, q, stack.in_out);
   return weights;
+}
+
+/// What disentangled attention compares with in this layer: the vectors of relative positions as the layer projects them.
+MatrixView32 projected_vectors(TensorReader& reader, const StackMap& stack, const TensorNames& projection) {
+  if (projection.empty()) return {};
+  const DisentangledMap& map = stack.positions.disentangled;
+  const Linear weights = reader.linear(projection, stack.block.heads * stack.block.d_head, stack.d_model, stack.in_out);
+  const MatrixView32 vectors = reader.matrix(map.vectors, DisentangledTerm(map.rows).rows(), stack.d_model);
+  const Norm norm = reader.norm(map.norm, stack, stack.d_model);
+  // Of a checkpoint, or a layer, that is only looked at nothing is computed.
+  if (weights.weight.data() == nullptr || vectors.empty() || norm.empty() != map.norm.empty() ||
+      !reader.options().check_values)
+    return {};
+  Matrix32 normalised = vectors;
+  normalise(normalised, norm);
+  return reader.storage()->matrices.emplace_back(linear(normalised, weights));
 }
 
 /// Gate and widen, of one tensor or two.
@@ -110,18 +138,21 @@ AttentionNames numbered(const AttentionNames& names, Index layer) {
 
 }  // namespace
 
-Block layer_weights(TensorReader& reader, const StackMap& stack, Index layer) {
+Block layer_weights(TensorReader& reader, const StackMap& stack, Index layer, LayerParts parts) {
   const auto norm = [&](const TensorNames& names, Index width) {
     return reader.norm(numbered(names, layer), stack, width);
   };
   const Index d = stack.d_model, heads = stack.norm_by_head ? 1 : stack.block.heads;
   Block block;
-  block.self = attention(reader, numbered(stack.self, layer), stack);
+  block.self = attention(reader, numbered(stack.self, layer), stack, parts);
   block.self.query_norm = norm(stack.query_norm, heads * stack.block.d_head);
   block.self.key_norm = norm(stack.key_norm, (stack.norm_by_head ? 1 : stack.block.kv_heads) * stack.block.d_head);
+  block.self.position_key = projected_vectors(reader, stack, numbered(stack.position_key, layer));
+  block.self.position_query = projected_vectors(reader, stack, numbered(stack.position_query, layer));
   if (layer >= stack.self_norm_from) block.self_norm = norm(stack.self_norm, d);
+  if (parts == LayerParts::queries_and_keys) return block;
   block.self_added_norm = norm(stack.self_added_norm, d);
-  block.cross = attention(reader, numbered(stack.cross, layer), stack);
+  block.cross = attention(reader, numbered(stack.cross, layer), stack, parts);
   block.cross_norm = norm(stack.cross_norm, d);
   block.feed_forward_norm = norm(stack.feed_forward_norm, d);
   block.feed_forward = feed_forward(reader, stack, numbered(stack.widen, layer), numbered(stack.gate, layer),

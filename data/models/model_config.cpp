@@ -1,7 +1,9 @@
 #include "model_config.h"
 
-#include <array>
+#include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +11,7 @@
 
 #include "../../core/numbers/error.h"
 #include "../files/printable.h"
+#include "class_family.h"
 
 namespace headwave {
 
@@ -116,6 +119,27 @@ std::vector<double> ModelConfig::numbers(const char* key) const {
   return numbers;
 }
 
+std::vector<std::string> ModelConfig::words(const char* key) const {
+  const auto refuse = [&] { fail(fmt::format("'{}' is no list of words, nor text such as \"a|b\"", key)); };
+  std::vector<std::string> words;
+  if (!has(key)) return words;
+  const json& value = value_.at(key);
+  if (!value.is_string() && !value.is_array()) refuse();
+  std::string all = value.is_string() ? value.get<std::string>() : "";
+  for (const json& entry : value.is_array() ? value : json::array()) {
+    if (!entry.is_string()) refuse();
+    if (!all.empty()) all += '|';
+    all += entry.get<std::string>();
+  }
+  std::istringstream parts(all);
+  for (std::string word; std::getline(parts, word, '|');) {
+    std::erase(word, ' ');
+    std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::tolower(c); });
+    if (!word.empty()) words.push_back(word);
+  }
+  return words;
+}
+
 std::vector<std::string> ModelConfig::by_layer(const char* key, Index count) const {
   const auto refuse = [&] {
     fail(fmt::format("'{}' is missing, or no list with a word for each of {} layers", key, count));
@@ -174,10 +198,10 @@ std::vector<UnreadSetting> ModelConfig::unread() const {
   return settings;
 }
 
-ModelConfig ModelConfig::as(const std::string& family) const {
+ModelConfig ModelConfig::as(const std::string& family, std::set<std::string> asked) const {
   ModelConfig other = *this;
   other.family_ = family;
-  other.asked_ = std::make_shared<std::set<std::string>>();
+  other.asked_ = std::make_shared<std::set<std::string>>(std::move(asked));
   return other;
 }
 
@@ -185,46 +209,8 @@ std::string ModelConfig::family() const {
   if (!family_.empty()) return family_;
   if (has("model_type")) return text_or("model_type", "");
   if (has("architectures") && value_.at("architectures").is_array() && !value_.at("architectures").empty() &&
-      value_.at("architectures").front().is_string()) {
-    auto name = value_.at("architectures").front().get<std::string>();
-    // Class names begin with the family's; the longer ones first, since "Roberta" ends XLMRoberta's.
-    constexpr std::array<std::pair<const char*, const char*>, 33> families{{{"XLMRoberta", "xlm-roberta"},
-                                                                            {"ModernBert", "modernbert"},
-                                                                            {"Electra", "electra"},
-                                                                            {"Albert", "albert"},
-                                                                            {"OpenAIGPT", "openai-gpt"},
-                                                                            {"GPTNeoX", "gpt_neox"},
-                                                                            {"GPTNeo", "gpt_neo"},
-                                                                            {"GPTJ", "gptj"},
-                                                                            {"OPT", "opt"},
-                                                                            {"Qwen3", "qwen3"},
-                                                                            {"Gemma3", "gemma3_text"},
-                                                                            {"Gemma2", "gemma2"},
-                                                                            {"Gemma", "gemma"},
-                                                                            {"Phi3", "phi3"},
-                                                                            {"Granite", "granite"},
-                                                                            {"SmolLM3", "smollm3"},
-                                                                            {"Olmo2", "olmo2"},
-                                                                            {"Camembert", "camembert"},
-                                                                            {"Roberta", "roberta"},
-                                                                            {"DistilBert", "distilbert"},
-                                                                            {"Bert", "bert"},
-                                                                            {"GPT2", "gpt2"},
-                                                                            {"Llama", "llama"},
-                                                                            {"Mistral", "mistral"},
-                                                                            {"Qwen2", "qwen2"},
-                                                                            {"T5", "t5"},
-                                                                            {"MT5", "mt5"},
-                                                                            {"Bloom", "bloom"},
-                                                                            {"Bart", "bart"},
-                                                                            {"Marian", "marian"},
-                                                                            {"ViTForImage", "vit"},
-                                                                            {"ViTModel", "vit"},
-                                                                            {"DeiT", "deit"}}};
-    for (const auto& [begins, family] : families)
-      if (name.starts_with(begins)) return family;
-    return name;
-  }
+      value_.at("architectures").front().is_string())
+    return family_of_class(value_.at("architectures").front().get<std::string>());
   fail("neither 'model_type' nor 'architectures' says which kind of model this is");
 }
 

@@ -38,6 +38,7 @@ class ModelConfig {
   /// @throws FormatError if the value is not an object
   ModelConfig(const nlohmann::json& value, std::string place);
 
+  [[nodiscard]] const std::string& place() const { return place_; }
   [[noreturn]] void fail(const std::string& what) const;
   [[nodiscard]] bool has(const char* key) const;
   [[nodiscard]] bool is_null(const char* key) const;  ///< there, and null: "none", where absence means a default
@@ -53,6 +54,8 @@ class ModelConfig {
   /// A list of finite numbers.
   /// @throws FormatError also if it is absent
   [[nodiscard]] std::vector<double> numbers(const char* key) const;
+  /// A list of words, or one text with "|" between them, in small letters and without spaces; none where it is absent.
+  [[nodiscard]] std::vector<std::string> words(const char* key) const;
   /// A word for each of `count` layers, or 0 and 1 as words; GPT-Neo's [[["global", "local"], 12], ...] spelled out.
   /// @throws FormatError also if it is absent, or has fewer
   [[nodiscard]] std::vector<std::string> by_layer(const char* key, Index count) const;
@@ -71,8 +74,10 @@ class ModelConfig {
   /// The settings that are there, are not null or empty, and were not asked for, those of objects that were asked for
   /// too.
   [[nodiscard]] std::vector<UnreadSetting> unread() const;
-  /// The same settings read as another family's, none of them asked for yet.
-  [[nodiscard]] ModelConfig as(const std::string& family) const;
+  /// Every key that was asked for, whether or not it is there; "rope_scaling.factor" of those inside.
+  [[nodiscard]] const std::set<std::string>& asked() const { return *asked_; }
+  /// The same settings read as another family's, none but these of them asked for yet.
+  [[nodiscard]] ModelConfig as(const std::string& family, std::set<std::string> asked = {}) const;
 
  private:
   const nlohmann::json& value_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -11,14 +10,15 @@
 
 #include "../../core/attention/sinusoids.h"
 #include "../../core/numbers/error.h"
+#include "../../core/numbers/memory.h"
 #include "../files/digest.h"
 #include "../files/json_file.h"
 #include "../files/printable.h"
-#include "config_arithmetic.h"
 #include "model_config.h"
 #include "model_family.h"
 #include "model_map_file.h"
 #include "model_weights.h"
+#include "nearest_family.h"
 
 namespace headwave {
 
@@ -45,68 +45,29 @@ ModelMap described(const ModelPlace& place, const Checkpoint& checkpoint) {
   return family_map(ModelConfig(json, file.string()), [&](const std::string& name) { return checkpoint.has(name); });
 }
 
-/// @param read_as  the config as the family of the check read it
-/// @throws FormatError if the config, the checkpoint or what is known of the model type says that the map of the check
-///         would compute something else
-void require_same_arithmetic(const ModelConfig& config, const ModelConfig& read_as, const ModelCheck& check) {
-  const std::string type = config.family();
-  const auto refuse = [&](const std::string& why) {
-    config.fail(
-        fmt::format("model type '{}' is not known; it looks like a {}, but {}: its attention would be wrong, so no "
-                    "map is proposed (docs/model-map.md)",
-                    printable(type, 60), check.map.family, why));
-  };
-  if (const std::string silent = silent_arithmetic(type); !silent.empty()) refuse(silent);
-  const auto listed = [](const std::vector<std::string>& names) {
-    std::string list;
-    for (const std::string& name : names) list += fmt::format("{}'{}'", list.empty() ? "" : ", ", printable(name, 80));
-    return list;
-  };
-  if (const std::vector<std::string> unread = unread_arithmetic(read_as); !unread.empty())
-    refuse(fmt::format("{} may change its numbers in a way that is not known here", listed(unread)));
-  std::vector<std::string> unused = check.unused;
-  std::erase_if(unused, [](const std::string& name) { return is_of_a_head(name); });
-  if (!unused.empty()) refuse(fmt::format("that does not read the tensors {}", listed(unused)));
-}
-
-/// The known family that reads the config without complaint and leaves the fewest problems; none where even that one
-/// finds less than half of what it looks for.
-/// @throws FormatError if that family would compute something else than the config says
-template <class Check>
-std::optional<ModelCheck> best_fit(const ModelPlace& place, const Checkpoint& checkpoint, const Check& checked) {
-  const fs::path file = config_beside(place.weights);
-  const nlohmann::json json = json_of_file(file, {.max_bytes = largest_config});
-  const ModelConfig config(json, file.string());
-  std::vector<std::string> known = known_families();
-  // Of those that tensors do not tell apart the plainest is proposed: what the others add stands in config.json.
-  std::ranges::stable_partition(known, [](const std::string& name) { return name != "gemma" && name != "granite"; });
-  const std::string family = config.family();
-  if (std::find(known.begin(), known.end(), family) != known.end()) return {};
-  std::optional<ModelCheck> best;
-  std::optional<ModelConfig> read_as;
-  for (const std::string& name : known) {
-    try {
-      const ModelConfig as = config.as(name);
-      ModelCheck check = checked(family_map(as, [&](const std::string& tensor) { return checkpoint.has(tensor); }));
-      if (best && check.problems.size() >= best->problems.size()) continue;
-      best = std::move(check);
-      read_as.emplace(as);
-    } catch (const FormatError&) {
-      continue;  // its settings are not these
-    }
-  }
-  if (!best || 2 * best->problems.size() > checkpoint.names().size()) return {};
-  require_same_arithmetic(config, *read_as, *best);
-  best->proposed = true;
-  best->map.reason = fmt::format("config.json says '{}', which is not known; of the known families {} fits best",
-                                 family, best->map.family);
-  return best;
-}
-
 /// Says that something is missing before the checkpoint is looked for.
 std::shared_ptr<const Checkpoint> checkpoint_of(const ModelPlace& place) {
   if (place.map.empty()) config_beside(place.weights);
   return std::make_shared<const Checkpoint>(place.weights);
+}
+
+WeightOptions weight_options(const ModelPlace& place, const ModelMap& map, const Checkpoint& checkpoint) {
+  if (place.layers > 0 && map.decoder)
+    throw ShapeError(
+        fmt::format("{}: the first {} layers were asked for, but a {} has a decoder that reads the encoder's end; "
+                    "leave --layers away",
+                    shown_path(place.weights), place.layers, map.family));
+  if (place.layers > map.stack.layers)
+    throw ShapeError(fmt::format("{}: layers 0 to {} were asked for, the model has {}; ask for 0-{} or fewer",
+                                 shown_path(place.weights), place.layers - 1, map.stack.layers, map.stack.layers - 1));
+  WeightOptions options;
+  options.layers = place.layers;
+  const std::int64_t there = place.memory > 0 ? std::min(place.memory, free_memory()) : free_memory();
+  const double share = place.layers > 0 ? static_cast<double>(place.layers) / static_cast<double>(map.stack.layers) : 1;
+  const double bytes = share * sizeof(float) * static_cast<double>(checkpoint.parameters());
+  options.by_layer = place.weights_in == WeightsIn::layers ||
+                     (place.weights_in == WeightsIn::either && bytes > static_cast<double>(there) / 2);
+  return options;
 }
 
 /// @throws FormatError if the checkpoint has not all that the map names
@@ -126,7 +87,8 @@ ModelMap model_map(const ModelPlace& place) {
 
 Model open_model(const ModelPlace& place) {
   const std::shared_ptr<const Checkpoint> checkpoint = checkpoint_of(place);
-  return whole_model(mapped_weights(described(place, *checkpoint), checkpoint), place.weights.string());
+  const ModelMap map = described(place, *checkpoint);
+  return whole_model(mapped_weights(map, checkpoint, weight_options(place, map, *checkpoint)), place.weights.string());
 }
 
 ModelMap model_map(const std::string& config, const std::string& called, const std::vector<std::string>& tensors) {
@@ -144,7 +106,8 @@ Model open_model(const std::string& config, std::shared_ptr<const Checkpoint> ch
 
 PartialModel open_partial_model(const ModelPlace& place) {
   const std::shared_ptr<const Checkpoint> checkpoint = checkpoint_of(place);
-  MappedWeights mapped = mapped_weights(described(place, *checkpoint), checkpoint);
+  const ModelMap map = described(place, *checkpoint);
+  MappedWeights mapped = mapped_weights(map, checkpoint, weight_options(place, map, *checkpoint));
   if (mapped.problems.size() > mapped.missing.size()) return {open_model(place), {}};  // which says what is wrong
   return {std::move(mapped.model), std::move(mapped.missing)};
 }
@@ -159,9 +122,12 @@ ModelCheck model_check(const ModelPlace& place) {
     return checked(described(place, *checkpoint));
   } catch (const FormatError&) {
     if (!place.map.empty()) throw;
-    const std::optional<ModelCheck> proposal = best_fit(place, *checkpoint, checked);
-    if (!proposal) throw;
-    return *proposal;
+    const fs::path file = config_beside(place.weights);
+    const nlohmann::json values = json_of_file(file, {.max_bytes = largest_config});
+    const ModelConfig config(values, file.string());
+    const std::vector<std::string> known = known_families();
+    if (std::ranges::find(known, config.family()) != known.end()) throw;
+    return nearest_family(config, *checkpoint, checked);
   }
 }
 
@@ -174,7 +140,7 @@ Matrix32 position_table(const ModelPlace& place) {
     if (!problem.empty()) throw FormatError(fmt::format("{}: {}", place.weights.string(), problem));
     return sinusoids(map.longest, map.stack.d_model, positions.sinusoids);
   }
-  if (positions.kind != PositionKind::table)
+  if (!positions.has_table())
     throw FormatError(fmt::format("{}: a {} has no position table; expected a model with absolute positions",
                                   place.weights.string(), map.family));
   const MatrixView32 table = checkpoint->matrix(positions.table, positions.rows,
@@ -188,7 +154,9 @@ Matrix32 position_table(const ModelPlace& place) {
 Attributes model_provenance(const ModelPlace& place) {
   std::vector<fs::path> files = Checkpoint(place.weights).files();
   files.insert(files.begin(), place.map.empty() ? config_beside(place.weights) : place.map);
-  return {{"model", place.weights.string()}, {"model_sha256", sha256_list(files)}};
+  Attributes said{{"model", place.weights.string()}, {"model_sha256", sha256_list(files)}};
+  if (place.layers > 0) said["first_layers"] = static_cast<std::int64_t>(place.layers);
+  return said;
 }
 
 }  // namespace headwave

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -14,6 +15,10 @@ namespace headwave {
 
 class Checkpoint;
 
+/// Where weights are while documents pass: all in memory, or each layer as it is needed, which is slower where they would
+/// fit; either: in memory where their float32 takes no more than half of what there is. No digit depends on it.
+enum class WeightsIn { memory, layers, either };
+
 /// Where a model lies: a Hugging Face folder with config.json and model.safetensors (or its shards), or a safetensors
 /// file with config.json beside it; for any other checkpoint a map says what its tensors are (model_map_file.h).
 struct ModelPlace {
@@ -22,6 +27,9 @@ struct ModelPlace {
 
   std::filesystem::path weights;  ///< folder or file
   std::filesystem::path map;      ///< TOML file; empty: config.json says what the model is
+  Index layers = 0;               ///< the first so many are opened, without what predicts tokens; 0: all
+  WeightsIn weights_in = WeightsIn::either;
+  std::int64_t memory = 0;  ///< bytes that there are for the program; 0: what the machine has free
 };
 
 /// What a model is: by its map, or by the family that its config.json names (model_family.h).
@@ -30,7 +38,8 @@ ModelMap model_map(const ModelPlace& place);
 
 /// Opens a model. Weights stay in the memory-mapped file; what predicts tokens is there where the checkpoint has it.
 /// @throws IoError, FormatError naming the file and the tensor: missing, of the wrong shape, not expected, or holding
-///         NaN or infinity
+///         NaN or infinity (in a layer that is read as it is needed: then); ShapeError if more layers are asked for than
+///         there are, or only some of an encoder-decoder, whose decoder reads the encoder's end
 Model open_model(const ModelPlace& place);
 
 /// The same of what is in memory: the text of a config.json, and tensors, which the model keeps.
@@ -59,8 +68,7 @@ struct ModelCheck {
 };
 /// Where config.json names a family that is not known, the known one whose names and shapes fit the checkpoint best is
 /// proposed, and `map.reason` says so: a map to look at and to give by hand, which open_model() does not take by itself.
-/// @throws as model_map, also if no known family has as much as half of its tensors here, or what the config says, or is
-///         known of its model type, would change the numbers and stands in no map (config_arithmetic.h)
+/// @throws as model_map, also as nearest_family() where the family is not known
 ModelCheck model_check(const ModelPlace& place);
 
 /// The position table of a model alone, without the rows before token 0's: (positions, d_model). Works for checkpoints

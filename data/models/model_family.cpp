@@ -44,8 +44,12 @@ const std::map<std::string, Describe>& families() {
                                                    {"albert", albert_map},
                                                    {"modernbert", modernbert_map},
                                                    {"distilbert", distilbert_map},
+                                                   {"deberta", deberta_map},
+                                                   {"deberta-v2", deberta_map},
+                                                   {"nomic_bert", nomic_bert_map},
                                                    {"vit", vit_map},
-                                                   {"deit", vit_map}};
+                                                   {"deit", vit_map},
+                                                   {"whisper", whisper_map}};
   return all;
 }
 
@@ -67,10 +71,7 @@ ModelMap family_map(const ModelConfig& config, const HasTensor& has) {
         fmt::format("model type '{}' is not known; headwave reads {}, and any other through a map (--map FILE.toml)",
                     printable(family, 60), known));
   }
-  if (config.has("quantization_config"))
-    config.fail(
-        "'quantization_config' says that weights are quantised, which is not read here; give a checkpoint of "
-        "floating-point weights");
+  require_floating_point(config);
   ModelMap map = found->second(config, has);
   map.family = family;
   map.reason =
@@ -101,6 +102,13 @@ TensorNames causal_head(const ModelConfig& config, const HasTensor& has, const s
   return {};
 }
 
+void require_floating_point(const ModelConfig& config) {
+  if (config.has("quantization_config"))
+    config.fail(
+        "'quantization_config' says that weights are quantised, which is not read here; give a checkpoint of "
+        "floating-point weights");
+}
+
 std::vector<Index> local_layers(const ModelConfig& config, Index layers) {
   const std::vector<std::string> types = config.by_layer("layer_types", layers);
   std::vector<Index> local;
@@ -121,6 +129,13 @@ void require_few_layers(const ModelConfig& config, Index layers) {
 
 void require_off(const ModelConfig& config, const char* key) {
   config.require(key, false);
+}
+
+void set_sizes(StackMap& stack, const ModelConfig& config) {
+  stack.layers = config.size("num_hidden_layers");
+  stack.vocabulary = config.size("vocab_size");
+  stack.d_model = config.size("hidden_size");
+  stack.d_feed_forward = config.size("intermediate_size");
 }
 
 void set_heads(StackMap& stack, const ModelConfig& config, const char* heads, const char* d_head, Index kv_heads,

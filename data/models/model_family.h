@@ -23,12 +23,15 @@ ModelMap family_map(const ModelConfig& config, const HasTensor& has);
 std::vector<std::string> known_families();
 
 /// One description each. BERT also stands for RoBERTa, XLM-R, CamemBERT and ELECTRA; Llama for Mistral, Qwen2 and 3, Gemma
-/// 1 to 3, Phi-3, OLMo-2, Granite and SmolLM3; BART for Marian; ViT for DeiT.
+/// 1 to 3, Phi-3, OLMo-2, Granite and SmolLM3; BART for Marian; ViT for DeiT; DeBERTa for its second and third.
 ModelMap bert_map(const ModelConfig& config, const HasTensor& has);
 ModelMap distilbert_map(const ModelConfig& config, const HasTensor& has);
 ModelMap albert_map(const ModelConfig& config, const HasTensor& has);
+ModelMap deberta_map(const ModelConfig& config, const HasTensor& has);
+ModelMap nomic_bert_map(const ModelConfig& config, const HasTensor& has);
 ModelMap modernbert_map(const ModelConfig& config, const HasTensor& has);
 ModelMap vit_map(const ModelConfig& config, const HasTensor& has);
+ModelMap whisper_map(const ModelConfig& config, const HasTensor& has);
 ModelMap openai_gpt_map(const ModelConfig& config, const HasTensor& has);
 ModelMap gpt_neo_map(const ModelConfig& config, const HasTensor& has);
 ModelMap gptj_map(const ModelConfig& config, const HasTensor& has);
@@ -66,6 +69,9 @@ std::vector<Index> local_layers(const ModelConfig& config, Index layers);
 /// @throws FormatError if there are more layers than any model has: what is said layer by layer is not made of them
 void require_few_layers(const ModelConfig& config, Index layers);
 
+/// @throws FormatError if the config says that weights are quantised
+void require_floating_point(const ModelConfig& config);
+
 /// @throws FormatError if a switch is on
 void require_off(const ModelConfig& config, const char* key);
 
@@ -77,6 +83,11 @@ TensorNames weight_alone(const std::string& name);
 /// The first prefix with which a checkpoint holds one of the tensors; the first of all where it holds none.
 std::string prefix_before(std::initializer_list<const char*> prefixes, std::initializer_list<const char*> tensors,
                           const HasTensor& has);
+
+/// Fills in how many layers, words and channels there are, by the names of most families: num_hidden_layers, vocab_size,
+/// hidden_size, intermediate_size.
+/// @throws FormatError if one is missing
+void set_sizes(StackMap& stack, const ModelConfig& config);
 
 /// Fills in how heads share the width: d_head as the config says or d_model / heads, scale 1/sqrt(d_head).
 /// @param d_head    key of the head's own width, or nullptr

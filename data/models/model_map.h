@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "../../core/attention/disentangled_term.h"
 #include "../../core/attention/rotary_term.h"
 #include "../../core/attention/sinusoids.h"
 #include "../../core/model/model.h"
@@ -31,17 +32,31 @@ struct AttentionNames {
   [[nodiscard]] bool empty() const { return query.empty(); }
 };
 
-/// How a stack knows positions: not at all, by a stored table, by sinusoids, or by a term inside attention.
-enum class PositionKind { none, table, sinusoids, rotary, linear_bias, buckets };
+/// How a stack knows positions: not at all, by a stored table, by sinusoids, or by a term inside attention. Disentangled
+/// attention may have a table beside its term.
+enum class PositionKind { none, table, sinusoids, rotary, linear_bias, buckets, disentangled };
+
+/// Vectors of relative positions, which each layer projects (core/attention/disentangled_term.h).
+struct DisentangledMap {
+  std::string vectors;       ///< (2 s, d_model)
+  TensorNames norm;          ///< of these; or empty
+  DisentangledOptions rows;  ///< which of them an offset reads
+};
 
 struct PositionMap {
   PositionKind kind = PositionKind::none;
   std::string table;    ///< table: the tensor; buckets: the biases (buckets, heads)
-  Index rows = 0;       ///< rows of the table; of buckets, how many
+  Index rows = 0;       ///< rows of the table, 0: none beside a term; of buckets, how many
   Index first_row = 0;  ///< table: the row that token 0 reads
   SinusoidOptions sinusoids;
   RotaryOptions rotary;
   Index farthest = 128;  ///< buckets: distances from here on share the last one
+  DisentangledMap disentangled;
+
+  /// Whether a table is added to the words.
+  [[nodiscard]] bool has_table() const {
+    return kind == PositionKind::table || (kind == PositionKind::disentangled && rows > 0);
+  }
 };
 
 /// Layers that look elsewhere than the rest (core/model/model.h: OtherLayers).
@@ -60,6 +75,14 @@ struct ImageMap {
   [[nodiscard]] bool empty() const { return projection.empty(); }
 };
 
+/// Sound in the place of words: frames of a spectrum through two convolutions (core/model/frame_stem.h).
+struct SoundMap {
+  Index bins = 0;             ///< of a frame
+  TensorNames first, second;  ///< (d_model, bins, 3), (d_model, d_model, 3)
+
+  [[nodiscard]] bool empty() const { return first.empty(); }
+};
+
 /// One stack: its sizes, its options, and where its parts are.
 struct StackMap {
   BlockSpec block;
@@ -72,8 +95,9 @@ struct StackMap {
   float norm_offset = 0;  ///< what is added to every norm's stored scale: 1 in Gemma
   bool in_out = false;    ///< linear weights are (in, out), as in GPT-2; otherwise (out, in)
 
-  std::string words;  ///< empty: it reads images
+  std::string words;  ///< empty: it reads images or sound
   ImageMap image;
+  SoundMap sound;
   float word_scale = 1;
   Index d_embedding = 0;  ///< width of words, positions and token types where they are projected to d_model; else 0
   TensorNames embedding_projection;
@@ -87,7 +111,8 @@ struct StackMap {
   Index self_norm_from = 0;  ///< layers before this one have no self_norm
   AttentionNames self;
   TensorNames query_norm, key_norm;
-  bool norm_by_head = true;  ///< these have d_head channels, one for all heads; else the whole width
+  TensorNames position_key, position_query;  ///< of disentangled attention: what projects its vectors; or empty
+  bool norm_by_head = true;                  ///< these have d_head channels, one for all heads; else the whole width
   TensorNames self_added_norm;
   TensorNames cross_norm;
   AttentionNames cross;
@@ -117,8 +142,9 @@ struct ModelMap {
   std::optional<StackMap> decoder;
   PredictionMap prediction;
   std::vector<std::string>
-      classifiers;    ///< of images: tensors NAME.weight (labels, d_model), NAME.bias; see Model::classes
-  Index longest = 0;  ///< longest document the positions allow, in tokens; 0: any
+      classifiers;           ///< of images: tensors NAME.weight (labels, d_model), NAME.bias; see Model::classes
+  Index longest = 0;         ///< longest document the positions allow, in tokens; 0: any
+  Index longest_target = 0;  ///< the same of an encoder-decoder's target; 0: as `longest`
   std::vector<std::string> ignored;  ///< tensors that say nothing new: masks, position numbers; "*" stands for anything
 };
 

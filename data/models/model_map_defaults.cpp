@@ -20,8 +20,9 @@ StackMap completed(StackMap stack, const std::string& place) {
   };
   BlockSpec& block = stack.block;
   ImageMap& image = stack.image;
+  const SoundMap& sound = stack.sound;
   image.grid.first = static_cast<Index>(image.opening.size());
-  require(stack.layers > 0 && (stack.vocabulary > 0 || !image.empty()) && stack.d_model > 0 &&
+  require(stack.layers > 0 && (stack.vocabulary > 0 || !image.empty() || !sound.empty()) && stack.d_model > 0 &&
               stack.d_feed_forward > 0 && block.heads > 0,
           "expected 'layers', 'vocabulary', 'd_model', 'd_feed_forward' and 'heads', each at least 1");
   if (block.kv_heads == 0) block.kv_heads = block.heads;
@@ -54,7 +55,14 @@ StackMap completed(StackMap stack, const std::string& place) {
           "'window', 'soft_cap' and 'd_embedding' cannot be below 0");
   require((stack.d_embedding > 0) == !stack.embedding_projection.empty(),
           "'d_embedding' and 'embedding_projection' belong together");
-  require(stack.positions.kind != PositionKind::table || stack.positions.rows > stack.positions.first_row,
+  const bool compared = stack.positions.kind == PositionKind::disentangled;
+  const DisentangledMap& disentangled = stack.positions.disentangled;
+  require(compared == (!stack.position_key.empty() || !stack.position_query.empty()),
+          "disentangled positions and 'position_key' or 'position_query' belong together");
+  require(!compared || !disentangled.vectors.empty(), "disentangled positions need 'vectors'");
+  require(!compared || DisentangledTerm::allows(disentangled.rows),
+          "'buckets' of disentangled positions are 0 or at least 2, and 'farthest' at least 1, more than half of them");
+  require(!stack.positions.has_table() || stack.positions.rows > stack.positions.first_row,
           "a position table needs more 'rows' than 'first_row'");
   for (const Index side :
        {image.grid.rows, image.grid.columns, image.grid.height, image.grid.width, image.grid.channels})
@@ -63,9 +71,17 @@ StackMap completed(StackMap stack, const std::string& place) {
   require(image.empty() || (stack.words.empty() && stack.positions.kind == PositionKind::table &&
                             stack.positions.rows == image.grid.positions() && stack.positions.first_row == 0),
           "a model of images has no 'words', and a position table of a row for each opening token and patch");
-  require((!stack.words.empty() || !image.empty()) && !stack.self.query.empty() && !stack.self.key.empty() &&
-              !stack.self.value.empty() && !stack.self.output.empty() && !stack.widen.empty() && !stack.narrow.empty(),
-          "[tensors] needs 'words' (of images [image] 'projection'), 'query', 'key', 'value', 'output', 'widen' and "
+  require(sound.empty() == sound.second.empty() && sound.empty() == (sound.bins == 0) && sound.bins >= 0 &&
+              sound.bins <= most_side,
+          "[sound] needs 'bins', 1 to 65536, 'first' and 'second'");
+  require(sound.empty() || (stack.words.empty() && image.empty() && stack.positions.kind == PositionKind::table &&
+                            stack.positions.first_row == 0),
+          "a model of sound has no 'words' and no [image], and a position table of a row for every two frames");
+  require((!stack.words.empty() || !image.empty() || !sound.empty()) && !stack.self.query.empty() &&
+              !stack.self.key.empty() && !stack.self.value.empty() && !stack.self.output.empty() &&
+              !stack.widen.empty() && !stack.narrow.empty(),
+          "[tensors] needs 'words' (of images [image] 'projection', of sound [sound] 'first'), 'query', 'key', "
+          "'value', 'output', 'widen' and "
           "'narrow'");
   return stack;
 }

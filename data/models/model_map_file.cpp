@@ -162,6 +162,7 @@ ModelMap model_map_file(const std::filesystem::path& file) {
   MapReader keys(table, file.string());
   keys("family", map.family);
   keys("longest", map.longest);
+  keys("longest_target", map.longest_target);
   if (!keys.has("stack")) keys.fail("stack", "a table: what the model is made of");
   map.stack.block.score_scale = 0;
   keys.table("stack", [&](MapReader& inner) { visit_stack(inner, map.stack); });
@@ -175,7 +176,7 @@ ModelMap model_map_file(const std::filesystem::path& file) {
           fmt::format("{}: [decoder]: expected 'cross_query' and the like: it reads an encoder", file.string()));
   }
   keys.table("prediction", [&](MapReader& inner) { visit_prediction(inner, map.prediction); });
-  if (map.stack.positions.kind == PositionKind::table && map.longest == 0)
+  if (map.stack.positions.has_table() && map.longest == 0)
     map.longest = map.stack.positions.rows - map.stack.positions.first_row;
   if (map.stack.positions.kind == PositionKind::sinusoids && map.longest == 0)
     keys.fail("longest", "the longest document in tokens: sinusoids have no end of their own");
@@ -190,6 +191,7 @@ std::string model_map_text(const ModelMap& map) {
   MapWriter keys("");
   keys("family", copy.family);
   keys("longest", copy.longest);
+  keys("longest_target", copy.longest_target);
   keys("ignored", copy.ignored);
   keys("classifiers", copy.classifiers);
   keys.table("stack", [&](MapWriter& inner) { visit_stack(inner, copy.stack); });

@@ -20,12 +20,13 @@ inline constexpr Words<Activation, 4> activation_words{{{"gelu", Activation::gel
                                                         {"silu", Activation::silu}}};
 inline constexpr Words<Fusion, 4> fusion_words{
     {{"none", Fusion::none}, {"qkv", Fusion::qkv}, {"kv", Fusion::kv}, {"qkv_by_head", Fusion::qkv_by_head}}};
-inline constexpr Words<PositionKind, 6> position_words{{{"none", PositionKind::none},
+inline constexpr Words<PositionKind, 7> position_words{{{"none", PositionKind::none},
                                                         {"table", PositionKind::table},
                                                         {"sinusoids", PositionKind::sinusoids},
                                                         {"rotary", PositionKind::rotary},
                                                         {"linear_bias", PositionKind::linear_bias},
-                                                        {"buckets", PositionKind::buckets}}};
+                                                        {"buckets", PositionKind::buckets},
+                                                        {"disentangled", PositionKind::disentangled}}};
 inline constexpr Words<SinusoidLayout, 2> sinusoid_words{
     {{"interleaved", SinusoidLayout::interleaved}, {"concatenated", SinusoidLayout::concatenated}}};
 inline constexpr Words<RotaryPairing, 2> pairing_words{
@@ -82,6 +83,14 @@ void visit_positions(Keys& keys, PositionMap& positions) {
       keys("rows", positions.rows);
       keys("farthest", positions.farthest);
       break;
+    case PositionKind::disentangled:
+      keys("vectors", positions.disentangled.vectors);
+      keys("norm", positions.disentangled.norm);
+      keys("buckets", positions.disentangled.rows.buckets);
+      keys("farthest", positions.disentangled.rows.farthest);
+      keys("table", positions.table);
+      keys("rows", positions.rows);
+      break;
     case PositionKind::none:
     case PositionKind::linear_bias:
       break;
@@ -100,6 +109,13 @@ void visit_image(Keys& keys, ImageMap& image) {
 }
 
 template <class Keys>
+void visit_sound(Keys& keys, SoundMap& sound) {
+  keys("bins", sound.bins);
+  keys("first", sound.first);
+  keys("second", sound.second);
+}
+
+template <class Keys>
 void visit_tensors(Keys& keys, StackMap& stack) {
   keys("words", stack.words);
   keys("token_types", stack.token_types);
@@ -113,6 +129,8 @@ void visit_tensors(Keys& keys, StackMap& stack) {
   keys("fusion", stack.self.fusion, fusion_words);
   keys("query_norm", stack.query_norm);
   keys("key_norm", stack.key_norm);
+  keys("position_key", stack.position_key);
+  keys("position_query", stack.position_query);
   keys("self_added_norm", stack.self_added_norm);
   keys("cross_norm", stack.cross_norm);
   keys("cross_query", stack.cross.query);
@@ -163,6 +181,7 @@ void visit_stack(Keys& keys, StackMap& stack) {
   keys("token_type_count", stack.token_type_count);
   keys.table("positions", [&](Keys& inner) { visit_positions(inner, stack.positions); });
   keys.table("image", [&](Keys& inner) { visit_image(inner, stack.image); });
+  keys.table("sound", [&](Keys& inner) { visit_sound(inner, stack.sound); });
   keys.table("others", [&](Keys& inner) { visit_others(inner, stack.others); });
   keys.table("tensors", [&](Keys& inner) { visit_tensors(inner, stack); });
 }

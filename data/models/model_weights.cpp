@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include "../../core/attention/bias_terms.h"
+#include "../files/printable.h"
 #include "layer_weights.h"
+#include "stored_layers.h"
 #include "tensor_reader.h"
 
 namespace headwave {
@@ -35,6 +37,10 @@ void set_positions(TensorReader& reader, const StackMap& map, Index longest, Sta
   switch (positions.kind) {
     case PositionKind::none:
       return;
+    case PositionKind::disentangled:
+      stack.position_term = std::make_shared<DisentangledTerm>(positions.disentangled.rows);
+      if (positions.rows == 0) return;
+      [[fallthrough]];  // a table beside it
     case PositionKind::table: {
       const MatrixView32 table = reader.matrix(positions.table, positions.rows, embedded_width(map));
       if (!table.empty()) stack.embedding.positions = table.bottomRows(positions.rows - positions.first_row);
@@ -81,6 +87,19 @@ void set_image(TensorReader& reader, const StackMap& map, Embedding& embedding) 
   embedding.opening = reader.storage()->matrices.emplace_back(std::move(opening));
 }
 
+/// The convolutions over frames, as matrices over three of them.
+void set_sound(TensorReader& reader, const StackMap& map, Embedding& embedding) {
+  const SoundMap& sound = map.sound;
+  if (sound.empty()) return;
+  const auto convolution = [&](const TensorNames& names, Index d_in) {
+    Linear linear;
+    linear.weight = reader.matrix(names.weight, {map.d_model, d_in, FrameStem::frames_in_sight});
+    if (!names.bias.empty()) linear.bias = reader.vector(names.bias, map.d_model);
+    return linear;
+  };
+  embedding.frames = {convolution(sound.first, sound.bins), convolution(sound.second, map.d_model)};
+}
+
 Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   Stack stack;
   stack.block = map.block;
@@ -102,6 +121,7 @@ Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   const Index embedded = embedded_width(map);
   if (!map.words.empty()) stack.embedding.words = reader.matrix(map.words, map.vocabulary, embedded);
   set_image(reader, map, stack.embedding);
+  set_sound(reader, map, stack.embedding);
   stack.embedding.word_scale = map.word_scale;
   if (!map.token_types.empty())
     stack.embedding.token_types = reader.matrix(map.token_types, map.token_type_count, embedded);
@@ -111,7 +131,15 @@ Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   stack.others = {map.others.layers, map.others.window, nullptr};
   if (map.others.positions.kind == PositionKind::rotary)
     stack.others.position_term = std::make_shared<RotaryTerm>(map.others.positions.rotary);
-  for (Index layer = 0; layer < map.layers; ++layer) stack.blocks.push_back(layer_weights(reader, map, layer));
+  const WeightOptions& options = reader.options();
+  const Index kept = options.layers > 0 ? std::min(options.layers, map.layers) : map.layers;
+  for (Index layer = 0; layer < map.layers; ++layer) {
+    reader.look_at(options.by_layer || layer >= kept ? Reading::shape : Reading::whole);
+    stack.blocks.push_back(layer_weights(reader, map, layer));
+  }
+  reader.look_at(Reading::whole);
+  stack.blocks.resize(static_cast<std::size_t>(kept));
+  if (options.by_layer) stack.store = stored_layers(reader.storage()->checkpoint, map);
   stack.final_norm = reader.norm(map.final_norm, map, map.d_model);
   return stack;
 }
@@ -127,6 +155,27 @@ PredictionHead prediction_of(TensorReader& reader, const PredictionMap& map, con
   head.soft_cap = map.soft_cap;
   head.words = reader.linear(map.words, last.vocabulary, width, false);
   return head;
+}
+
+/// What predicts tokens, or, where weights are read layer by layer, the shape of what does and how to read it.
+void set_prediction(TensorReader& reader, const ModelMap& map, Model& model) {
+  const StackMap& last = map.decoder ? *map.decoder : map.stack;
+  const bool tied = reader.was_read(map.prediction.words.weight);
+  if (!reader.options().by_layer || tied) {
+    model.head = prediction_of(reader, map.prediction, last);
+    return;
+  }
+  reader.look_at(Reading::shape);
+  model.head = prediction_of(reader, map.prediction, last);
+  reader.look_at(Reading::whole);
+  model.read_head = [checkpoint = reader.storage()->checkpoint, prediction = map.prediction, last] {
+    TensorReader whole(checkpoint, {});
+    auto held = std::make_shared<std::pair<PredictionHead, std::shared_ptr<const ModelStorage>>>(
+        prediction_of(whole, prediction, last), whole.storage());
+    if (!whole.problems().empty())
+      throw FormatError(fmt::format("{}: {}", shown_path(checkpoint->path()), whole.problems().front()));
+    return std::shared_ptr<const PredictionHead>(held, &held->first);
+  };
 }
 
 /// However many labels there are.
@@ -169,11 +218,18 @@ MappedWeights mapped_weights(const ModelMap& map, std::shared_ptr<const Checkpoi
   Model& model = result.model;
   model.family = map.family;
   model.longest = map.longest;
-  model.stack = stack_of(reader, map.stack, map.longest);
-  if (map.decoder) model.decoder = stack_of(reader, *map.decoder, map.longest);
-  model.head = prediction_of(reader, map.prediction, map.decoder ? *map.decoder : map.stack);
+  model.longest_target = map.longest_target > 0 ? map.longest_target : map.longest;
+  model.stack = stack_of(reader, map.stack, model.longest);
+  if (map.decoder) model.decoder = stack_of(reader, *map.decoder, model.longest_target);
+  set_prediction(reader, map, model);
   model.patches = map.stack.image.grid;
   model.classes = classes_of(reader, map);
+  if (options.layers > 0 &&
+      options.layers < map.stack.layers) {  // what reads the end of all layers has nothing to read
+    model.head = {};
+    model.read_head = {};
+    model.classes.clear();
+  }
   model.storage = reader.storage();
 
   const std::set<std::string> beginnings = layer_beginnings(map);

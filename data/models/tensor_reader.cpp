@@ -1,7 +1,5 @@
 #include "tensor_reader.h"
 
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "../../core/numbers/error.h"
@@ -13,13 +11,13 @@ TensorReader::TensorReader(std::shared_ptr<const Checkpoint> checkpoint, const W
   storage_->checkpoint = std::move(checkpoint);
 }
 
-template <class View, class Look>
-View TensorReader::read(const std::string& name, const Look& look) {
+template <class View, class Find>
+View TensorReader::read(const std::string& name, const Find& find) {
   const bool first = read_.insert(name).second;
   if (first && !checkpoint().has(name)) missing_.push_back(name);
   try {
-    const View view = look();
-    if (options_.check_values && first && !view.allFinite())
+    const View view = find();
+    if (options_.check_values && first && view.data() != nullptr && !view.allFinite())
       add_problem(fmt::format("tensor '{}' holds {} values that are NaN or infinite; expected finite weights", name,
                               checkpoint().non_finite(name)));
     return view;
@@ -33,25 +31,34 @@ View TensorReader::read(const std::string& name, const Look& look) {
 }
 
 MatrixView32 TensorReader::matrix(const std::string& name, Index rows, Index cols) {
-  return read<MatrixView32>(name, [&] { return checkpoint().matrix(name, rows, cols); });
+  return read<MatrixView32>(name, [&] { return checkpoint().matrix(name, rows, cols, &storage_->converted); });
+}
+
+MatrixView32 TensorReader::shape(const std::string& name, Index rows, Index cols) {
+  return read<MatrixView32>(name, [&]() -> MatrixView32 {
+    checkpoint().require(name, {rows, cols});
+    return {nullptr, rows, cols};
+  });
 }
 
 MatrixView32 TensorReader::matrix(const std::string& name, const std::vector<Index>& shape) {
-  return read<MatrixView32>(name, [&] { return checkpoint().matrix(name, shape); });
+  return read<MatrixView32>(name, [&] { return checkpoint().matrix(name, shape, &storage_->converted); });
 }
 
 VectorView32 TensorReader::vector(const std::string& name, Index size) {
   return read<VectorView32>(name, [&]() -> VectorView32 {
     const std::vector<Index>& shape = checkpoint().info(name).shape;
-    if (shape.size() == 2 && shape.front() == 1) return {checkpoint().matrix(name, 1, size).data(), size};
-    return checkpoint().vector(name, size);
+    if (shape.size() == 2 && shape.front() == 1)
+      return {checkpoint().matrix(name, 1, size, &storage_->converted).data(), size};
+    return checkpoint().vector(name, size, &storage_->converted);
   });
 }
 
 Linear TensorReader::linear(const TensorNames& names, Index out, Index in, bool in_out) {
   if (names.empty()) return {};
   Linear linear;
-  linear.weight = in_out ? matrix(names.weight, in, out) : matrix(names.weight, out, in);
+  const Index rows = in_out ? in : out, cols = in_out ? out : in;
+  linear.weight = reading_ == Reading::whole ? matrix(names.weight, rows, cols) : shape(names.weight, rows, cols);
   if (!names.bias.empty()) linear.bias = vector(names.bias, out);
   linear.in_out = in_out;
   return linear;

@@ -15,9 +15,13 @@ namespace headwave {
 /// What stands behind a model: the checkpoint, and what had to be made of it.
 struct ModelStorage {
   std::shared_ptr<const Checkpoint> checkpoint;
+  ConvertedTensors converted;
   std::list<Matrix32> matrices;
   std::list<Vector32> vectors;
 };
+
+/// What is looked at of a linear map: all of it, or its shape, which leaves its data() null.
+enum class Reading { whole, shape };
 
 /// Reads the tensors that a map names, and remembers which. What is missing or has the wrong shape is a problem on the
 /// list and comes out empty: all that is wrong with a checkpoint is told at once.
@@ -33,6 +37,8 @@ class TensorReader {
   VectorView32 vector(const std::string& name, Index size);
   /// @param in_out  the weight is stored as (in, out); else as (out, in)
   Linear linear(const TensorNames& names, Index out, Index in, bool in_out);
+  /// How linear() looks from now on.
+  void look_at(Reading reading) { reading_ = reading; }
   /// @param width  channels of the norm
   Norm norm(const TensorNames& names, const StackMap& stack, Index width);
 
@@ -44,13 +50,17 @@ class TensorReader {
   [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
   [[nodiscard]] const std::vector<std::string>& missing() const { return missing_; }
   [[nodiscard]] bool was_read(const std::string& name) const { return read_.contains(name); }
+  /// Names of all tensors that were asked for.
+  [[nodiscard]] const std::set<std::string>& read() const { return read_; }
 
  private:
-  template <class View, class Look>
-  View read(const std::string& name, const Look& look);
+  template <class View, class Find>
+  View read(const std::string& name, const Find& find);
+  MatrixView32 shape(const std::string& name, Index rows, Index cols);
 
   std::shared_ptr<ModelStorage> storage_;
   WeightOptions options_;
+  Reading reading_ = Reading::whole;
   std::vector<std::string> problems_, missing_;
   std::set<std::string> read_;
 };

@@ -66,7 +66,7 @@ class ImageDocuments : public Source {
     const std::string called = file.string();
     Document document;
     document.name = file.filename().string();
-    document.patches = patch_numbers(prepared(image_file(file), preparation_, called), preparation_, grid_);
+    document.signal = patch_numbers(prepared(image_file(file), preparation_, called), preparation_, grid_);
     for (Index n = 0; n < grid_.first; ++n) {
       document.ids.push_back(static_cast<std::int32_t>(n));
       document.tokens.push_back(opening_name(n));

@@ -20,7 +20,7 @@ struct ImagePlace {
 /// A document for each image of a folder, in the order of the files' names: those that end in .png, .jpg or .jpeg.
 ///
 /// A document's tokens are those that open it, then the patches row by row. A patch is named by where it stands,
-/// "r0c0" at the top left; its id is -1 - n, and row n of `patches` its pixels, so that shuffled words are shuffled patches.
+/// "r0c0" at the top left; its id is -1 - n, and row n of `signal` its pixels, so that shuffled words are shuffled patches.
 /// Every image's head is read now, its pixels when its document is asked for.
 /// @param grid       that the model cuts images into
 /// @param documents  the first so many; none: all

@@ -8,6 +8,7 @@
 #include "../../data/files/digest.h"
 #include "../../data/sources/image_documents.h"
 #include "../../data/sources/packed_ids.h"
+#include "../../data/sources/sound_documents.h"
 #include "../../data/tokens/tokenizer.h"
 #include "word_chances.h"
 
@@ -32,7 +33,7 @@ void require_positions(const Model& model, const ModelPlace& place, Index length
         place.weights.string(), length, positions, positions));
 }
 
-/// An encoder-decoder reads pairs, other models one sequence; of words, not of patches.
+/// An encoder-decoder reads pairs, other models one sequence; of words, not of patches or frames.
 void require_sequences(const Model& model, const std::string& input, bool pairs) {
   require_words(model, input);
   if (model.decoder && !pairs)
@@ -84,8 +85,10 @@ std::shared_ptr<const Tokenizer> tokenizer_beside(const ModelPlace& place, Attri
 }  // namespace
 
 void require_words(const Model& model, const std::string& name) {
-  if (!model.patches.empty())
+  if (model.reads_images())
     throw ShapeError(fmt::format("{}: the model reads images ({}), no tokens; give --images DIR", name, model.family));
+  if (model.reads_sound())
+    throw ShapeError(fmt::format("{}: the model reads sound ({}), no text; give --features FILE", name, model.family));
 }
 
 void require_two_tokens(const JobInput& input, const std::string& name) {
@@ -121,7 +124,7 @@ JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingO
 
 JobInput images_input(const ModelPlace& place, const std::filesystem::path& folder, std::optional<Index> documents) {
   Model model = open_model(place);
-  if (model.patches.empty())
+  if (!model.reads_images())
     throw ShapeError(fmt::format("{}: images were given, but a {} reads tokens; give a ViT or a DeiT, or --text FILE",
                                  place.weights.string(), model.family));
   const std::filesystem::path preprocessor = folder_of(place) / "preprocessor_config.json";
@@ -129,8 +132,19 @@ JobInput images_input(const ModelPlace& place, const std::filesystem::path& fold
     throw IoError(
         fmt::format("{}: not found; it says how images are resized and scaled: put the checkpoint's own there",
                     preprocessor.string()));
-  std::unique_ptr<Source> source = image_documents({folder, preprocessor, model.family}, model.patches, documents);
+  std::unique_ptr<Source> source =
+      image_documents({folder, preprocessor, model.family}, model.patches, documents.value_or(usual_documents));
   return {std::move(model), std::move(source), model_provenance(place), -1};
+}
+
+JobInput sound_input(const ModelPlace& place, const std::filesystem::path& features, std::optional<Index> documents) {
+  Model model = open_model(place);
+  if (!model.reads_sound())
+    throw ShapeError(fmt::format("{}: spectra of sounds were given, but a {} reads {}; give a Whisper",
+                                 place.weights.string(), model.family, model.reads_images() ? "images" : "tokens"));
+  Attributes provenance = model_provenance(place);
+  std::unique_ptr<Source> source = sound_documents(features, model, tokenizer_beside(place, provenance), documents);
+  return {std::move(model), std::move(source), std::move(provenance), -1};
 }
 
 JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bool special_token) {

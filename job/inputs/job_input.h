@@ -31,7 +31,7 @@ void require_two_tokens(const JobInput& input, const std::string& name);
 
 /// A text was given.
 /// @param name  what messages call it
-/// @throws ShapeError if the model reads images
+/// @throws ShapeError if the model reads images or sound
 void require_words(const Model& model, const std::string& name);
 
 /// Text through the model's own tokenizer.
@@ -49,6 +49,12 @@ JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingO
 /// @throws Error as open_model and image_documents; IoError if there is no such file; ShapeError if the model reads none
 JobInput images_input(const ModelPlace& place, const std::filesystem::path& folder,
                       std::optional<Index> documents = {});
+
+/// Spectra that a model's feature extractor made of sounds, and the ids that its decoder reads (sound_documents.h); the
+/// model's tokenizer, where it has one, only gives their text.
+/// @throws Error as open_model, open_tokenizer and sound_documents; ShapeError if the model reads no sound
+JobInput sound_input(const ModelPlace& place, const std::filesystem::path& features,
+                     std::optional<Index> documents = {});
 
 /// Repeated random tokens, drawn from the vocabulary without the special tokens, where a tokenizer says which those
 /// are.

@@ -22,6 +22,7 @@ DocumentPass::DocumentPass(const Model& model, const Source& source, const JobOp
       source_(source),
       options_(options),
       threads_(threads),
+      together_(model.by_layer() ? std::max<Index>(options.together, 1) : 1),
       first_(source.document(0)),
       blocks_(source.count()),
       sites_(sites_of(model, source, first_)),
@@ -44,30 +45,59 @@ void DocumentPass::prepare() {
   }
 }
 
-DocumentFindings DocumentPass::look(Index i) const {
-  const Document document = i == 0 ? first_ : source_.document(i);
-  std::vector<std::vector<std::unique_ptr<Look>>> looks(sites_.size());
+/// A document, and all who look at it.
+struct DocumentPass::OnItsWay {
+  Document own;  // empty of the first, which is kept
+  const Document* document = nullptr;
+  std::vector<std::vector<std::unique_ptr<Look>>> looks;  // by kind of attention, then by analysis
   std::vector<std::unique_ptr<WaveProbe>> waves;
   std::vector<Probe*> probes;
+};
+
+std::unique_ptr<DocumentPass::OnItsWay> DocumentPass::begun(Index i) const {
+  auto way = std::make_unique<OnItsWay>();
+  if (i > 0) way->own = source_.document(i);
+  way->document = i > 0 ? &way->own : &first_;
+  way->looks.resize(sites_.size());
   for (std::size_t s = 0; s < sites_.size(); ++s) {
     const Site& site = sites_[s];
     std::vector<WaveListener*> listeners;
     for (const auto& analysis : analyses_[s]) {
-      looks[s].push_back(analysis ? analysis->look(document, i) : nullptr);
-      Look* look = looks[s].back().get();
+      way->looks[s].push_back(analysis ? analysis->look(*way->document, i) : nullptr);
+      Look* look = way->looks[s].back().get();
       if (look == nullptr) continue;
-      if (Probe* probe = look->probe()) probes.push_back(probe);
+      if (Probe* probe = look->probe()) way->probes.push_back(probe);
       if (WaveListener* listener = look->waves()) listeners.push_back(listener);
     }
     if (listeners.empty()) continue;
-    waves.push_back(std::make_unique<WaveProbe>(model_.stack_of(site.kind), site.grid, site.kind, site.length,
-                                                finished_[s].get<WaveHeads>().heads, std::move(listeners)));
-    probes.push_back(waves.back().get());
+    way->waves.push_back(std::make_unique<WaveProbe>(model_.stack_of(site.kind), site.grid, site.kind, site.length,
+                                                     finished_[s].get<WaveHeads>().heads, std::move(listeners)));
+    way->probes.push_back(way->waves.back().get());
   }
-  model_pass(model_, document, probes);
+  return way;
+}
+
+DocumentFindings DocumentPass::found(OnItsWay& way) const {
   DocumentFindings findings(sites_.size());
-  for (std::size_t s = 0; s < looks.size(); ++s)
-    for (const auto& look : looks[s]) findings[s].push_back(look ? look->taken() : nullptr);
+  for (std::size_t s = 0; s < way.looks.size(); ++s)
+    for (const auto& look : way.looks[s]) findings[s].push_back(look ? look->taken() : nullptr);
+  return findings;
+}
+
+DocumentFindings DocumentPass::look(Index i) const {
+  return std::move(look_together({&i, 1}, 1).front());
+}
+
+std::vector<DocumentFindings> DocumentPass::look_together(std::span<const Index> documents, int threads) const {
+  std::vector<std::unique_ptr<OnItsWay>> ways;
+  std::vector<Passing> passing;
+  for (const Index i : documents) {
+    ways.push_back(begun(i));
+    passing.push_back({ways.back()->document, ways.back()->probes});
+  }
+  model_passes(model_, passing, threads);
+  std::vector<DocumentFindings> findings;
+  for (const auto& way : ways) findings.push_back(found(*way));
   return findings;
 }
 
@@ -183,6 +213,19 @@ void DocumentPass::run_blocks(const std::vector<Index>& blocks,
 
 void DocumentPass::go_through(const std::vector<Index>& documents, BlockSums& block,
                               const std::function<void(Index document)>& added) const {
+  if (model_.by_layer()) {
+    for (auto left = std::span(documents); !left.empty();) {
+      const auto some = left.first(std::min(left.size(), static_cast<std::size_t>(together_)));
+      std::vector<DocumentFindings> findings = look_together(some, threads_);
+      require_intact_files();
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        add(block, std::move(findings[i]));
+        added(some[i]);
+      }
+      left = left.subspan(some.size());
+    }
+    return;
+  }
   parallel_in_order(static_cast<Index>(documents.size()), threads_, [&](Index i) -> std::function<void()> {
     const Index document = documents[static_cast<std::size_t>(i)];
     auto findings = std::make_shared<DocumentFindings>(look(document));

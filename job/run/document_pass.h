@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,8 @@ class DocumentPass {
   [[nodiscard]] int threads() const { return threads_; }
   /// From now on as many; what is done once still has those of before.
   void look_with(int threads) { threads_ = threads; }
+  /// Documents that go through the model side by side, where its layers are read one by one; else one.
+  [[nodiscard]] Index together() const { return together_; }
 
   /// What is done once before the documents: makes the analyses.
   /// @throws Error as the analyses do: NumericError if weights are not finite
@@ -54,6 +57,8 @@ class DocumentPass {
   /// Takes document i through the model. May be called from several threads.
   /// @throws Error as the source, the model pass and the analyses do
   [[nodiscard]] DocumentFindings look(Index i) const;
+  /// The same of several, side by side: where layers are read one by one, each is read once for all of them.
+  [[nodiscard]] std::vector<DocumentFindings> look_together(std::span<const Index> documents, int threads) const;
   /// A block of no documents yet.
   [[nodiscard]] BlockSums new_block() const;
   /// Adds what a document gave to a block; documents in order.
@@ -96,6 +101,9 @@ class DocumentPass {
   [[nodiscard]] const Finished& finished(std::size_t site) const { return finished_[site]; }
 
  private:
+  struct OnItsWay;
+  [[nodiscard]] std::unique_ptr<OnItsWay> begun(Index i) const;
+  [[nodiscard]] DocumentFindings found(OnItsWay& document) const;
   /// Prepares, and reads what was kept.
   /// @returns how many documents that is of
   Index read_kept(StageReport& report, UnfinishedRun* kept, BlockSums& block);
@@ -107,6 +115,7 @@ class DocumentPass {
   const Source& source_;
   const JobOptions& options_;
   int threads_;
+  Index together_;
   Document first_;
   DocumentBlocks blocks_;
   std::vector<Index> lengths_;

@@ -7,6 +7,7 @@
 
 #include "../../core/numbers/threads.h"
 #include "document_pass.h"
+#include "job_memory.h"
 #include "job_stages.h"
 
 namespace headwave {
@@ -55,10 +56,11 @@ void require_maps(const JobOptions& options, const Source& source) {
                                  options.map_document, length, length - 1));
 }
 
-void run_part_of_job(const Model& model, const Source& source, const JobOptions& options,
+void run_part_of_job(const Model& model, const Source& source, const JobOptions& asked,
                      const ProgressCallback& progress, const Gather& gather) {
-  require_job(source, options);
-  const int threads = thread_count(options.threads);
+  require_job(source, asked);
+  const int threads = thread_count(asked.threads);
+  const JobOptions options = with_together(model, source, asked, threads);
   DocumentPass pass(model, source, options, threads);
   std::vector<StageCost> stages = job_stages(model, pass, options, threads);
   std::erase_if(stages,
@@ -68,10 +70,11 @@ void run_part_of_job(const Model& model, const Source& source, const JobOptions&
   report.end();
 }
 
-std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source, const JobOptions& options,
+std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source, const JobOptions& asked,
                                         const ProgressCallback& progress, const Gather& gather) {
-  require_job(source, options);
-  const int threads = thread_count(options.threads);
+  require_job(source, asked);
+  const int threads = thread_count(asked.threads);
+  const JobOptions options = with_together(model, source, asked, threads);
   DocumentPass pass(model, source, options, threads);
   StageReport report(job_stages(model, pass, options, threads), progress);
   if (gather)

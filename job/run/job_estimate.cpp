@@ -9,11 +9,11 @@
 
 #include "../../analysis/waves/phase_delay.h"
 #include "../../core/numbers/error.h"
+#include "../../core/numbers/memory.h"
 #include "../../core/numbers/threads.h"
 #include "../../data/results/packed_size.h"
 #include "job_memory.h"
 #include "job_stages.h"
-#include "resident_memory.h"
 
 namespace headwave {
 
@@ -142,7 +142,7 @@ JobEstimate estimate_job(const Model& model, const Source& source, const JobOpti
   Index probe_longest = 0;
   for (Index i = 0; i < job.probed; ++i) probe_longest = std::max(probe_longest, source.length(i));
   StageTimes times(first);
-  const JobMemory memory = job_memory(model, source, options);
+  const JobMemory memory = job_memory(model, source, with_together(model, source, options, job.threads));
   job.probe = run_job_by_kind(model, probe, options, [&](const JobProgress& now) { times.see(now); });
 
   const Field& offset = job.probe.front().result.at("measured_offset/offset");

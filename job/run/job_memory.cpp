@@ -1,11 +1,13 @@
 #include "job_memory.h"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "../../core/attention/tile_walk.h"
+#include "../../core/model/layer.h"
+#include "../../core/numbers/memory.h"
 #include "job_stages.h"
-#include "resident_memory.h"
 
 namespace headwave {
 
@@ -22,12 +24,28 @@ double pass_bytes(const Stack& stack, double tokens) {
   double inner = 0;
   for (const Block& block : stack.blocks)
     if (!block.feed_forward.empty()) inner = std::max(inner, static_cast<double>(block.feed_forward.widen.d_out()));
-  return 4 * tokens * (4 * d_model + 8 * projected + 2 * inner + 2 * heads * static_cast<double>(tile_rows));
+  const double tile = 2 * heads * static_cast<double>(tile_rows(static_cast<Index>(tokens)));
+  return 4 * (tokens * (4 * d_model + 8 * projected + tile) + 2 * inner * std::min<double>(tokens, rows_at_once));
+}
+
+/// The largest layer of a stack whose weights are read when they are needed, in float.
+double layer_bytes(const Stack& stack) {
+  double most = 0;
+  for (const Block& block : stack.blocks) {
+    Index entries = 0;
+    for (const AttentionWeights& attention : {block.self, block.cross})
+      for (const Linear& map : {attention.query, attention.key, attention.value, attention.output})
+        entries += map.weight.size();
+    for (const Linear& map : {block.feed_forward.gate, block.feed_forward.widen, block.feed_forward.narrow})
+      entries += map.weight.size();
+    most = std::max(most, static_cast<double>(sizeof(float)) * static_cast<double>(entries));
+  }
+  return stack.store ? most : 0;
 }
 
 /// What a document brings along where it was stored.
 double stored_bytes(const Document& document) {
-  auto entries = static_cast<double>(document.patches.size());
+  auto entries = static_cast<double>(document.signal.size());
   for (const StoredLayer& layer : document.stored)
     entries += static_cast<double>(layer.states.size() + layer.query.size() + layer.key.size());
   return sizeof(float) * entries;
@@ -36,9 +54,10 @@ double stored_bytes(const Document& document) {
 }  // namespace
 
 std::int64_t JobMemory::bytes(int threads) const {
-  const double on_their_way = std::min(static_cast<double>(threads), documents);
+  const double on_their_way =
+      std::min(std::max(static_cast<double>(threads), static_cast<double>(together)), documents);
   const double made = prepared + kept + std::max(block + on_their_way * document, fields + threads * finishing);
-  const double most = there + 1.05 * made;
+  const double most = there + layer + 1.05 * made;
   return static_cast<std::int64_t>(std::min(most, 9e18));
 }
 
@@ -54,9 +73,11 @@ JobMemory job_memory(const Model& model, const Source& source, const JobOptions&
   JobMemory memory;
   memory.there = static_cast<double>(resident_bytes()) + program_bytes;
   memory.documents = static_cast<double>(lengths.size());
+  memory.together = pass.together();
   memory.document = stored_bytes(pass.first()) * longest / static_cast<double>(std::max<Index>(1, lengths.front()));
   double activations = 0, made = 0, released = 0;
   for (const Site& site : pass.sites()) {
+    memory.layer = std::max(memory.layer, layer_bytes(model.stack_of(site.kind)));
     activations = std::max(activations, pass_bytes(model.stack_of(site.kind), longest));
     const AnalysisSizes sizes = site_sizes(model, site, lengths);
     AnalysisSizes block = sizes;
@@ -77,6 +98,25 @@ JobMemory job_memory(const Model& model, const Source& source, const JobOptions&
   memory.document += activations;
   memory.fields = std::max(memory.fields, made - released + writing_bytes);
   return memory;
+}
+
+Index together_within(const JobMemory& memory, std::int64_t limit, int threads) {
+  JobMemory tried = memory;
+  Index within = 1, beyond = static_cast<Index>(memory.documents) + 1;
+  while (beyond - within > 1) {
+    tried.together = std::midpoint(within, beyond);
+    (tried.bytes(threads) <= limit ? within : beyond) = tried.together;
+  }
+  return within;
+}
+
+JobOptions with_together(const Model& model, const Source& source, JobOptions options, int threads,
+                         std::optional<std::int64_t> limit) {
+  if (!model.by_layer() || options.together > 0) return options;
+  constexpr double share = 0.7;  // of what is free now: others may want some of it later
+  if (!limit) limit = static_cast<std::int64_t>(share * static_cast<double>(free_memory())) + resident_bytes();
+  options.together = together_within(job_memory(model, source, options), *limit, threads);
+  return options;
 }
 
 int threads_within(const JobMemory& memory, std::int64_t limit, int threads) {

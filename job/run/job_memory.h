@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "job.h"
 
@@ -17,11 +18,14 @@ struct JobMemory {
   double fields = 0;     ///< Fields and what analyses keep for one another, less the sums that are not needed any more
   double finishing = 0;  ///< of the analysis that needs most after the documents
   double documents = 0;  ///< how many there are: no more can be on their way
+  double layer = 0;      ///< weights of the largest layer where layers are read one by one; 0: they are there
+  Index together = 0;    ///< documents side by side in a layer then
 
-  /// The peak. Each thread has a document on its way, while there are any, and after the documents its part of an
-  /// analysis.
+  /// The peak. Each thread has a document on its way, or several go through a layer side by side, while there are any;
+  /// after the documents each thread has its part of an analysis.
   ///
-  ///     there + 1.05 (prepared + kept + max(block + min(threads, documents) document, fields + threads finishing))   (1)
+  ///     there + layer + 1.05 (prepared + kept + max(block + n document, fields + threads finishing))       (1)
+  ///     n = min(max(threads, together), documents)
   ///
   /// where a twentieth is what lies between the pieces that are in use.
   [[nodiscard]] std::int64_t bytes(int threads) const;
@@ -31,6 +35,18 @@ struct JobMemory {
 
 /// @throws ShapeError as chosen_analyses(); Error if the source's first document cannot be read
 JobMemory job_memory(const Model& model, const Source& source, const JobOptions& options = {});
+
+/// The most documents side by side, up to all of them, with which a job whose layers are read one by one stays within a
+/// limit; never less than one.
+/// @param limit  bytes of resident memory
+Index together_within(const JobMemory& memory, std::int64_t limit, int threads);
+
+/// A job's options with as many documents side by side as memory holds, where layers are read one by one and nobody said
+/// how many.
+/// @param limit  bytes of resident memory; nothing: what the machine has free now
+/// @throws as job_memory()
+JobOptions with_together(const Model& model, const Source& source, JobOptions options, int threads,
+                         std::optional<std::int64_t> limit = {});
 
 /// The most threads, up to as many as are wanted, with which a job stays within a limit. Threads are all that is given
 /// up: they change no digit of the result.

@@ -4,7 +4,6 @@
 #include <cctype>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -73,6 +72,26 @@ std::vector<Axis> layers_and_heads(const Result& result) {
 
 std::string heads_text(const std::vector<Axis>& heads) {
   return fmt::format("{} layers of {} heads", heads[0].size(), heads[1].size());
+}
+
+/// What checkpoints of one model have in common.
+struct Likeness {
+  std::string name;  ///< of the checkpoint
+  std::string family;
+  std::vector<Axis> heads;  ///< layers and heads
+};
+
+void require_alike(const Likeness& first, const Likeness& next) {
+  if (first.heads[0].values != next.heads[0].values || first.heads[1].values != next.heads[1].values)
+    throw ShapeError(fmt::format("{}: {}, but {} has {}; expected checkpoints of one model", next.name,
+                                 heads_text(next.heads), first.name, heads_text(first.heads)));
+  if (first.family != next.family)
+    throw ShapeError(fmt::format("{}: a {}, but {} is a {}; expected checkpoints of one model", next.name, next.family,
+                                 first.name, first.family));
+}
+
+Likeness likeness_of(const std::string& name, const ModelMap& map, const StackMap& stack) {
+  return {name, map.family, {layer_axis(stack.layers), head_axis(stack.block.heads)}};
 }
 
 /// Entries of one checkpoint in a Field of all.
@@ -153,6 +172,18 @@ double step_of(const std::string& name) {
   return begin < name.size() && name.size() - begin <= 15 ? std::stod(name.substr(begin)) : not_found;
 }
 
+void require_one_model(const std::vector<std::pair<std::string, ModelPlace>>& models) {
+  if (models.empty()) return;
+  const auto& [first_name, first_place] = models.front();
+  const ModelMap first = model_map(first_place);
+  for (const auto& [name, place] : models) {
+    const ModelMap next = model_map(place);
+    require_alike(likeness_of(first_name, first, first.stack), likeness_of(name, next, next.stack));
+    require_alike(likeness_of(first_name, first, first.decoder.value_or(first.stack)),
+                  likeness_of(name, next, next.decoder.value_or(next.stack)));
+  }
+}
+
 CheckpointSweep::CheckpointSweep(std::vector<std::string> names) : names_(std::move(names)) {}
 
 void CheckpointSweep::add(const Result& result) {
@@ -165,15 +196,8 @@ void CheckpointSweep::add(const Result& result) {
     ++came_;
     return;
   }
-  const std::vector<Axis> first = layers_and_heads({"", fields_, {}}), next = layers_and_heads(result);
-  if (first[0].values != next[0].values || first[1].values != next[1].values)
-    throw ShapeError(fmt::format("{}: {}, but {} has {}; expected checkpoints of one model", names_[came_],
-                                 heads_text(next), names_.front(), heads_text(first)));
-  const std::string family = attribute_text(common_, "model_family"),
-                    other = attribute_text(result.provenance, "model_family");
-  if (family != other)
-    throw ShapeError(fmt::format("{}: a {}, but {} is a {}; expected checkpoints of one model", names_[came_], other,
-                                 names_.front(), family));
+  require_alike({names_.front(), attribute_text(common_, "model_family"), layers_and_heads({"", fields_, {}})},
+                {names_[came_], attribute_text(result.provenance, "model_family"), layers_and_heads(result)});
   std::erase_if(fields_, [&](Field& field) {
     const Field* found = result.find(field.name);
     const bool is_there = is_like(field, found);

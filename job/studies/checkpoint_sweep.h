@@ -1,14 +1,22 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../../core/fields/field.h"
+#include "../../data/models/model_directory.h"
 
 namespace headwave {
 
 /// The step of training that a checkpoint's name ends in, 3000 of "step-3000"; NaN: it ends in no number.
 double step_of(const std::string& name);
+
+/// Refuses checkpoints that no CheckpointSweep takes together before any is run: by what describes them.
+/// @param models  by the names of the checkpoints, in the order of training
+/// @throws ShapeError naming the checkpoint that is of another family than the first, or has other layers or heads;
+///         IoError and FormatError as model_map()
+void require_one_model(const std::vector<std::pair<std::string, ModelPlace>>& models);
 
 /// What one job found of every checkpoint of a training run, put together along an axis `checkpoint`.
 ///

@@ -85,7 +85,7 @@ namespace {
 /// Whether the documents are what stands in files, whatever the seed.
 bool comes_from_files(const Attributes& provenance) {
   const std::string source = attribute_text(provenance, "source");
-  return source == "text" || source == "images";
+  return source == "text" || source == "images" || source == "sound";
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ void capture_documents(const Model& model, const Source& source, const StoredLay
     std::array<Probe*, 1> probes{&probe};
     model_pass(model, *document, probes);
     document->stored = probe.taken();
-    if (document->patches.size() > 0) document->ids.clear();  // they name patches, whose pixels are not stored
+    if (document->signal.size() > 0) document->ids.clear();  // they name rows of it, and it is not stored
     return [&, document] {
       parts.append(*document, ++done < count);
       if (progress) progress({"attention", done, count});

@@ -7,6 +7,7 @@
 #include "../../analysis/predictions/word_atlas.h"
 #include "../../core/numbers/threads.h"
 #include "../run/document_pass.h"
+#include "../run/job_memory.h"
 #include "../run/job_stages.h"
 
 namespace headwave {
@@ -23,6 +24,7 @@ std::vector<KindResult> word_passes(const JobInput& input, const WordPassesOptio
   job.reach = options.reach;
   job.draws = 0;  // what cannot be told from chance is told by its weight
   const int threads = thread_count(options.threads);
+  job = with_together(input.model, *input.source, job, threads);
   DocumentPass pass(input.model, *input.source, job, threads);
   StageReport report(job_stages(input.model, pass, job, threads), progress);
   pass.run(report);

@@ -25,7 +25,7 @@ class Input:
 
     model: Any
     tokenizer: Any
-    kind: str  #: "text", "ids", "states", "images" or "random_tokens"
+    kind: str  #: "text", "ids", "states", "images", "features" or "random_tokens"
     value: Any
     documents: int | None
     length: int | None
@@ -42,6 +42,8 @@ class Input:
     shuffles: int
     seed: int
     threads: int
+    layers: str
+    weights: str
 
     def __post_init__(self) -> None:
         self.documents = whole_or_none(self.documents, "documents", 1)
@@ -53,8 +55,8 @@ class Input:
         self.threads = whole(self.threads, "threads", 0, 1024)
         self.interventions = names(self.interventions, "interventions")
         self.special_tokens, self.apply_norm = bool(self.special_tokens), bool(self.apply_norm)
-        self.encoding, self.dataset, self.axes = (
-            text(getattr(self, name), name) for name in ("encoding", "dataset", "axes"))
+        self.encoding, self.dataset, self.axes, self.layers, self.weights = (
+            text(getattr(self, name), name) for name in ("encoding", "dataset", "axes", "layers", "weights"))
         self.map, self.states_map = (path(of, name) if of else "" for name, of in (("map", self.map), ("states_map", self.states_map)))
         for name in ("heads", "layer", "dataset", "axes", "states_map", "apply_norm"):
             given = getattr(self, name)
@@ -64,12 +66,17 @@ class Input:
             raise FormatError("run: axes says what dataset has; give dataset beside it")
         if self.encoding and self.kind != "text":
             raise FormatError(f"run: encoding is of a text; leave it away with {self.kind}")
+        if self.kind == "states" and self.layers:
+            raise FormatError("run: layers does not apply to states: layers are those that were stored")
+        if self.in_memory and (self.layers or self.weights != "auto"):
+            raise FormatError("run: layers and weights are of a model directory; the weights of a model of PyTorch are in memory, all of them")
         if self.kind == "random_tokens":
             self.value = whole(self.value, "random_tokens", 1, 2**20)
-        if self.kind == "images":
-            self.value = path(self.value, "images")
+        if self.kind in ("images", "features"):
+            self.value = path(self.value, self.kind)
             if self.length is not None or not self.special_tokens:
-                raise FormatError("run: an image has the model's own patches; leave length and special_tokens away")
+                read = "an image has the model's own patches" if self.kind == "images" else "a sound has as many frames as the model reads"
+                raise FormatError(f"run: {read}; leave length and special_tokens away")
         if self.model is not None and not self.in_memory:
             self.model = path(self.model, "model")
 
@@ -99,8 +106,13 @@ class Input:
                 "no-special-tokens": not self.special_tokens, "encoding": self.encoding, "head-count": self.heads or None,
                 "layer": self.layer, "dataset": self.dataset, "axes": self.axes,
                 "states-map": self.states_map and os.path.abspath(self.states_map), "apply-norm": self.apply_norm,
-                "intervene": self.interventions, "shuffles": self.shuffles}
+                "intervene": self.interventions, "shuffles": self.shuffles, "layers": self.layers, "weights": self.weights}
         return {name: of for name, of in said.items() if of is not None and of is not False and of != "" and of != []}
+
+    @property
+    def _place(self) -> Any:
+        """Where the model lies for C++; None where there is none."""
+        return None if self.model is None else _core.ModelPlace(self.model, self.map, self.layers, self.weights)
 
     def _of_module(self) -> Any:
         from .torch_models import module_input  # PyTorch where it is there
@@ -117,20 +129,21 @@ class Input:
     def _of_states(self) -> Any:
         if self.length is not None:
             raise FormatError("run: length does not apply to states: documents are as they were stored")
-        return _core.states_input(_states(self.value), self.model, self.map, self.heads, self.documents, self.layer,
+        return _core.states_input(_states(self.value), self._place, self.heads, self.documents, self.layer,
                                   self.dataset, self.axes, self.states_map, self.apply_norm)
 
     def _of_folder(self) -> Any:
         if self.model is None:
             raise FormatError(f"run: {self.kind} needs a model: its directory, or a model of transformers")
         if self.kind == "text":
-            return _core.text_input(self.model, self.map, _text(self.value), self.documents, self.length, self.special_tokens,
-                                    self.encoding)
+            return _core.text_input(self._place, _text(self.value), self.documents, self.length, self.special_tokens, self.encoding)
         if self.kind == "ids":
-            return _core.ids_input(self.model, self.map, ids_place(self.value), self.documents, self.length)
+            return _core.ids_input(self._place, ids_place(self.value), self.documents, self.length)
         if self.kind == "images":
-            return _core.images_input(self.model, self.map, self.value, self.documents)
-        return _core.random_input(self.model, self.map, self.value, self.documents, self.special_tokens, self.seed)
+            return _core.images_input(self._place, self.value, self.documents)
+        if self.kind == "features":
+            return _core.sound_input(self._place, self.value, self.documents)
+        return _core.random_input(self._place, self.value, self.documents, self.special_tokens, self.seed)
 
 
 def _text(value: Any) -> Any:

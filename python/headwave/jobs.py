@@ -9,7 +9,7 @@ from typing import Any, Callable, Mapping, Sequence
 import numpy as np
 
 from . import _core
-from .arguments import names, path, real, whole
+from .arguments import names, path, real, text as as_text, whole
 from .errors import FormatError
 from .inputs import Input
 from .result import Result
@@ -19,11 +19,11 @@ Progress = bool | Callable[[str], Any]
 
 
 def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, ids: Any = None, states: Any = None,
-        images: str | os.PathLike | None = None, random_tokens: int | None = None, documents: int | None = None, length: int | None = None,
-        special_tokens: bool = True, encoding: str = "", map: str | os.PathLike | None = None,
-        interventions: Sequence[str] = (), shuffles: int = 1, heads: int = 0, layer: int | None = None,
-        dataset: str = "", axes: str = "", states_map: str | os.PathLike | None = None, apply_norm: bool = False,
-        progress: Progress = False, **options: Any) -> Results:
+        images: str | os.PathLike | None = None, features: str | os.PathLike | None = None, random_tokens: int | None = None,
+        documents: int | None = None, length: int | None = None, special_tokens: bool = True, encoding: str = "",
+        map: str | os.PathLike | None = None, interventions: Sequence[str] = (), shuffles: int = 1, heads: int = 0,
+        layer: int | None = None, dataset: str = "", axes: str = "", states_map: str | os.PathLike | None = None,
+        apply_norm: bool = False, layers: str = "", weights: str = "auto", progress: Progress = False, **options: Any) -> Results:
     """Follows every head of a model over documents: what `headwave run` does, and the same numbers to the bit.
 
     Args:
@@ -35,6 +35,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, ids: Any 
         states: stored states, queries and keys or attention (docs/stored-states.md): a file, an array, or a dict of
             arrays by those names; also a cache of TransformerLens, or a tuple of attentions (docs/python.md)
         images: a folder of PNG and JPEG files, for a model of images (docs/images.md)
+        features: a file of spectra of sounds and of what is said, for a model of sound (docs/sound.md)
         random_tokens: so many random tokens, twice, in every document
         documents: how many; None: as many as there are, up to 100
         length: tokens of a document; None: 512, or as many as the model can read
@@ -44,6 +45,9 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, ids: Any 
         interventions: "words-only", "re-aim=L2H3:+2" and others, as of --intervene
         shuffles: orders of every document under "shuffled-words"
         heads, layer, dataset, axes, states_map, apply_norm: what states are, as --head-count, --layer and so on
+        layers: "0-7": the first layers alone, what comes after them is neither read nor computed
+        weights: "memory"; "layers": each read as it is needed, for a model larger than memory; "auto": layers where all would
+            take more than half of the memory there is; changes no digit
         progress: True: a line on standard error; or a function that is given the line now and then
         options: of a job (docs/job-file.md): only=["measured_offset"], reach=64, seed=1, threads=0, ...
 
@@ -53,14 +57,14 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, ids: Any 
     Raises:
         headwave.Error: what the input is not; KeyboardInterrupt: within a second of Ctrl-C, nothing is left behind.
     """
-    sources = {"text": text, "ids": ids, "states": states, "images": images, "random_tokens": random_tokens}
+    sources = {"text": text, "ids": ids, "states": states, "images": images, "features": features, "random_tokens": random_tokens}
     given = [name for name, value in sources.items() if value is not None]
     if len(given) != 1:
         raise FormatError(f"run: {' and '.join(given) or 'nothing'} given; expected one of {', '.join(sources)}")
     progress = _listener(progress)
     over = Input(model, tokenizer, given[0], sources[given[0]], documents, length, special_tokens, encoding, map, heads, layer,
                  dataset, axes, states_map, apply_norm, interventions, shuffles, options.get("seed", 1),
-                 options.get("threads", 0))
+                 options.get("threads", 0), layers, weights)
     opened = over.opened()
     command = f"headwave.run({', '.join(filter(None, [repr(over.called) if over.called else '', given[0] + '=...']))}" + "".join(
         f", {name}={value!r}" for name, value in sorted(options.items())) + ")"
@@ -80,7 +84,7 @@ def account(model: Any = None, tokenizer: Any = None, **given: Any) -> Results:
 
 def atlas(model: str | os.PathLike, *, map: str | os.PathLike | None = None, length: int = 0, reach: int = 64,
           draws: int = 20, level: float = 0.05, words: str = "zipf", passes: int = 4, seed: int = 1, threads: int = 0,
-          progress: Progress = False) -> Results:
+          layers: str = "", weights: str = "auto", progress: Progress = False) -> Results:
     """Where every head would look, from the checkpoint: by its weights, and over documents of random words; no text.
 
     Args:
@@ -91,7 +95,7 @@ def atlas(model: str | os.PathLike, *, map: str | os.PathLike | None = None, len
             false
         words: how often random words are drawn: "zipf", "uniform", or a text whose tokens are counted
         passes: documents of random words that pass through the model; 0: the weights alone
-        progress: as of run()
+        layers, weights, progress: as of run()
 
     Returns:
         A Result; of an encoder-decoder a dict of them, "self" and "causal".
@@ -101,12 +105,13 @@ def atlas(model: str | os.PathLike, *, map: str | os.PathLike | None = None, len
     """
     progress = _listener(progress)
     folder, words = path(model, "model"), path(words, "words")
+    place = _core.ModelPlace(folder, path(map, "map") if map else "", as_text(layers, "layers"), as_text(weights, "weights"))
     length, reach = whole(length, "length", 0, 2**20), whole(reach, "reach", 1, 2**20)
     draws, passes = whole(draws, "draws", 3, 100000), whole(passes, "passes", 0, 100000)
     level, seed, threads = real(level, "level", 0, 1), whole(seed, "seed", 0, 2**63 - 1), whole(threads, "threads", 0, 1024)
     command = f"headwave.atlas({folder!r}, length={length}, reach={reach}, passes={passes}, seed={seed})"
     return _results(told(progress, lambda look: _core.atlas(
-        folder, path(map, "map") if map else "", length, reach, draws, level, words, passes, seed, threads, command, look)))
+        place, length, reach, draws, level, words, passes, seed, threads, command, look)))
 
 
 def _listener(progress: Progress) -> Progress:

@@ -136,8 +136,8 @@ ScratchFolder::ScratchFolder() {
       throw IoError("cannot make a temporary folder: set TMPDIR to a folder that can be written");
     path_ = pattern;
     lock_ = FileDescriptor(path_, O_RDONLY | O_DIRECTORY);
-    // Another process may have taken it for a left-over before it was locked.
-  } while (lock_.is_open() && !(locked(lock_) && std::filesystem::exists(path_)));
+    // Another process may have taken it for a left-over, and removed it, before it was locked or even opened.
+  } while (!(locked(lock_) && std::filesystem::exists(path_)));
 }
 
 ScratchFolder::~ScratchFolder() {

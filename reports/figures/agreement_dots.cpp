@@ -54,6 +54,15 @@ void move_aside(AgreementDot& dot, const std::vector<AgreementDot>& before) {
 
 }  // namespace
 
+std::vector<std::string> agreement_predictions(const Result& result) {
+  const auto& labels = labels_of(result.at(predicted_offset_name), "prediction");
+  std::vector<std::string> there;
+  for (const char* known : {"account", "weights", "phases", "scores"})
+    if (std::find(labels.begin(), labels.end(), known) != labels.end()) there.emplace_back(known);
+  if (there.empty()) throw ShapeError("offset_agreement/predicted: holds none of account, weights, phases and scores");
+  return there;
+}
+
 bool AgreementHead::has_both() const {
   return std::isfinite(measured) && std::isfinite(predicted);
 }

@@ -33,6 +33,11 @@ struct AgreementDot {
   bool agrees = false;
 };
 
+/// The predictions that there are of those that are known, account, weights, phases and scores: names of a result that
+/// anybody wrote are not drawn.
+/// @throws ShapeError if there are none
+std::vector<std::string> agreement_predictions(const Result& result);
+
 /// The heads of one prediction: "weights", "phases" or "scores".
 /// @throws ShapeError if the Fields have other axes than described
 std::vector<AgreementHead> agreement_heads(const Result& result, const std::string& prediction);

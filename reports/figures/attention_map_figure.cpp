@@ -11,78 +11,17 @@
 #include "../drawing/pixels.h"
 #include "../drawing/visible_text.h"
 #include "chosen_maps.h"
+#include "shown_map.h"
 
 namespace headwave {
 
 namespace {
 
-constexpr Index most_tokens = 256;
 constexpr Index longest_label = 12;    // columns
 constexpr double widest_map = 7.0;     // inches
 constexpr double letters_fill = 0.93;  // of a cell
 
-/// What the panels have in common.
-struct Map {
-  const std::vector<double>* weights = nullptr;  // (heads, queries, keys)
-  Index queries = 0, keys = 0;                   // stored
-  Index rows = 0, columns = 0, first = 0;        // shown, and from which position on
-  std::vector<std::string> query_labels, key_labels;
-  std::vector<std::uint8_t> query_special, key_special;  // 1: a special token
-
-  [[nodiscard]] double weight(std::size_t head, Index query, Index key) const {
-    return (*weights)[head * static_cast<std::size_t>(queries * keys) + static_cast<std::size_t>(query * keys + key)];
-  }
-};
-
-/// Throws unless there is one of something for each query, or key.
-void require_each(const char* name, std::size_t found, Index expected) {
-  if (static_cast<Index>(found) != expected)
-    throw ShapeError(fmt::format("{}: expected {} entries, one for each of the map, found {}", name, expected, found));
-}
-
-std::vector<std::string> tokens_of(const Result& result, const char* name, const char* axis, Index all, Index shown) {
-  const auto& texts = strings_of(result, name, {axis});
-  require_each(name, texts.size(), all);
-  return {texts.begin(), texts.begin() + shown};
-}
-
-std::vector<std::uint8_t> special_of(const Result& result, const char* name, const char* axis, Index all) {
-  if (result.find(name) == nullptr) return std::vector<std::uint8_t>(static_cast<std::size_t>(all), 0);
-  const auto& special = flags_of(result, name, {axis});
-  require_each(name, special.size(), all);
-  return special;
-}
-
-Map map_of(const Result& result, Index tokens) {
-  const Field& field = result.at(map_weight_name);
-  Map map;
-  map.weights = &doubles_of(result, map_weight_name, {"map_head", "query", "key"});
-  const auto queries = whole_coordinates(field, "query");
-  map.queries = static_cast<Index>(queries.size());
-  map.keys = field.axis("key").size();
-  map.rows = std::min({tokens, map.queries, most_tokens});
-  map.columns = std::min({tokens, map.keys, most_tokens});
-  if (map.rows < 1 || map.columns < 1 || map.weights->empty())
-    throw ShapeError(fmt::format("{}: holds no weights to draw", map_weight_name));
-  map.first = queries.front();
-  map.query_special = special_of(result, "attention_map/special", "query", map.queries);
-  map.key_special = special_of(result, "attention_map/key_special", "key", map.keys);
-  map.query_labels = tokens_of(result, "attention_map/token", "query", map.queries, map.rows);
-  map.key_labels = tokens_of(result, "attention_map/key_token", "key", map.keys, map.columns);
-  return map;
-}
-
-/// Of pairs without special tokens, which draw so much attention that beside it nothing else would be seen.
-double largest_of(const Map& map, std::size_t head) {
-  double largest = 0.0;
-  for (Index i = 0; i < map.rows; ++i)
-    for (Index j = 0; j < map.columns; ++j)
-      if (map.query_special[static_cast<std::size_t>(i)] + map.key_special[static_cast<std::size_t>(j)] == 0)
-        if (const double weight = map.weight(head, i, j); std::isfinite(weight)) largest = std::max(largest, weight);
-  return largest > 0 ? largest : 1.0;
-}
-
-DataTable numbers_of(const Map& map, std::size_t head, const HeadName& name) {
+DataTable numbers_of(const ShownMap& map, std::size_t head, const HeadName& name) {
   DataTable table({"layer", "head", "query", "key", "query_token", "key_token", "weight"});
   for (Index i = 0; i < map.rows; ++i)
     for (Index j = 0; j < map.columns; ++j)
@@ -91,7 +30,7 @@ DataTable numbers_of(const Map& map, std::size_t head, const HeadName& name) {
   return table;
 }
 
-DataTable pixels_of(const Map& map, std::size_t head) {
+DataTable pixels_of(const ShownMap& map, std::size_t head) {
   const Index block = std::clamp<Index>(128 / std::max(map.rows, map.columns), 1, 8);
   const auto as_it_is = [](double cell) { return cell; };
   const auto weight = [&](std::size_t key, std::size_t query) {
@@ -147,7 +86,7 @@ struct Layout {
   std::string query_file, key_file;
 };
 
-Layout layout_of(const Map& map, std::size_t panels, const FigureStyle& style) {
+Layout layout_of(const ShownMap& map, std::size_t panels, const FigureStyle& style) {
   Layout layout;
   layout.panels = panels;
   PanelGrid& grid = layout.grid;
@@ -173,7 +112,7 @@ Layout layout_of(const Map& map, std::size_t panels, const FigureStyle& style) {
 }
 
 /// Tokens or positions at the left column, and at the lowest panel of each column, which need not be in the last row.
-void add_axes(Panel& panel, const Layout& layout, std::size_t k, const Map& map) {
+void add_axes(Panel& panel, const Layout& layout, std::size_t k, const ShownMap& map) {
   const PanelGrid& grid = layout.grid;
   const bool leftmost = grid.column_of(k) == 0, lowest = grid.is_lowest(k, layout.panels);
   Tics keys, queries;
@@ -198,11 +137,11 @@ void add_axes(Panel& panel, const Layout& layout, std::size_t k, const Map& map)
     panel.without_y_tics();
 }
 
-void add_panel(Page& page, const Layout& layout, std::size_t k, const HeadName& name, const Map& map,
+void add_panel(Page& page, const Layout& layout, std::size_t k, const HeadName& name, const ShownMap& map,
                std::size_t head) {
   const PanelGrid& grid = layout.grid;
   const double left = grid.panel_left(grid.column_of(k)), bottom = grid.panel_bottom(grid.row_of(k));
-  const double largest = largest_of(map, head);
+  const double largest = map.largest(head);
   Panel& panel = page.panel(k);
   panel.note(head_name(name.layer, name.head), grid.at(left + grid.panel_width / 2, bottom + grid.panel_height + 0.12),
              {.points = 9, .bold = true, .anchor = Anchor::center});
@@ -222,7 +161,7 @@ void add_panel(Page& page, const Layout& layout, std::size_t k, const HeadName& 
 }
 
 GnuplotFigure draw_attention_map(const Result& result, const FigureOptions& options) {
-  const Map map = map_of(result, options.tokens);
+  const ShownMap map = shown_map(result, options.tokens);
   const auto heads = chosen_maps(result, options);
   const auto& names = labels_of(result.at(map_weight_name), "map_head");
   Layout layout = layout_of(map, heads.size(), options.style);

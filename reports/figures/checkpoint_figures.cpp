@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -124,7 +125,7 @@ std::vector<std::size_t> by_arrival(const std::vector<double>& since) {
   std::vector<std::size_t> order(since.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::stable_sort(order, {}, [&](std::size_t head) {
-    return std::isnan(since[head]) ? static_cast<double>(since.size()) + 1e9 : since[head];
+    return std::isnan(since[head]) ? std::numeric_limits<double>::infinity() : since[head];
   });
   return order;
 }

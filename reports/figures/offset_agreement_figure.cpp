@@ -212,19 +212,9 @@ void add_panel(Page& page, const Plane& plane, std::size_t k, const std::string&
   }
 }
 
-/// Those that there are of the ones that are known: names of a result that anybody wrote are not drawn.
-std::vector<std::string> predictions_of(const Result& result) {
-  const auto& labels = labels_of(result.at("offset_agreement/predicted"), "prediction");
-  std::vector<std::string> there;
-  for (const char* known : {"account", "weights", "phases", "scores"})
-    if (std::find(labels.begin(), labels.end(), known) != labels.end()) there.emplace_back(known);
-  if (there.empty()) throw ShapeError("offset_agreement/predicted: holds none of account, weights, phases and scores");
-  return there;
-}
-
 GnuplotFigure draw_offset_agreement(const Result& result, const FigureOptions& options) {
   std::vector<std::vector<AgreementHead>> panels;
-  const std::vector<std::string> predictions = predictions_of(result);
+  const std::vector<std::string> predictions = agreement_predictions(result);
   for (const std::string& prediction : predictions) panels.push_back(agreement_heads(result, prediction));
   const Plane plane = plane_of(result, panels, options.style);
   Page page(plane.grid, options.style);

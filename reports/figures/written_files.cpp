@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 
-#include "../../core/attention/document.h"
 #include "../../core/numbers/error.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
@@ -47,11 +45,11 @@ void add_result(std::vector<fs::path>& files, const fs::path& folder) {
 /// Folders of the kinds that one command wrote: a single one may be a result of its own that happens to have the name.
 std::vector<fs::path> encoder_decoder(const fs::path& folder) {
   std::map<std::string, std::vector<fs::path>> by_command;
-  for (const fs::path& inner : kind_folders(folder)) {
+  for (const auto& [kind, inner] : kind_folders(folder)) {
     const auto provenance = provenance_of(inner / "results.h5");
     if (!provenance || !provenance->contains("attention") || !provenance->contains("command")) continue;
     const auto* command = std::get_if<std::string>(&provenance->at("command"));
-    if (command != nullptr && provenance->at("attention") == Attribute(inner.filename().string()))
+    if (command != nullptr && provenance->at("attention") == Attribute(std::string(name_of(kind))))
       by_command[*command].push_back(inner);
   }
   for (const auto& [command, folders] : by_command)
@@ -67,11 +65,11 @@ bool is_numbered(const std::string& name) {
 
 }  // namespace
 
-std::vector<fs::path> kind_folders(const fs::path& folder) {
-  std::vector<fs::path> folders;
+std::map<AttentionKind, fs::path> kind_folders(const fs::path& folder) {
+  std::map<AttentionKind, fs::path> folders;
   for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal, AttentionKind::cross})
     if (std::error_code ignored; fs::exists(folder / name_of(kind) / "results.h5", ignored))
-      folders.push_back(folder / name_of(kind));
+      folders.emplace(kind, folder / name_of(kind));
   return folders;
 }
 

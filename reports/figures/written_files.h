@@ -1,7 +1,10 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <vector>
+
+#include "../../core/attention/document.h"
 
 namespace headwave {
 
@@ -15,6 +18,6 @@ std::vector<std::filesystem::path> written_files(const std::filesystem::path& fo
 std::vector<std::filesystem::path> written_spectra(const std::filesystem::path& folder);
 
 /// The sub-folders of a folder in which kinds of attention have results of their own: self, causal, cross.
-std::vector<std::filesystem::path> kind_folders(const std::filesystem::path& folder);
+std::map<AttentionKind, std::filesystem::path> kind_folders(const std::filesystem::path& folder);
 
 }  // namespace headwave

@@ -39,32 +39,18 @@ DocumentGridOffsets offsets_of(const PatchGrid& grid, const Matrix32& weights) {
   return probe.found();
 }
 
+/// What one head's weights over a single image come to.
+GridOffsets found_of(const PatchGrid& grid, const Matrix32& weights, const MeasuredOffsetOptions& options = {}) {
+  GridOffsetSum sum(one_head, grid);
+  sum.add(offsets_of(grid, weights));
+  return sum.offsets(options);
+}
+
 /// Rows that sum to 1.
 Matrix32 random_attention(Index tokens, std::uint64_t seed) {
   Matrix32 weights = random_matrix(tokens, tokens, seed).cwiseAbs2().cast<float>();
   for (Index i = 0; i < tokens; ++i) weights.row(i) /= weights.row(i).sum();
   return weights;
-}
-
-/// The sums of some documents.
-GridOffsets sum_of(const PatchGrid& grid, const std::vector<DocumentGridOffsets>& documents) {
-  GridOffsets sum;
-  sum.heads = one_head;
-  sum.grid = grid;
-  sum.weight = sum.null_weight = sum.null_deviation = sum.null_skewness = Matrix::Zero(1, GridLags(grid).count());
-  sum.opening = Matrix::Zero(1, grid.first);
-  sum.received = Matrix::Zero(1, grid.patches());
-  for (const DocumentGridOffsets& found : documents) {
-    ++sum.documents;
-    sum.weight += found.weight;
-    sum.null_weight += found.null_weight;
-    sum.null_deviation += found.null_variance;
-    sum.null_skewness += found.null_third;
-    sum.opening += found.opening;
-    sum.received += found.received;
-    sum.map = found.map;
-  }
-  return sum;
 }
 
 /// The job's analysis on its own: documents of a planted model, each a block that went through bytes, in order.
@@ -152,7 +138,7 @@ TEST_CASE("a head that looks one patch to the left is found by hand, and half of
   Matrix32 weights = Matrix32::Zero(25, 25);
   weights.col(0).setConstant(0.5F);
   for (Index n = 0; n < 24; ++n) weights(1 + n, n % 6 == 0 ? 0 : n) += 0.5F;
-  const GridOffsets found = grid_offsets(sum_of(grid, {offsets_of(grid, weights)}));
+  const GridOffsets found = found_of(grid, weights);
   CHECK(found.status[0] == OffsetStatus::offset);
   CHECK(found.down[0] == 0);
   CHECK(found.right[0] == -1);
@@ -210,7 +196,7 @@ TEST_CASE("heads without a preference are seldom given an offset on the grid") {
   constexpr int heads = 300;
   for (int seed = 0; seed < heads; ++seed) {
     const Matrix32 weights = random_attention(grid.positions(), 100 + static_cast<std::uint64_t>(seed));
-    if (grid_offsets(sum_of(grid, {offsets_of(grid, weights)}), {0.05}).status[0] != OffsetStatus::flat) ++given;
+    if (found_of(grid, weights, {0.05}).status[0] != OffsetStatus::flat) ++given;
   }
   // 15 are expected at 0.05; 4 standard deviations more are 30.
   CHECK(given <= 30);
@@ -219,7 +205,7 @@ TEST_CASE("heads without a preference are seldom given an offset on the grid") {
 TEST_CASE("where a grid is too small to tell, a head is flat, and undefined where there is no null") {
   const PatchGrid pair = grid_of(1, 2);
   const Matrix32 even = Matrix32::Constant(3, 3, 1.0F / 3);
-  const GridOffsets found = grid_offsets(sum_of(pair, {offsets_of(pair, even)}));
+  const GridOffsets found = found_of(pair, even);
   CHECK(found.status[0] == OffsetStatus::flat);
   CHECK(std::isnan(found.threshold[0]));
   const std::vector<Field> fields = describe(found, {"[CLS]"});
@@ -228,7 +214,7 @@ TEST_CASE("where a grid is too small to tell, a head is flat, and undefined wher
   // Equal weights everywhere rise above nothing, whatever rounding makes of them.
   const PatchGrid grid = grid_of(6, 7);
   const Matrix32 uniform = Matrix32::Constant(43, 43, 1.0F / 43);
-  CHECK(grid_offsets(sum_of(grid, {offsets_of(grid, uniform)})).status[0] == OffsetStatus::flat);
+  CHECK(found_of(grid, uniform).status[0] == OffsetStatus::flat);
 }
 
 TEST_CASE("documents that are not the grid's, and weights that are not finite, are refused") {
@@ -241,7 +227,7 @@ TEST_CASE("documents that are not the grid's, and weights that are not finite, a
   CHECK_THROWS_AS(show(probe, Matrix32::Zero(8, 8)), ShapeError);
   Matrix32 broken = Matrix32::Constant(7, 7, 1.0F / 7);
   broken(3, 4) = std::nanf("");
-  CHECK_THROWS_AS(grid_offsets(sum_of(grid, {offsets_of(grid, broken)})), NumericError);
+  CHECK_THROWS_AS(found_of(grid, broken), NumericError);
 }
 
 TEST_CASE("the analysis of a grid applies where tokens are patches, and says why not elsewhere") {

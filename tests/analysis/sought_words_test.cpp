@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 
+#include "../../core/attention/disentangled_term.h"
 #include "../../core/attention/rotary_term.h"
 #include "../../core/model/head_weights.h"
 #include "../../core/model/layer_positions.h"
@@ -108,4 +109,7 @@ TEST_CASE("what a head looks for is refused where there is no such head, or posi
   CHECK_THROWS_AS(sought_words(planted.model, document, {0, -1}, 1), ShapeError);
   planted.model.stack.position_term = std::make_shared<RotaryTerm>(RotaryOptions{.channels = 32});
   CHECK_THROWS_WITH(sought_words(planted.model, document, {0, 0}, 1), ContainsSubstring("by their positions"));
+  planted.model.stack.position_term = std::make_shared<DisentangledTerm>(DisentangledOptions{.farthest = 8});
+  CHECK_THROWS_WITH(sought_words(planted.model, document, {0, 0}, 1),
+                    ContainsSubstring("compared with relative positions"));
 }

@@ -4,6 +4,7 @@
 
 #include "../../core/attention/attend.h"
 #include "../../core/attention/multi_head.h"
+#include "../../core/attention/tile_walk.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 #include "../reference/direct_attention.h"
@@ -122,6 +123,23 @@ TEST_CASE("tiles agree with a direct computation, whatever the mask") {
         CHECK((output - direct.output).cwiseAbs().maxCoeff() <= 1000 * eps);
         CHECK(output.allFinite());
       }
+}
+
+TEST_CASE("tiles of many keys are higher, and lower of very many, and say the same") {
+  CHECK(tile_rows(0) == 64);
+  CHECK(tile_rows(4096) == 64);
+  CHECK(tile_rows(16384) == 128);
+  CHECK(tile_rows(131072) == 64);
+  CHECK(tile_rows(100'000'000) == 16);
+  const Matrix q = random_matrix(300, 4, 8), k = random_matrix(5000, 4, 9), v = random_matrix(5000, 6, 10);
+  const HeadInputs<double> inputs{q, k, v, 2, 2, 0.7};
+  const Attention direct = reference::direct_attention(inputs, {});
+  Compare compare(direct.weights);
+  const std::array<Probe*, 1> probes{&compare};
+  CHECK((attend<double>(inputs, {}, {}, probes) - direct.output).cwiseAbs().maxCoeff() <= 1000 * eps);
+  CHECK(compare.rows == 300);
+  CHECK(compare.widest == 128);
+  CHECK(compare.difference <= 100 * eps);
 }
 
 TEST_CASE("float agrees with double to float's rounding") {

@@ -57,6 +57,31 @@ TEST_CASE("the DFT agrees with a direct sum at every length") {
   }
 }
 
+TEST_CASE("half a transform gives its real columns back, times their length") {
+  Random random(5);
+  for (const Index length : {1, 2, 3, 8, 15, 64, 97}) {
+    Matrix columns(length, 3);
+    for (double& entry : columns.reshaped()) entry = random.normal();
+    const Matrix back = real_columns(real_dft(columns), length);
+    REQUIRE(back.rows() == length);
+    CHECK((back / static_cast<double>(length) - columns).cwiseAbs().maxCoeff() < 1e-13);
+  }
+  CHECK(real_columns(MatrixC(3, 0), 4).cols() == 0);
+  CHECK_THROWS_WITH(real_columns(MatrixC::Zero(3, 1), 6), ContainsSubstring("3 frequencies of T = 6"));
+  CHECK_THROWS_AS(real_columns(MatrixC::Zero(3, 1), 6), ShapeError);
+  CHECK_THROWS_AS(real_columns(MatrixC::Constant(3, 1, not_defined), 4), NumericError);
+}
+
+TEST_CASE("magnitudes are absolute values") {
+  MatrixC values(1, 4);
+  values << std::complex<double>(3, -4), 0, std::complex<double>(-1e100, 0), std::complex<double>(1e-20, 1e-20);
+  const Matrix expected = values.cwiseAbs();
+  CHECK((magnitudes(values) - expected).cwiseAbs().maxCoeff() <= 1e-15 * 1e100);
+  CHECK(magnitudes(values)(0, 0) == 5);
+  CHECK(magnitudes(values)(0, 1) == 0);
+  CHECK(magnitudes(values)(0, 3) == Approx(expected(0, 3)).epsilon(1e-15));
+}
+
 TEST_CASE("amplitude spectra keep the energy: Parseval") {
   for (const Index length : {1, 2, 3, 64, 97, 512}) {
     const Matrix x = random_columns(length, 7, 42);
@@ -131,14 +156,15 @@ TEST_CASE("spectra of a view, of nothing, and of what cannot be transformed") {
   CHECK_THROWS_WITH(dft(broken.cast<std::complex<double>>()), ContainsSubstring("not finite"));
 }
 
-TEST_CASE("transforms on several threads give the same digits") {
-  std::vector<Matrix> inputs, expected, found(40);
-  for (std::uint64_t i = 0; i < 40; ++i) {
-    inputs.push_back(random_columns(64 + static_cast<Index>(i), 9, i));
+TEST_CASE("transforms on several threads give the same digits, of more shapes than plans are kept for") {
+  constexpr Index shapes = 90;
+  std::vector<Matrix> inputs, expected, found(shapes);
+  for (Index i = 0; i < shapes; ++i) {
+    inputs.push_back(random_columns(64 + i, 9, static_cast<std::uint64_t>(i)));
     expected.push_back(amplitude_spectrum(inputs.back()));
   }
-  parallel_for(40, 4, [&](Index i) {
+  parallel_for(shapes, 4, [&](Index i) {
     found[static_cast<std::size_t>(i)] = amplitude_spectrum(inputs[static_cast<std::size_t>(i)]);
   });
-  for (std::size_t i = 0; i < 40; ++i) CHECK(found[i] == expected[i]);
+  for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == expected[i]);
 }

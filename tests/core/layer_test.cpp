@@ -49,6 +49,21 @@ TEST_CASE("a feed-forward layer refuses states, and inner layers, of another wid
       ShapeError);
 }
 
+TEST_CASE("a feed-forward layer gives every row what it gives it alone, however many there are") {
+  const Matrix32 x = Matrix32::Random(2 * rows_at_once + 70, 8), gate = Matrix32::Random(20, 8),
+                 widen = Matrix32::Random(20, 8), narrow = Matrix32::Random(8, 20);
+  const Vector32 bias = Vector32::Random(8);
+  for (const Linear& gated : {Linear{}, Linear{gate, {}}}) {
+    const FeedForward weights{{widen, {}}, gated, {narrow, bias}};
+    const Matrix32 all = feed_forward(x, weights, Activation::gelu);
+    REQUIRE(all.rows() == x.rows());
+    for (const Index row : {Index{0}, rows_at_once - 1, rows_at_once, 2 * rows_at_once, x.rows() - 1})
+      CHECK((all.row(row) - feed_forward(x.middleRows(row, 1), weights, Activation::gelu)).cwiseAbs().maxCoeff() <
+            1e-5F);
+  }
+  CHECK(feed_forward(Matrix32(0, 8), {{widen, {}}, {}, {narrow, {}}}, Activation::relu).rows() == 0);
+}
+
 TEST_CASE("what a layer would see of positions and words is refused of a layer or of words that are not there") {
   Stack stack;
   stack.blocks.resize(2);

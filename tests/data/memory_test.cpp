@@ -10,15 +10,11 @@
 #include "../../data/sources/stored_states.h"
 #include "../../data/sources/text_documents.h"
 #include "../catch.h"
+#include "edited_model.h"
 
 using namespace headwave;
 
 namespace {
-
-std::string text_of_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 /// An array of float32 with a header as numpy writes it.
 ArrayInMemory array(const std::string& name, const std::vector<float>& values, const std::string& shape) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../../core/numbers/error.h"
+#include "../../data/models/class_family.h"
 #include "../../data/models/model_family.h"
 #include "../catch.h"
 
@@ -51,6 +52,26 @@ TEST_CASE("settings inside settings are asked for by name, and refused where the
   CHECK_THROWS_WITH(config->object("rope").positive("base"), ContainsSubstring("config.json: rope: 'base' is missing"));
   CHECK_THROWS_AS(config->object("plain"), FormatError);
   CHECK_THROWS_WITH(config->object("none"), ContainsSubstring("'none' is missing; expected an object"));
+}
+
+TEST_CASE("words come as a list or in one text, and nothing else is one") {
+  const Asked config(R"({"list": ["c2p", " P2C"], "text": "c2p| p2c |", "none": "", "number": 3, "mixed": ["a", 1]})");
+  CHECK(config->words("list") == std::vector<std::string>{"c2p", "p2c"});
+  CHECK(config->words("text") == config->words("list"));
+  CHECK(config->words("none").empty());
+  CHECK(config->words("absent").empty());
+  CHECK_THROWS_WITH(config->words("number"), ContainsSubstring("'number' is no list of words"));
+  CHECK_THROWS_AS(config->words("mixed"), FormatError);
+}
+
+TEST_CASE("the class of a model says its family where there is no model type") {
+  CHECK(family_of_class("XLMRobertaForMaskedLM") == "xlm-roberta");
+  CHECK(family_of_class("DebertaV2ForMaskedLM") == "deberta-v2");
+  CHECK(family_of_class("DebertaModel") == "deberta");
+  CHECK(family_of_class("NomicBertModel") == "nomic_bert");
+  CHECK(family_of_class("GPTNeoXForCausalLM") == "gpt_neox");
+  CHECK(family_of_class("QuantumForMaskedLM") == "QuantumForMaskedLM");
+  CHECK(Asked(R"({"architectures": ["DebertaV2Model"]})")->family() == "deberta-v2");
 }
 
 TEST_CASE("an option that would change the numbers, and an activation that is not known, are refused") {

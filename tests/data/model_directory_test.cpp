@@ -179,16 +179,7 @@ TEST_CASE("a model directory that is broken is described in one line") {
                                              ContainsSubstring("and 15 more like it"));
   }
   SECTION("NaN among the weights") {
-    const SafetensorsFile raw(model / "model.safetensors");
-    const TensorInfo& tensor = *raw.find("encoder.layer.1.output.dense.bias");
-    const auto offset = static_cast<std::streamoff>(raw.bytes(tensor).data() - raw.bytes(raw.tensors().front()).data());
-    const auto header =
-        static_cast<std::streamoff>(std::filesystem::file_size(model / "model.safetensors") - raw.tensors().back().end);
-    std::fstream file(model / "model.safetensors", std::ios::in | std::ios::out | std::ios::binary);
-    const float nan = std::nanf("");
-    file.seekp(header + offset + 4);
-    file.write(reinterpret_cast<const char*>(&nan), 4);
-    file.close();
+    put_nan(model / "model.safetensors", "encoder.layer.1.output.dense.bias", 1);
     CHECK_THROWS_AS(open_partial_model(model), FormatError);
     CHECK_THROWS_WITH(open_model(model),
                       ContainsSubstring("encoder.layer.1.output.dense.bias' holds 1 values that are NaN"));

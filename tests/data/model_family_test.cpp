@@ -177,6 +177,13 @@ Model legacy_model(const std::string& name) {
   return open_model(folder / "model");
 }
 
+/// The same of a map file that is made of what config.json says.
+void check_map(const std::string& name) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "map.toml") << model_map_text(model_map(family(name)));
+  check_family(name, open_model({family(name) / "model.safetensors", folder / "map.toml"}));
+}
+
 }  // namespace
 
 TEST_CASE("encoders compute what transformers computes") {
@@ -198,13 +205,14 @@ TEST_CASE("rotary scalings compute what transformers computes, however the confi
 }
 
 TEST_CASE("decoders of GPT's build compute what transformers computes") {
-  for (const std::string name : {"gpt-neox", "gpt-neox-sequential", "gptj", "gpt-neo", "openai-gpt", "opt", "opt-post"})
+  for (const std::string name :
+       {"gpt-neox", "gpt-neox-sequential", "gptj", "gpt-neo", "openai-gpt", "opt", "opt-post", "opt-bare"})
     check_family(name, open_model(family(name)));
 }
 
 TEST_CASE("decoders of Llama's build compute what transformers computes") {
-  for (const std::string name :
-       {"qwen3", "qwen3-window", "gemma", "gemma2", "gemma3", "phi3", "olmo2", "granite", "smollm3", "smollm3-window"})
+  for (const std::string name : {"qwen2-window", "qwen3", "qwen3-window", "gemma", "gemma2", "gemma3", "phi3", "olmo2",
+                                 "granite", "smollm3", "smollm3-window"})
     check_family(name, open_model(family(name)));
 }
 
@@ -213,20 +221,31 @@ TEST_CASE("encoders with local layers, narrow words or shared layers compute wha
     check_family(name, open_model(family(name)));
 }
 
+TEST_CASE("encoders whose scores compare queries and keys with relative positions compute what transformers computes") {
+  for (const std::string name : {"deberta", "deberta-p2c", "deberta-v2", "deberta-v2-c2p", "deberta-v3"})
+    check_family(name, open_model(family(name)));
+}
+
+TEST_CASE("an encoder with rotary positions and a gate computes what transformers computes") {
+  for (const std::string name : {"nomic-bert", "nomic-bert-published"}) check_family(name, open_model(family(name)));
+}
+
 TEST_CASE("configs of before transformers 5 say the same") {
-  for (const std::string name : {"gpt-neox", "gpt-neox-sequential", "qwen3", "gemma", "gemma3", "phi3", "olmo2",
-                                 "granite", "smollm3", "modernbert"})
+  for (const std::string name : {"qwen2-window", "nomic-bert-published", "gpt-neox", "gpt-neox-sequential", "qwen3",
+                                 "gemma", "gemma3", "phi3", "olmo2", "granite", "smollm3", "modernbert"})
     check_family(name, legacy_model(name));
 }
 
 TEST_CASE("a map says all that the families are") {
   for (const std::string name :
        {"gpt-neox", "gptj", "gpt-neo", "openai-gpt", "opt", "qwen3", "gemma2", "gemma3", "phi3", "olmo2", "granite",
-        "smollm3-window", "modernbert-biased", "electra", "albert"}) {
-    const TemporaryFolder folder;
-    std::ofstream(folder / "map.toml") << model_map_text(model_map(family(name)));
-    check_family(name, open_model({family(name) / "model.safetensors", folder / "map.toml"}));
-  }
+        "smollm3-window", "modernbert-biased", "electra", "albert"})
+    check_map(name);
+}
+
+TEST_CASE("a map says all that encoders with relative or rotary positions are") {
+  for (const std::string name : {"deberta", "deberta-p2c", "deberta-v2", "deberta-v2-c2p", "deberta-v3", "nomic-bert"})
+    check_map(name);
 }
 
 TEST_CASE("layers differ in how far they look and what turns them") {
@@ -244,6 +263,24 @@ TEST_CASE("layers differ in how far they look and what turns them") {
 
 TEST_CASE("encoder-decoders compute what transformers computes, in all three kinds of attention") {
   for (const std::string name : {"t5", "t5-gated", "bart", "marian"}) check_family(name, open_model(family(name)));
+}
+
+TEST_CASE("a T5's states are scaled before words where these are tied, whether or not the file repeats them") {
+  const TemporaryFolder folder;
+  const auto model = folder / "model";
+  copy_model(family("t5"), model);
+  const SafetensorsFile file(family("t5") / "model.safetensors");
+  std::vector<NamedTensor> tensors;
+  for (const TensorInfo& info : file.tensors()) {
+    const auto* values = reinterpret_cast<const float*>(file.bytes(info).data());
+    tensors.push_back({info.name, info.shape, values});
+    if (info.name == "shared.weight") tensors.push_back({"lm_head.weight", info.shape, values});
+  }
+  write_safetensors(model / "model.safetensors", tensors);
+  check_family("t5", open_model(model));
+  replace_in(model / "config.json", "\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false");
+  CHECK(open_model(model).head.state_scale == 1);
+  CHECK(open_model(family("t5")).head.state_scale == Approx(1 / std::sqrt(20.0)));
 }
 
 TEST_CASE("a rotary scaling that is not known is refused by name") {
@@ -293,6 +330,8 @@ TEST_CASE("settings of a known family that change the numbers and are not follow
   replaced("albert", "\"num_hidden_groups\": 1", "\"num_hidden_groups\": 3", "'num_hidden_groups' is 3");
   replaced("albert", "\"inner_group_num\": 1", "\"inner_group_num\": 2", "'inner_group_num' is 2");
   replaced("phi3", "\"rope_type\": \"default\"", "\"rope_type\": \"longrope\"", "rope type 'longrope' is not known");
+  refused("qwen2", R"("layer_types": ["full_attention", "sliding_attention"])", "'use_sliding_window' is false");
+  replaced("qwen3", "\"full_attention\"", "\"sliding_attention\"", "'use_sliding_window' is false");
   replaced("gptj", "\"rotary_dim\": 4", "\"rotary_dim\": 5", "'rotary_dim' is 5");
   const auto untied = folder / "untied";
   copy_model(family("bart"), untied);

@@ -25,7 +25,7 @@ std::string without_reason(const std::string& text) {
 TEST_CASE("the map that is proposed for a family gives the same model bit for bit") {
   for (const std::string name :
        {"bert-mlm", "roberta-mlm", "distilbert", "gpt2", "bloom", "llama", "llama-rope-linear", "llama-rope-dynamic",
-        "llama-rope-llama3", "llama-rope-yarn", "mistral", "qwen2", "t5", "t5-gated", "bart", "marian"}) {
+        "llama-rope-llama3", "llama-rope-yarn", "mistral", "qwen2", "t5", "t5-gated", "bart", "marian", "deberta-v2"}) {
     CAPTURE(name);
     const TemporaryFolder folder;
     const std::string text = model_map_text(model_map(family(name)));
@@ -74,6 +74,12 @@ TEST_CASE("a map that is wrong is described in one line") {
     if (!line.starts_with("cross_")) without_cross += line + "\n";
   write_text(file, without_cross);
   CHECK_THROWS_WITH(model_map_file(file), ContainsSubstring("[decoder]: expected 'cross_query' and the like"));
+  text = model_map_text(model_map(family("deberta-v2")));
+  CHECK_THROWS_WITH(open_model(with("buckets = 8", "buckets = 1")), ContainsSubstring("'buckets' of disentangled"));
+  CHECK_THROWS_WITH(open_model(with("vectors = ", "# vectors = ")), ContainsSubstring("positions need 'vectors'"));
+  CHECK_THROWS_WITH(open_model(with("kind = \"disentangled\"", "kind = \"none\" #")),
+                    ContainsSubstring("is not a key"));
+  text = model_map_text(model_map(family("gpt2")));
   CHECK_THROWS_WITH(open_model(with("heads =", std::string((1U << 20U) + 1, '#') + "\nheads =")),
                     ContainsSubstring("at most 1 MB"));
 }
@@ -114,7 +120,44 @@ TEST_CASE("of a family that is not known, the map of the one that fits best is p
   copy_model(family("llama"), folder / "odd");
   replace_in(folder / "odd/config.json", "\"model_type\": \"llama\"", "\"model_type\": \"quantum\"");
   replace_in(folder / "odd/config.json", "\"hidden_size\": 32", "\"hidden_size\": 48");
-  CHECK_THROWS_WITH(model_check(folder / "odd"), ContainsSubstring("'quantum' is not known"));
+  CHECK_THROWS_WITH(model_check(folder / "odd"),
+                    ContainsSubstring("model type 'quantum' is not known") && ContainsSubstring("no map is proposed"));
+}
+
+TEST_CASE("where no family fits, the nearest one is named with what stands in its way") {
+  const TemporaryFolder folder;
+  const auto stranger = [&](const std::string& name, const std::string& what, const std::string& by) {
+    const auto model = folder / name;
+    std::filesystem::remove_all(model);
+    copy_model(family(name), model);
+    replace_in(model / "config.json", "\"model_type\": \"" + model_map(model).family + "\"",
+               "\"model_type\": \"quantum\"");
+    replace_in(model / "config.json", what, by);
+    return model;
+  };
+  // Tensors of another shape, and a key that nobody reads.
+  CHECK_THROWS_WITH(model_check(stranger("llama", "\"hidden_size\": 32", "\"hidden_size\": 48, \"logit_scale\": 2.0")),
+                    ContainsSubstring("by the names of its tensors llama comes nearest (12 of 12 are there), but ") &&
+                        ContainsSubstring("tensor 'model.embed_tokens.weight' has shape (60, 32), expected (60, 48)") &&
+                        ContainsSubstring("more like it)") &&
+                        ContainsSubstring("'logit_scale' may change its numbers"));
+  // No family reads the config.
+  CHECK_THROWS_WITH(
+      model_check(stranger("gptj", "\"n_layer\"", "\"n_layers_of_ours\"")),
+      ContainsSubstring("gptj comes nearest") && ContainsSubstring("but 'n_layer' is missing") &&
+          ContainsSubstring("; 'n_layers_of_ours' may change its numbers in a way that is not known here: no map"));
+  // Nothing is called so.
+  const auto alien = stranger("gptj", "\"n_layer\"", "\"n_layers_of_ours\"");
+  const std::vector<float> one{1.0F};
+  write_safetensors(alien / "model.safetensors", {{"spin.up", {1}, one.data()}, {"spin.down", {1}, one.data()}});
+  CHECK_THROWS_WITH(model_check(alien), ContainsSubstring("no known family has tensors of such names"));
+  CHECK_THROWS_WITH(model_check(stranger("llama", "{", "{\"quantization_config\": {\"bits\": 4},")),
+                    ContainsSubstring("'quantization_config' says that weights are quantised"));
+  // A plain model type that is known is refused by its own settings, as it is without looking.
+  const auto known = folder / "known";
+  copy_model(family("llama"), known);
+  replace_in(known / "config.json", "\"vocab_size\"", "\"vocab_sighs\"");
+  CHECK_THROWS_WITH(model_check(known), ContainsSubstring("'vocab_size' is missing"));
 }
 
 TEST_CASE("a config that changes the arithmetic in ways no map says is refused by name, and nothing is proposed") {

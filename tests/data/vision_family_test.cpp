@@ -29,12 +29,12 @@ const std::filesystem::path& golden_images() {
 Document image_document(const std::vector<MatrixView32>& values, const PatchGrid& grid) {
   Document document;
   for (Index n = 0; n < grid.first; ++n) document.ids.push_back(static_cast<std::int32_t>(n));
-  document.patches.resize(grid.patches(), grid.numbers());
+  document.signal.resize(grid.patches(), grid.numbers());
   for (Index n = 0; n < grid.patches(); ++n) {
     document.ids.push_back(static_cast<std::int32_t>(-1 - n));
     const Index top = n / grid.columns * grid.height, left = n % grid.columns * grid.width;
     for (Index c = 0; c < 3; ++c)
-      document.patches.row(n).segment(c * grid.height * grid.width, grid.height * grid.width) =
+      document.signal.row(n).segment(c * grid.height * grid.width, grid.height * grid.width) =
           values[static_cast<std::size_t>(c)].block(top, left, grid.height, grid.width).reshaped<Eigen::RowMajor>();
   }
   return document;
@@ -114,7 +114,7 @@ TEST_CASE("images become the pixel values that transformers' processors make") {
       const std::filesystem::path file = golden_images() / tensor.name.substr(7);
       const Matrix32 came =
           patch_numbers(prepared(image_file(file), preparation, file.string()), preparation, model.patches);
-      const Matrix32 wanted = image_document(golden_matrices(expected, tensor.name), model.patches).patches;
+      const Matrix32 wanted = image_document(golden_matrices(expected, tensor.name), model.patches).signal;
       CHECK((came - wanted).cwiseAbs().maxCoeff() == 0);
       ++files;
     }
@@ -213,7 +213,7 @@ TEST_CASE(
   const Model words = words_only(vit);
   CHECK((last(words, shuffled).row(0) - last(words, first).row(0)).cwiseAbs().maxCoeff() < 1e-5F);
   Document wrong = first;
-  wrong.patches = wrong.patches.leftCols(5).eval();
+  wrong.signal = wrong.signal.leftCols(5).eval();
   CHECK_THROWS_WITH(last(vit, wrong), ContainsSubstring("patches of 5 numbers, the model expects 48"));
   wrong = first;
   wrong.ids.back() = -99;

@@ -1,6 +1,9 @@
 #include "../../job/studies/checkpoint_sweep.h"
 
 #include <cmath>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
 
 #include "../../core/fields/fields.h"
 #include "../../core/fields/head_grid.h"
@@ -110,6 +113,25 @@ TEST_CASE("checkpoints of another model, one too many and one too few are refuse
   CHECK_THROWS_WITH(sweep.add(relative), ContainsSubstring("b: a gpt2, but a is a bert"));
   sweep.add(found_of(-1, 1, {0, 1}));
   CHECK_THROWS_AS(sweep.add(found_of(-1, 1, {0, 1})), ShapeError);
+}
+
+TEST_CASE("checkpoints of another model are told by what describes them, before any is run") {
+  const auto family = [](const char* name) { return ModelPlace(repository_file("tests/golden/families") / name); };
+  CHECK_NOTHROW(require_one_model({}));
+  CHECK_NOTHROW(require_one_model({{"a", family("bart")}, {"b", family("bart")}}));
+  CHECK_THROWS_WITH(require_one_model({{"a", family("gpt2")}, {"b", family("gpt2")}, {"c", family("llama")}}),
+                    ContainsSubstring("c: a llama, but a is a gpt2; expected checkpoints of one model"));
+  CHECK_THROWS_WITH(require_one_model({{"a", family("gpt-neox")}, {"b", family("gpt-neox-sequential")}}),
+                    ContainsSubstring("b: 2 layers of 3 heads, but a has 2 layers of 4 heads"));
+  // Encoders alike, decoders not.
+  const TemporaryFolder folder;
+  std::filesystem::copy(family("bart").weights, folder / "b");
+  auto config = nlohmann::json::parse(std::ifstream(folder / "b" / "config.json"));
+  config["decoder_layers"] = 3;
+  std::ofstream(folder / "b" / "config.json") << config;
+  CHECK_THROWS_WITH(require_one_model({{"a", family("bart")}, {"b", folder / "b"}}),
+                    ContainsSubstring("b: 3 layers of 4 heads, but a has 1 layers of 4 heads"));
+  CHECK_THROWS_AS(require_one_model({{"a", family("gpt2")}, {"b", family("none")}}), IoError);
 }
 
 TEST_CASE("planted heads are positional from that checkpoint on at which the model gets its positions") {

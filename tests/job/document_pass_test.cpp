@@ -7,6 +7,7 @@
 #include "../../job/run/stage_report.h"
 #include "../catch.h"
 #include "failing_source.h"
+#include "quick_options.h"
 #include "same_bits.h"
 
 using namespace headwave;
@@ -17,28 +18,14 @@ namespace {
 struct Job {
   PlantedModel planted = planted_model(planted_bank());
   std::unique_ptr<Source> documents = planted_documents(planted, 4, 96, 1);
-  JobOptions options;
+  JobOptions options = quick_options();
 
-  Job() {
-    options.draws = options.atlas_draws = 3;
-    options.resamples = 10;
-    options.sweep = 3;
-    options.clusters = 3;
-  }
   [[nodiscard]] DocumentPass pass() const { return {planted.model, *documents, options, 1}; }
 };
 
 std::vector<Field> fields_of(DocumentPass& pass) {
   StageReport nobody({}, {});
   return pass.fields(0, nobody);
-}
-
-void check_same(const std::vector<Field>& a, const std::vector<Field>& b) {
-  REQUIRE(a.size() == b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    CAPTURE(a[i].name);
-    CHECK(same_bits(a[i], b[i]));
-  }
 }
 
 }  // namespace
@@ -60,7 +47,7 @@ TEST_CASE("blocks of documents go through bytes, from passes that looked at them
   one.run_blocks({1, 3}, taken);
   other.run_blocks({2, 0}, taken);
   for (const auto& [block, sums] : bytes) together.join(together.read_block(ByteReader(sums)));
-  check_same(fields_of(whole), fields_of(together));
+  check_same_bits(fields_of(whole), fields_of(together));
 }
 
 TEST_CASE("bytes of a block that are cut short, or another job's, are refused") {

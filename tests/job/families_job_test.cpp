@@ -24,6 +24,13 @@ double largest_difference(const Result& result, const std::vector<double>& expec
   return largest;
 }
 
+/// Few clusters, of few heads.
+JobOptions two_clusters() {
+  JobOptions options;
+  options.clusters = options.sweep = 2;
+  return options;
+}
+
 void write_ids(const std::filesystem::path& file, const std::vector<double>& ids, std::size_t first,
                std::size_t count) {
   std::ofstream out(file);
@@ -71,12 +78,8 @@ TEST_CASE("an encoder-decoder gives a result for each kind of attention") {
   const TemporaryFolder folder;
   std::ofstream(folder / "pairs.json") << R"([{"source": [5, 6, 7, 8, 9, 10, 11], "target": [2, 8, 9, 10]},
     {"source": [5, 9, 13, 4], "target": [2, 6, 7, 8, 9, 10]}])";
-  PackingOptions packing;
-  packing.documents = 2;
-  JobInput input = ids_input(repository_file("tests/golden/families/bart"), folder / "pairs.json", packing);
-  JobOptions options;
-  options.clusters = 2;
-  options.sweep = 2;
+  JobInput input = ids_input(repository_file("tests/golden/families/bart"), folder / "pairs.json");
+  const JobOptions options = two_clusters();
   const std::vector<KindResult> results = run_job_by_kind(input.model, *input.source, options);
   REQUIRE(results.size() == 3);
   CHECK(results[0].kind == AttentionKind::self);
@@ -121,13 +124,9 @@ TEST_CASE("documents with padding give the same numbers as without, one by one o
   std::ofstream(folder / "plain.json") << "[[2, 7, 8, 9, 3], [2, 10, 11, 12, 13, 14, 15, 3], [2, 20, 21, 3]]";
   std::ofstream(folder / "padded.json")
       << "[[2, 7, 8, 9, 3, 0, 0, 0], [2, 10, 11, 12, 13, 14, 15, 3], [2, 20, 21, 3, 0, 0, 0, 0]]";
-  PackingOptions packing;
-  packing.documents = 3;
-  JobOptions options;
-  options.clusters = 2;
-  options.sweep = 2;
-  const JobInput plain = ids_input(model, folder / "plain.json", packing);
-  const JobInput padded = ids_input(model, folder / "padded.json", packing);
+  const JobOptions options = two_clusters();
+  const JobInput plain = ids_input(model, folder / "plain.json");
+  const JobInput padded = ids_input(model, folder / "padded.json");
   const Result one = run_job(plain.model, *plain.source, options);
   const Result other = run_job(padded.model, *padded.source, options);
   REQUIRE(one.fields.size() == other.fields.size());
@@ -135,8 +134,7 @@ TEST_CASE("documents with padding give the same numbers as without, one by one o
     CHECK(one.at(name).doubles() == other.at(name).doubles());
   // And each document's trace is what it gives alone.
   std::ofstream(folder / "last.json") << "[[2, 20, 21, 3]]";
-  packing.documents = 1;
-  const JobInput last = ids_input(model, folder / "last.json", packing);
+  const JobInput last = ids_input(model, folder / "last.json");
   const Result alone = run_job(last.model, *last.source, options);
   const std::vector<double>& all = one.at("offset_trace/by_document").doubles();
   const std::vector<double>& single = alone.at("offset_trace/by_document").doubles();
@@ -149,11 +147,7 @@ TEST_CASE("documents with padding give the same numbers as without, one by one o
 TEST_CASE("interventions as text") {
   const TemporaryFolder folder;
   std::ofstream(folder / "ids.json") << "[[3, 1, 4, 1, 5, 9, 2, 6]]";
-  PackingOptions packing;
-  packing.documents = 1;
-  const auto input = [&] {
-    return ids_input(repository_file("tests/golden/families/bert-mlm"), folder / "ids.json", packing);
-  };
+  const auto input = [&] { return ids_input(repository_file("tests/golden/families/bert-mlm"), folder / "ids.json"); };
   const auto refused = [&](const std::string& text) {
     JobInput one = input();
     intervene(one, {text});
@@ -184,16 +178,46 @@ TEST_CASE("interventions as text") {
   CHECK(std::get<std::string>(both.provenance.at("interventions")) == "positions-only shuffled-words");
 }
 
+TEST_CASE("a job on a model of disentangled attention names its terms, and leaves out what would pass them over") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "ids.json") << "[[3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5], [2, 7, 1, 8, 2, 8, 1, 8, 2, 8, 4]]";
+  const JobOptions options = two_clusters();
+  const auto result_of = [&](const std::string& name, const std::string& intervention) {
+    JobInput input = ids_input(repository_file("tests/golden/families/" + name), folder / "ids.json");
+    if (!intervention.empty()) intervene(input, {intervention});
+    return run_job(input.model, *input.source, options);
+  };
+  const Result plain = result_of("deberta-v3", "");
+  CHECK(std::get<std::string>(plain.provenance.at("position_term")) == "disentangled terms");
+  // Neither a kernel, which there is none of, nor an account, which would call the terms content.
+  CHECK(plain.find("position_term/kernel") == nullptr);
+  CHECK(plain.find("head_account/measured_profile") == nullptr);
+  CHECK(plain.find("measured_offset/offset") != nullptr);
+  CHECK(result_of("bert-mlm", "").find("head_account/measured_profile") != nullptr);
+  // Without the terms nothing tells a DeBERTa positions: equal words see the same everywhere.
+  std::ofstream(folder / "ids.json") << "[[3, 3, 3, 3, 3, 3], [7, 7, 7, 7, 7, 7]]";
+  const auto skew_of = [&](const std::string& intervention) {
+    const Result result = result_of("deberta-v3", intervention);
+    const std::vector<double>& trace = result.at("offset_trace/trace").doubles();
+    constexpr std::size_t offsets = 11;
+    REQUIRE(trace.size() == std::size_t{3} * 2 * 3 * offsets);
+    double skew = 0;
+    for (std::size_t row = 0; row < trace.size(); row += offsets)
+      for (std::size_t t = 0; t < offsets; ++t)
+        skew = std::max(skew, std::abs(trace[row + t] - trace[row + offsets - 1 - t]));
+    return skew;
+  };
+  CHECK(skew_of("words-only") < 1e-6);
+  CHECK(skew_of("") > 1e-2);
+  CHECK_THROWS_WITH(result_of("deberta-v3", "turn=L0H1:+2"), ContainsSubstring("its positions are disentangled terms"));
+}
+
 TEST_CASE("interventions on rotary positions and keys as text") {
   const TemporaryFolder folder;
   std::ofstream(folder / "ids.json") << "[[3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2], [5, 6, 5, 6, 5, 6]]";
-  PackingOptions packing;
-  packing.documents = 3;
-  JobOptions options;
-  options.clusters = 2;
-  options.sweep = 2;
+  const JobOptions options = two_clusters();
   const auto changed = [&](const std::string& text) {
-    JobInput input = ids_input(repository_file("tests/golden/families/llama"), folder / "ids.json", packing);
+    JobInput input = ids_input(repository_file("tests/golden/families/llama"), folder / "ids.json");
     if (!text.empty()) intervene(input, {text});
     return input;
   };

@@ -13,6 +13,7 @@
 #include "../catch.h"
 #include "../data/kept_pass.h"
 #include "../npy_file.h"
+#include "quick_options.h"
 #include "same_bits.h"
 
 using namespace headwave;
@@ -59,11 +60,8 @@ void store_attention(const JobInput& input, const std::filesystem::path& folder,
 }
 
 JobOptions quick_job() {
-  JobOptions options;
+  JobOptions options = quick_options();
   options.reach = 6;
-  options.draws = options.atlas_draws = 3;
-  options.sweep = 3;
-  options.clusters = 2;
   return options;
 }
 

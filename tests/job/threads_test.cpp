@@ -11,29 +11,9 @@
 #include "../../job/studies/model_atlas.h"
 #include "../../job/studies/text_loss.h"
 #include "../catch.h"
+#include "same_bits.h"
 
 using namespace headwave;
-
-namespace {
-
-bool same_numbers(const std::vector<double>& a, const std::vector<double>& b) {
-  return std::ranges::equal(a, b, [](double x, double y) { return x == y || (x != x && y != y); });
-}
-
-bool same_values(const Field& a, const Field& b) {
-  if (const auto* numbers = std::get_if<std::vector<double>>(&a.values)) return same_numbers(*numbers, b.doubles());
-  return a.values == b.values;
-}
-
-void check_same(const Result& one, const Result& three) {
-  REQUIRE(one.fields.size() == three.fields.size());
-  for (std::size_t i = 0; i < one.fields.size(); ++i) {
-    CAPTURE(one.fields[i].name);
-    CHECK(same_values(one.fields[i], three.fields[i]));
-  }
-}
-
-}  // namespace
 
 TEST_CASE("threads change no digit") {
   const PlantedModel planted = planted_model(planted_bank());
@@ -46,7 +26,7 @@ TEST_CASE("threads change no digit") {
   options.threads = 1;
   const Result one = run_job(planted.model, *documents, options);
   options.threads = 3;
-  check_same(one, run_job(planted.model, *documents, options));
+  check_same_bits(one.fields, run_job(planted.model, *documents, options).fields);
 }
 
 TEST_CASE("threads change no digit of an atlas with whole rotations") {
@@ -57,7 +37,7 @@ TEST_CASE("threads change no digit of an atlas with whole rotations") {
     options.atlas.threads = threads;
     return model_atlas(repository_file("tests/golden/models/bert"), options).front().result;
   };
-  check_same(atlas(1), atlas(3));
+  check_same_bits(atlas(1).fields, atlas(3).fields);
 }
 
 TEST_CASE("threads change no digit of losses, and each document is told of once") {
@@ -88,5 +68,5 @@ TEST_CASE("threads change no digit of a job on stored states, which one library 
   options.threads = 1;
   const Result one = run_job(input.model, *input.source, options);
   options.threads = 2;
-  check_same(one, run_job(input.model, *input.source, options));
+  check_same_bits(one.fields, run_job(input.model, *input.source, options).fields);
 }

@@ -8,6 +8,7 @@
 #include "../../job/run/job.h"
 #include "../catch.h"
 #include "failing_source.h"
+#include "quick_options.h"
 #include "same_bits.h"
 
 using namespace headwave;
@@ -82,10 +83,7 @@ TEST_CASE("an unfinished run that is cut off, changed anywhere, or no such file 
 TEST_CASE("a job that ended behind any document is gone on with, and no bit of any Field differs") {
   const PlantedModel planted = planted_model(planted_bank());
   const auto documents = planted_documents(planted, 4, 96, 1);
-  JobOptions options;
-  options.draws = options.atlas_draws = 3;
-  options.resamples = 10;
-  options.sweep = options.clusters = 3;
+  JobOptions options = quick_options();
   const Result whole = run_job(planted.model, *documents, options);
   for (const Index ended : {1, 3})
     for (const int threads : {1, 2}) {
@@ -98,11 +96,7 @@ TEST_CASE("a job that ended behind any document is gone on with, and no bit of a
       UnfinishedRun second(folder / "run", identity, 0);
       REQUIRE(second.documents() == ended);
       const Result rest = run_job_by_kind(planted.model, *documents, options, {}, kept_in(second)).front().result;
-      REQUIRE(rest.fields.size() == whole.fields.size());
-      for (std::size_t i = 0; i < rest.fields.size(); ++i) {
-        CAPTURE(rest.fields[i].name);
-        CHECK(same_bits(rest.fields[i], whole.fields[i]));
-      }
+      check_same_bits(rest.fields, whole.fields);
     }
 }
 

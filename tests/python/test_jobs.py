@@ -114,6 +114,19 @@ def test_random_tokens_give_the_numbers_of_the_program(program, tmp_path):
     same(ours, headwave.open(tmp_path / "out" / "results.h5"))
 
 
+def test_first_layers_and_weights_by_layer_give_the_numbers_of_the_program(program, tmp_path, ids, ids_file):
+    options = ["--layers", "0-0", "--weights", "layers", "--only", "measured_offset"]
+    program("run", "--model", MODELS / "llama", "--ids", ids_file, *options, "--no-figures", "--out", tmp_path / "out")
+    theirs = headwave.open(tmp_path / "out" / "results.h5")
+    ours = headwave.run(MODELS / "llama", ids=ids_file, layers="0-0", weights="layers", only="measured_offset")
+    same(ours, theirs)
+    assert job_of(ours) == {name: of for name, of in job_of(theirs).items() if name not in DRAWING}
+    assert ours.provenance["first_layers"] == 1 and ours["measured_offset"].offset.shape[1] == 1
+    model = MODELS / "llama"
+    same(headwave.run(model, ids=ids, weights="layers"), headwave.run(model, ids=ids, weights="memory"))
+    same(headwave.atlas(model, passes=1, length=20, weights="layers"), headwave.atlas(model, passes=1, length=20))
+
+
 def test_images_give_the_numbers_of_the_program(program, tmp_path):
     images = tmp_path / "images"
     images.mkdir()
@@ -128,6 +141,22 @@ def test_images_give_the_numbers_of_the_program(program, tmp_path):
         headwave.run(MODELS / "vit", images=images, length=4)
     with pytest.raises(headwave.ShapeError, match="image"):
         headwave.run(MODELS / "gpt2", images=images)
+
+
+def test_sounds_give_the_numbers_of_the_program(program, tmp_path):
+    sounds = MODELS.parent / "sounds.safetensors"
+    program("run", "--model", MODELS / "whisper", "--features", sounds, "--no-figures", "--out", tmp_path / "out")
+    ours = headwave.run(MODELS / "whisper", features=sounds)
+    assert set(ours) == {"self", "causal", "cross"}
+    for kind, result in ours.items():
+        same(result, headwave.open(tmp_path / "out" / kind / "results.h5"))
+        assert job_of(result)["features"] == str(sounds)
+    with pytest.raises(headwave.FormatError, match="length and special_tokens"):
+        headwave.run(MODELS / "whisper", features=sounds, special_tokens=False)
+    with pytest.raises(headwave.ShapeError, match="sound"):
+        headwave.run(MODELS / "gpt2", features=sounds)
+    with pytest.raises(headwave.ShapeError, match="no text"):
+        headwave.run(MODELS / "whisper", ids=[[1, 2, 3]])
 
 
 def test_the_atlas_is_that_of_the_program(program, tmp_path):
@@ -194,6 +223,9 @@ def test_what_cannot_be_run_is_refused_in_one_line(tmp_path, ids):
     refused("expected whole numbers", headwave.ShapeError, model=model, ids=ids.astype(float))
     refused("shape \\(0,\\)", headwave.ShapeError, model=model, ids=[])
     refused("the model knows the ids", model=model, ids=ids + 100000)
+    refused("layers='3-7': expected 0-N", model=model, ids=ids, layers="3-7")
+    refused("weights='disk': expected auto, memory or layers", model=model, ids=ids, weights="disk")
+    refused("layers does not apply to states", states=np.ones((2, 4, 4)), layers="0-1")
     refused("an empty dict", states={})
     refused("there is nothing in it", headwave.ShapeError, states={"hidden_states": np.zeros((0, 4, 4))})
     refused("NaN", states={"attentions": np.full((1, 1, 1, 4, 4), np.nan)})

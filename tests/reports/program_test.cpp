@@ -1,14 +1,41 @@
 #include "../../reports/drawing/program.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <fstream>
+#include <thread>
 
 #include <sys/resource.h>
 
 #include "../../core/numbers/error.h"
+#include "../../data/files/file_lock.h"
 #include "../catch.h"
 
 using namespace headwave;
+
+namespace {
+
+/// Temporary files go to another place while it lives.
+class TemporaryPlace {
+ public:
+  TemporaryPlace() {
+    if (const char* const set = std::getenv("TMPDIR")) before_ = set;
+  }
+  TemporaryPlace(const TemporaryPlace&) = delete;
+  TemporaryPlace& operator=(const TemporaryPlace&) = delete;
+  ~TemporaryPlace() {
+    if (before_.empty())
+      unsetenv("TMPDIR");
+    else
+      setenv("TMPDIR", before_.c_str(), 1);
+  }
+  static void set(const std::filesystem::path& place) { setenv("TMPDIR", place.c_str(), 1); }
+
+ private:
+  std::string before_;
+};
+
+}  // namespace
 
 TEST_CASE("program: exit codes, errors and absence are told apart") {
   const ScratchFolder folder;
@@ -55,19 +82,35 @@ TEST_CASE("program: one that is there and cannot be started is an error that nam
 
 TEST_CASE("program: without a place for temporary files there is no scratch folder") {
   const TemporaryFolder folder;
-  const char* const set = std::getenv("TMPDIR");
-  const std::string before = set == nullptr ? "" : set;
+  const TemporaryPlace temporary;
   std::ofstream(folder / "file") << "x";
   for (const char* place : {"none", "file"}) {
     INFO(place);
-    setenv("TMPDIR", (folder / place).c_str(), 1);
+    TemporaryPlace::set(folder / place);
     CHECK_THROWS_AS(ScratchFolder(), IoError);
     CHECK_THROWS_WITH(ScratchFolder(), ContainsSubstring("set TMPDIR to a folder that can be written"));
   }
-  if (set == nullptr)
-    unsetenv("TMPDIR");
-  else
-    setenv("TMPDIR", before.c_str(), 1);
+}
+
+TEST_CASE("program: a scratch folder is there, though another process took it for a left-over before it was locked") {
+  const TemporaryFolder folder;
+  const TemporaryPlace temporary;
+  TemporaryPlace::set(folder.path());
+  std::atomic<bool> over = false;
+  std::thread other([&] {
+    while (!over) {
+      std::error_code ignored;
+      for (std::filesystem::directory_iterator entry(folder.path(), ignored), end; !ignored && entry != end;
+           entry.increment(ignored))
+        if (const FileDescriptor unused = taken_if_unused(entry->path()); unused.is_open())
+          std::filesystem::remove(entry->path(), ignored);
+    }
+  });
+  int missing = 0;
+  for (int i = 0; i < 5000; ++i) missing += std::filesystem::exists(ScratchFolder().path()) ? 0 : 1;
+  over = true;
+  other.join();
+  CHECK(missing == 0);
 }
 
 TEST_CASE("program: a scratch folder goes when its object goes") {

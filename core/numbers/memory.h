@@ -10,4 +10,8 @@ std::int64_t resident_bytes();
 /// The most there have been since it began.
 std::int64_t most_resident_bytes();
 
+/// Bytes that programs can be given without others being moved to disk, but no more than the control group of this
+/// process may have altogether; where the system says neither, more than any machine has.
+std::int64_t free_memory();
+
 }  // namespace headwave

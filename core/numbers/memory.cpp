@@ -1,0 +1,57 @@
+#include "memory.h"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace headwave {
+
+namespace {
+
+constexpr std::int64_t without_limit = std::numeric_limits<std::int64_t>::max();
+
+/// Of "MemAvailable:  1234 kB".
+std::int64_t available() {
+  std::ifstream file("/proc/meminfo");
+  std::string name, unit;
+  for (std::int64_t kilobytes = 0; file >> name >> kilobytes; std::getline(file, unit))
+    if (name == "MemAvailable:") return kilobytes * 1024;
+  return without_limit;
+}
+
+/// Of the group in "0::/path", of version 2; "max" is none.
+std::int64_t group_limit() {
+  std::ifstream groups("/proc/self/cgroup");
+  std::string line;
+  while (std::getline(groups, line)) {
+    if (!line.starts_with("0::")) continue;
+    std::ifstream file("/sys/fs/cgroup" + line.substr(3) + "/memory.max");
+    if (std::int64_t bytes = 0; file >> bytes) return bytes;
+  }
+  return without_limit;
+}
+
+}  // namespace
+
+std::int64_t resident_bytes() {
+  std::ifstream pages("/proc/self/statm");
+  std::int64_t all = 0, resident = 0;
+  if (pages >> all >> resident) return resident * ::sysconf(_SC_PAGESIZE);
+  return most_resident_bytes();
+}
+
+std::int64_t most_resident_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return std::int64_t{usage.ru_maxrss} * 1024;
+}
+
+std::int64_t free_memory() {
+  return std::min(available(), group_limit());
+}
+
+}  // namespace headwave
