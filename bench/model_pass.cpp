@@ -10,6 +10,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "../core/algebra/product.h"
 #include "drawn.h"
 
 using namespace headwave;
@@ -78,7 +79,7 @@ void best_product(benchmark::State& state) {
       Matrix32 product(size, size);
       for (int repeat = 0; repeat < 20; ++repeat) {
         const auto start = std::chrono::steady_clock::now();
-        product.noalias() = a * b.transpose();
+        multiply(product, a, b.transpose());
         benchmark::DoNotOptimize(product.data());
         const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
         best = std::max(best, 2 * static_cast<double>(size * size * size) / seconds.count());

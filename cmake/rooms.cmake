@@ -62,7 +62,8 @@ function(headwave_room name)
   target_compile_features(headwave_${name} PUBLIC cxx_std_20)
   target_include_directories(headwave_${name} INTERFACE "$<INSTALL_INTERFACE:include>")
   # One alignment for Eigen's memory whatever instruction set a consumer compiles with: memory may be taken here and freed there.
-  target_compile_definitions(headwave_${name} PUBLIC EIGEN_MAX_ALIGN_BYTES=32)
+  # The widest vectors' own: where a vector begins in memory, and with it the order of a sum, is then the same in every process.
+  target_compile_definitions(headwave_${name} PUBLIC EIGEN_MAX_ALIGN_BYTES=64)
   headwave_compile_options(headwave_${name})
   list(TRANSFORM ROOM_USES PREPEND "headwave_")
   target_link_libraries(headwave_${name} PUBLIC ${ROOM_USES} ${ROOM_LIBRARIES} PRIVATE ${ROOM_PRIVATE_LIBRARIES})
@@ -73,6 +74,17 @@ function(headwave_room name)
     headwave_precompile(headwave_core headwave_${name})
   endif()
   headwave_together(headwave_${name} 12)
+endfunction()
+
+# A source of a room for processors with AVX-512, whatever the others are compiled for: alone, and with no header of theirs.
+function(headwave_wide room source)
+  set(source "${CMAKE_SOURCE_DIR}/${room}/${source}")
+  set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+    set_property(SOURCE "${source}" PROPERTY COMPILE_OPTIONS -march=x86-64-v4 -mprefer-vector-width=512)
+    # g++ 12 takes the registers that its own intrinsics leave undefined on purpose for a mistake.
+    set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_OPTIONS $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized>)
+  endif()
 endfunction()
 
 function(headwave_program program folder)

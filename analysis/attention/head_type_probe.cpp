@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/product.h"
+
 namespace headwave {
 
 namespace {
@@ -169,7 +171,8 @@ void HeadTypeProbe::see(const Tile& tile) {
       columns_.row(first_row + head).segment(query.open.first, allowed) += wide_.head(allowed).matrix().transpose();
       squares_.row(head).head(allowed) = wide_.head(allowed).square().matrix().transpose();
     }
-    products_[static_cast<std::size_t>(layer)].selfadjointView<Eigen::Lower>().rankUpdate(squares_.leftCols(allowed));
+    multiply_add(products_[static_cast<std::size_t>(layer)], squares_.leftCols(allowed),
+                 squares_.leftCols(allowed).transpose());
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/product.h"
 #include "../../core/model/head_weights.h"
 #include "../../core/model/key_free.h"
 #include "../../core/model/layer_positions.h"
@@ -59,7 +60,7 @@ std::vector<std::vector<SoughtWord>> sought_words(const Model& model, const Docu
       key_free_queries(look.states(), stack.queries_and_keys(head.layer)->self, stack.block, head.head).cast<float>();
   Matrix32 words = layer_words(stack, head.layer);
   words.rowwise() -= words.colwise().mean().eval();
-  const Matrix32 scores = queries * words.transpose() * static_cast<float>(stack.block.score_scale);
+  const Matrix32 scores = product(queries, words.transpose()) * static_cast<float>(stack.block.score_scale);
   std::vector<std::vector<SoughtWord>> sought(static_cast<std::size_t>(scores.rows()));
   for (Index i = 0; i < scores.rows(); ++i)
     for (const Index id : largest_entries(scores.row(i).transpose().cast<double>(), top))

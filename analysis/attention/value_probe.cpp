@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/product.h"
+
 namespace headwave {
 
 namespace {
@@ -23,7 +25,7 @@ double disagreement(const MatrixView32& side_by_side, Index heads, const char* w
   for (Index i = 0; i < side_by_side.rows(); ++i) {
     const float* row = side_by_side.data() + i * side_by_side.outerStride();
     channels = Eigen::Map<const Matrix32>(row, channels.rows(), channels.cols()).cast<double>();
-    gram.selfadjointView<Eigen::Lower>().rankUpdate(channels);
+    multiply_add(gram, channels, channels.transpose());
   }
   if (!std::isfinite(gram.trace())) throw_not_finite(what, layer);
   const Vector norms = gram.diagonal().cwiseSqrt();
@@ -44,7 +46,7 @@ Matrix gram_of_head(const Linear& output, Index head, Index width) {
     rows = output.weight.middleRows(head * width, width).cast<double>();
   else
     rows = output.weight.middleCols(head * width, width).transpose().cast<double>();
-  return rows * rows.transpose();
+  return product(rows, rows.transpose());
 }
 
 class ValueUseAnalysis : public DocumentAnalysis<DocumentValueUse, ValueUseSum> {
@@ -114,7 +116,7 @@ void ValueProbe::see(const LayerValues& values) {
                                  values.layer, values.output->d_in(), values.heads * width));
   for (Index head = 0; head < values.heads; ++head) {
     const Matrix v = values.values.middleCols(head / group * width, width).cast<double>();
-    const Matrix turned = v * gram_of_head(*values.output, head, width);
+    const Matrix turned = product(v, gram_of_head(*values.output, head, width));
     // Rounding may leave a length of nothing a little below zero.
     lengths_.row(head) = turned.cwiseProduct(v).rowwise().sum().cwiseMax(0.0).cwiseSqrt().transpose();
   }

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/thin_svd.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/layer_positions.h"
-#include "../../core/numbers/thin_svd.h"
 
 namespace headwave {
 

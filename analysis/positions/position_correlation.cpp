@@ -7,10 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/product.h"
+#include "../../core/algebra/thin_svd.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/layer_positions.h"
 #include "../../core/numbers/random.h"
-#include "../../core/numbers/thin_svd.h"
 #include "position_components.h"
 #include "whitened_positions.h"
 
@@ -31,20 +32,20 @@ void check(const std::vector<StateMoments>& layers, const std::vector<Index>& la
 }
 
 /// Singular values of the first r columns of L^-1 Sxy Syy^(-1/2), descending; NaN beyond `size`.
-Vector correlations(const Matrix& product, Index r, Index size) {
+Vector correlations(const Matrix& along, Index r, Index size) {
   Vector result = Vector::Constant(size, not_defined);
-  const Index count = std::min(r, product.rows());
+  const Index count = std::min(r, along.rows());
   if (count == 0) return result;
-  result.head(count) = thin_svd(product.leftCols(r)).s.cwiseMin(1.0);  // above 1 by rounding only
+  result.head(count) = thin_svd(along.leftCols(r)).s.cwiseMin(1.0);  // above 1 by rounding only
   return result;
 }
 
 /// Canonical correlations of one layer with `y`, one row per truncation.
 Matrix layer_correlations(const Matrix& whitened, const Matrix& y, const std::vector<Index>& truncations) {
-  const Matrix product = whitened * y;
+  const Matrix along = product(whitened, y);
   Matrix result(static_cast<Index>(truncations.size()), y.cols());
   for (Index i = 0; i < result.rows(); ++i)
-    result.row(i) = correlations(product, truncations[static_cast<std::size_t>(i)], y.cols()).transpose();
+    result.row(i) = correlations(along, truncations[static_cast<std::size_t>(i)], y.cols()).transpose();
   return result;
 }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/product.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/head_weights.h"
 #include "../../core/numbers/fft.h"
@@ -61,20 +62,19 @@ void split_geometry(PositionSplit& split, Index l, const StateParts& parts) {
   split.components(l) = static_cast<double>(k);
   split.chance_overlap(l) = static_cast<double>(k) / static_cast<double>(split.d_model);
   if (parts.context.squaredNorm() > 0)
-    split.context_overlap(l) = (parts.context * subspace).squaredNorm() / parts.context.squaredNorm();
+    split.context_overlap(l) = product(parts.context, subspace).squaredNorm() / parts.context.squaredNorm();
   if (parts.residual.trace() > 0)
-    split.residual_overlap(l) = (subspace.transpose() * parts.residual * subspace).trace() / parts.residual.trace();
+    split.residual_overlap(l) = subspace.cwiseProduct(product(parts.residual, subspace)).sum() / parts.residual.trace();
 }
 
 /// W^T C_a W of each part, (d_head, d_head). All but the residual's are of low rank: d x d is met once.
 std::array<Matrix, split_parts> seen_parts(const StateParts& parts, const Matrix& weights) {
-  const auto gram = [&](const Matrix& rows) -> Matrix {
-    const Matrix seen = rows * weights;
-    return seen.transpose() * seen / static_cast<double>(rows.rows());
+  const auto seen = [&](const Matrix& rows) -> Matrix {
+    return gram_of(product(rows, weights)) / static_cast<double>(rows.rows());
   };
   const auto tokens = static_cast<double>(parts.position.rows() * parts.context.rows());
-  return {gram(parts.mean), gram(parts.position), gram(parts.context),
-          weights.transpose() * (parts.residual * weights) / tokens};
+  return {seen(parts.mean), seen(parts.position), seen(parts.context),
+          product(weights.transpose(), product(parts.residual, weights)) / tokens};
 }
 
 /// (5) and (6) of one head into `row`.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/product.h"
 #include "../../core/attention/probe.h"
 #include "../../core/numbers/append.h"
 
@@ -77,9 +78,7 @@ DocumentMoments document_moments(MatrixView32 states) {
   if (!states.allFinite()) throw NumericError("document_moments: a hidden state is not finite");
   DocumentMoments moments;
   moments.states_by_position = states.cast<double>();
-  moments.second = Matrix::Zero(states.cols(), states.cols());
-  moments.second.selfadjointView<Eigen::Lower>().rankUpdate(moments.states_by_position.transpose());
-  moments.second.triangularView<Eigen::StrictlyUpper>() = moments.second.transpose();
+  moments.second = gram_of(moments.states_by_position);
   moments.mean = moments.states_by_position.colwise().mean();
   return moments;
 }

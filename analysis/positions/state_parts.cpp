@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "../../core/algebra/product.h"
+
 namespace headwave {
 
 namespace {
@@ -29,9 +31,9 @@ StateParts state_parts(const StateMoments& layer) {
   parts.position = deviations(layer.position_sum() / documents, rounding * std::sqrt(square / documents));
   parts.context = deviations(layer.document_means(), rounding * std::sqrt(square / length));
   parts.residual = layer.second_sum();
-  parts.residual.noalias() -= documents * length * (parts.mean.transpose() * parts.mean);
-  parts.residual.noalias() -= documents * (parts.position.transpose() * parts.position);
-  parts.residual.noalias() -= length * (parts.context.transpose() * parts.context);
+  parts.residual -= documents * length * gram_of(parts.mean);
+  parts.residual -= documents * gram_of(parts.position);
+  parts.residual -= length * gram_of(parts.context);
   if (layer.documents() == 1 || layer.length() == 1 || parts.residual.trace() <= rounding * square)
     parts.residual.setZero();
   return parts;

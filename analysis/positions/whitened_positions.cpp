@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "../../core/algebra/product.h"
+
 namespace headwave {
 
 namespace {
@@ -67,7 +69,7 @@ IndependentColumns independent_columns(const Covariance& covariance) {
     const Index below = d - k - 1;
     Vector column(below);
     for (Index i = 0; i < below; ++i) column(i) = covariance.scaled(at(k), at(k + 1 + i));
-    column.noalias() -= factor.block(k + 1, 0, below, k) * factor.row(k).head(k).transpose();
+    column -= product(factor.block(k + 1, 0, below, k), factor.row(k).head(k).transpose());
     factor.col(k).tail(below) = column / factor(k, k);
     left.tail(below) -= factor.col(k).tail(below).cwiseAbs2();
   }

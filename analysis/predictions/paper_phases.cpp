@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/product.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/head_weights.h"
 #include "../../core/model/layer_positions.h"
@@ -16,7 +17,7 @@ namespace {
 /// g of one completion: (1, (floor(T/2) + 1) * bins).
 Matrix spectrum_of(const QkSvd& svd, const MatrixC& positions, Index length, Index bins, std::uint64_t seed) {
   const PaperRotation paper = paper_rotation(svd, seed);
-  const Matrix amplitude = direction_spectra(positions * paper.query.cast<std::complex<double>>(), paper.rotation);
+  const Matrix amplitude = direction_spectra(product_with_real(positions, paper.query), paper.rotation);
   PhaseSpectra one = phase_spectra({{0}, 1}, length, bins);
   add_head(one, 0, paper.rotation, amplitude, amplitude);
   return one.query;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/product.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/embedding_means.h"
 #include "../../core/model/layer_positions.h"
@@ -55,7 +56,7 @@ std::unique_ptr<EmbeddingMeans> means_of(const Stack& stack, const PositionAtlas
 
 /// scale tr(W_Q^T C W_K); 0 without words.
 double self_term(const Matrix& covariance, const HeadWeights& head, double scale) {
-  return covariance.size() == 0 ? 0.0 : scale * (covariance * head.key).cwiseProduct(head.query).sum();
+  return covariance.size() == 0 ? 0.0 : scale * product(covariance, head.key).cwiseProduct(head.query).sum();
 }
 
 /// What positions alone predict over as many tokens as the longest document has.

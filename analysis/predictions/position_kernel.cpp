@@ -7,9 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/product.h"
+#include "../../core/algebra/random_frame.h"
+#include "../../core/algebra/thin_qr.h"
 #include "../../core/numbers/lagged_sums.h"
-#include "../../core/numbers/random_frame.h"
-#include "../../core/numbers/thin_qr.h"
 #include "../statistics/quantile.h"
 
 namespace headwave {
@@ -55,10 +56,10 @@ PositionNull::PositionNull(MatrixView positions, Index d_head, const PositionNul
     throw ShapeError(fmt::format("PositionNull: heads of width {} in states of width {}", d_head, positions.cols()));
   for (Index draw = 0; draw < options.draws; ++draw) {
     Random random = Random(options.seed).stream(static_cast<std::uint64_t>(draw));
-    Matrix seen = positions * random_frame(positions.cols(), d_head, random);
+    Matrix seen = product(positions, random_frame(positions.cols(), d_head, random));
     seen.rowwise() -= seen.colwise().mean().eval();
     spectra_.push_back(padded_spectrum(seen));
-    grams_.push_back(seen.transpose() * seen);
+    grams_.push_back(gram_of(seen));
   }
 }
 
@@ -70,8 +71,10 @@ PositionKernel position_kernel(MatrixView positions, const HeadWeights& head, co
         fmt::format("position_kernel: positions ({}, {}), W_Q ({}, {}), W_K ({}, {}); expected rows, and "
                     "weights of their width",
                     length, positions.cols(), head.query.rows(), head.query.cols(), head.key.rows(), head.key.cols()));
-  const Matrix a = positions * head.query;
-  Matrix b = positions * head.key;
+  const Matrix a = product(positions, head.query);
+  Matrix b = product(positions, head.key);
+  const double rounding =
+      std::numeric_limits<double>::epsilon() * static_cast<double>(length) * a.squaredNorm() * b.squaredNorm();
   b.rowwise() -= b.colwise().mean().eval();  // takes the row means of A B^T away
   const MatrixC spectrum_a = padded_spectrum(a), spectrum_b = padded_spectrum(b);
   if (null.draws() > 0 &&
@@ -81,10 +84,8 @@ PositionKernel position_kernel(MatrixView positions, const HeadWeights& head, co
                     "same positions and head width",
                     null.spectrum(0).rows(), null.spectrum(0).cols(), spectrum_a.rows(), spectrum_a.cols()));
   const Vector sums = lagged_sums(spectrum_a, spectrum_b);
-  const Matrix gram_a = a.transpose() * a, gram_b = b.transpose() * b;
-  const double energy = gram_a.cwiseProduct(gram_b).sum();
-  const double rounding = std::numeric_limits<double>::epsilon() * static_cast<double>(length) * a.squaredNorm() *
-                          (positions * head.key).squaredNorm();
+  const Matrix gram_a = gram_of(a);
+  const double energy = gram_a.cwiseProduct(gram_of(b)).sum();
   const ToeplitzShares shares = toeplitz_shares(sums, energy, rounding);
 
   PositionKernel result;
@@ -99,8 +100,9 @@ PositionKernel position_kernel(MatrixView positions, const HeadWeights& head, co
   std::vector<double> null_shares;
   result.null_other_r2.resize(drawn ? null.draws() : 0);
   for (Index draw = 0; draw < result.null_other_r2.size(); ++draw) {
-    const MatrixC turned = null.spectrum(draw) * factor.cast<std::complex<double>>();
-    const double turned_energy = gram_a.cwiseProduct(factor.transpose() * null.gram(draw) * factor).sum();
+    const MatrixC turned = product_with_real(null.spectrum(draw), factor);
+    const Matrix turned_gram = product(factor.transpose(), product(null.gram(draw), factor));
+    const double turned_energy = gram_a.cwiseProduct(turned_gram).sum();
     const ToeplitzShares random = toeplitz_shares(lagged_sums(spectrum_a, turned), turned_energy, rounding);
     null_shares.push_back(random.all);
     result.null_other_r2[draw] = random.others;
@@ -109,10 +111,10 @@ PositionKernel position_kernel(MatrixView positions, const HeadWeights& head, co
   result.null_quantile = drawn ? quantile(null_shares, 1 - null.options().level) : not_defined;
 
   // With the bias every row gains b_Q . k_j; the rows' own part adds up over rows as energy and a cross term.
-  const Vector key_only = b * head.query_bias;
+  const Vector key_only = product(b, head.query_bias);
   result.with_bias = result.kernel + means_along(key_only);
   const double alone = static_cast<double>(length) * key_only.squaredNorm();
-  const double whole = energy + alone + 2 * (a.colwise().sum() * b.transpose() * key_only)(0, 0);
+  const double whole = energy + alone + 2 * a.colwise().sum().dot(product(b.transpose(), key_only));
   result.key_only_share = whole > 0 ? alone / whole : 0.0;
   return result;
 }

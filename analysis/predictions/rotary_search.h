@@ -8,6 +8,7 @@
 #include <numbers>
 #include <vector>
 
+#include "../../core/algebra/product.h"
 #include "rotary_wave.h"
 
 namespace headwave {
@@ -18,10 +19,14 @@ class TurnSearch {
   TurnSearch(const RotaryTerm& term, const RotaryWaveOptions& options)
       : term_(term.options()), options_(options), frequency_(term.frequency(options.length)) {
     const Index searched = options.causal ? options.reach + 1 : 2 * options.reach + 1;
-    wave_.resize(frequency_.size(), searched);
-    for (Index m = 0; m < wave_.rows(); ++m)
-      for (Index t = 0; t < searched; ++t)
-        wave_(m, t) = std::polar(1.0, frequency_[m] * static_cast<double>(t - options.reach));
+    const Index pairs = frequency_.size();
+    wave_.resize(2 * pairs, searched);
+    for (Index m = 0; m < pairs; ++m)
+      for (Index t = 0; t < searched; ++t) {
+        const double turn = frequency_[m] * static_cast<double>(t - options.reach);
+        wave_(m, t) = std::cos(turn);
+        wave_(pairs + m, t) = -std::sin(turn);
+      }
     turns_ = (frequency_.array() * static_cast<double>(searched - 1) >= std::numbers::pi).cast<double>();
   }
 
@@ -49,14 +54,13 @@ class TurnSearch {
   /// (rows, 2 reach + 1); NaN where a causal mask forbids the offset.
   [[nodiscard]] Matrix kernel(const MatrixC& c) const {
     Matrix kernel = Matrix::Constant(c.rows(), 2 * options_.reach + 1, not_defined);
-    kernel.leftCols(wave_.cols()) = (c * wave_).real();
+    kernel.leftCols(wave_.cols()) = turned(c);
     return kernel;
   }
 
   /// Equation (3), the constant left out.
   [[nodiscard]] Vector coherence(const MatrixC& c) const {
-    const Matrix kernel = (c * wave_).real();
-    return kernel.rowwise().maxCoeff().cwiseQuotient(c.cwiseAbs().rowwise().sum());
+    return turned(c).rowwise().maxCoeff().cwiseQuotient(c.cwiseAbs().rowwise().sum());
   }
 
   /// The same of the pairs that turn; 0 / 0 is NaN.
@@ -65,10 +69,17 @@ class TurnSearch {
   }
 
  private:
+  /// Re sum_m c_m e^{i theta_m t}: (rows, offsets searched)
+  [[nodiscard]] Matrix turned(const MatrixC& c) const {
+    Matrix parts(c.rows(), 2 * c.cols());
+    parts << c.real(), c.imag();
+    return product(parts, wave_);
+  }
+
   RotaryOptions term_;
   RotaryWaveOptions options_;
   Vector frequency_;
-  MatrixC wave_;  ///< (pairs, offsets searched)
+  Matrix wave_;   ///< (2 pairs, offsets searched)  cosines, and below them sines with their sign turned
   Vector turns_;  ///< (pairs)  1 where a pair turns by half a turn or more within the search, else 0
 };
 

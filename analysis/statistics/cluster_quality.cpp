@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/product.h"
 #include "../../core/numbers/random.h"
 #include "../../core/numbers/threads.h"
 
@@ -111,7 +112,7 @@ Matrix summed_distances(const Matrix& columns, const Matrix& members, Index firs
       for (Index j = 0; j < columns.rows(); ++j)
         near.row(i).array() += (columns.row(j).segment(start, width).array() - columns(j, first + i)).square();
     near = near.cwiseSqrt();
-    summed.noalias() += near * members.middleRows(start, width);
+    multiply_add(summed, near, members.middleRows(start, width));
   }
   return summed;
 }

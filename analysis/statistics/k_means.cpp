@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/product.h"
 #include "../../core/numbers/random.h"
 #include "../../core/numbers/threads.h"
 #include "k_means_start.h"
@@ -47,7 +48,7 @@ bool relabel(const Matrix& columns, const Matrix& centroids, std::vector<Index>&
   bool changed = false;
   for (Index first = 0; first < columns.cols(); first += points_in_cache) {
     const Index width = std::min(points_in_cache, columns.cols() - first);
-    scores.leftCols(width).noalias() = centroids * columns.middleCols(first, width);
+    multiply(scores.leftCols(width), centroids, columns.middleCols(first, width));
     scores.colwise() -= half_norms;
     nearest.fill(0);
     double* const best = scores.data();

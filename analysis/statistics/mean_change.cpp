@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/product.h"
 #include "../../core/numbers/error.h"
 #include "../../core/numbers/random.h"
 #include "../../core/numbers/threads.h"
@@ -89,7 +90,7 @@ struct Standardised {
 /// Equation (2).
 Standardised of_pairs(const Matrix& difference, const Matrix& signs, const Eigen::RowVectorXd& rounding) {
   const auto n = static_cast<double>(difference.rows());
-  Standardised found{signs * difference / n, {}};
+  Standardised found{product(signs, difference) / n, {}};
   const Eigen::RowVectorXd squares = difference.colwise().squaredNorm() / n;
   found.error = (squares.replicate(signs.rows(), 1).array() - found.change.array().square()).max(0.0) / (n - 1);
   found.error = (found.error.array() + rounding.replicate(signs.rows(), 1).array().square()).sqrt();
@@ -101,7 +102,7 @@ Standardised of_sets(const Matrix& all, const Matrix& member, double n1, const E
   const double n2 = static_cast<double>(all.rows()) - n1;
   const Eigen::RowVectorXd middle = all.colwise().mean();
   const Matrix centred = all.rowwise() - middle, squared = centred.array().square();
-  const Matrix sum1 = member * centred, square1 = member * squared;
+  const Matrix sum1 = product(member, centred), square1 = product(member, squared);
   const Matrix sum2 = centred.colwise().sum().replicate(member.rows(), 1) - sum1;
   const Matrix square2 = squared.colwise().sum().replicate(member.rows(), 1) - square1;
   const auto variance = [](const Matrix& sum, const Matrix& square, double n) -> Matrix {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "../../core/algebra/product.h"
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/append.h"
 #include "../../core/numbers/lagged_sums.h"
@@ -31,8 +32,8 @@ double key_only_share(const HeadWaves& waves, const Matrix& centred_keys) {
   if (waves.key_only.isZero(0)) return 0;
   const Vector alone = waves.key_only.array() - waves.key_only.mean();
   const Matrix gained = waves.query * waves.head->svd.gain.head(waves.rank()).asDiagonal();
-  const double rest = (gained.transpose() * gained).cwiseProduct(centred_keys.transpose() * centred_keys).sum();
-  const double cross = gained.colwise().sum().dot((centred_keys.transpose() * alone).transpose());
+  const double rest = gram_of(gained).cwiseProduct(gram_of(centred_keys)).sum();
+  const double cross = gained.colwise().sum().dot(product(centred_keys.transpose(), alone));
   const double own = static_cast<double>(waves.length()) * alone.squaredNorm();
   const double whole = rest + own + 2 * cross;
   return whole > 0 ? own / whole : 0.0;
@@ -94,10 +95,10 @@ CrossCovariance cross_covariance(const HeadWaves& waves) {
       result.correlation.row(j).setConstant(not_defined);
     result.unbiased.row(j) = centred_and_unbiased(waves, j, row.transpose()).transpose();
   }
-  result.weighted = result.covariance.transpose() * gain;
+  result.weighted = product(result.covariance.transpose(), gain);
   // Row means of Q S K^T are Q S times the mean key: take it away from the keys, and the weighted sum is centred.
   const Vector mean_key = waves.key.colwise().mean().transpose();
-  const Vector along = waves.query * gain.cwiseProduct(mean_key);
+  const Vector along = product(waves.query, gain.cwiseProduct(mean_key));
   const Vector before = prefix_sums(along);
   result.weighted_centred.resize(2 * length - 1);
   for (Index t = 1 - length; t < length; ++t) {
@@ -115,7 +116,7 @@ double weighted_sum_residual(const HeadWaves& waves, const CrossCovariance& cova
   Vector traces = Vector::Zero(2 * length - 1);
   for (Index first = 0; first < length; first += block) {
     const Index rows = std::min(block, length - first);
-    const Matrix scores = gained.middleRows(first, rows) * waves.key.transpose();
+    const Matrix scores = product(gained.middleRows(first, rows), waves.key.transpose());
     for (Index i = 0; i < rows; ++i) traces.segment(length - 1 - first - i, length) += scores.row(i).transpose();
   }
   const double largest = std::max(covariance.weighted.cwiseAbs().maxCoeff(), traces.cwiseAbs().maxCoeff());

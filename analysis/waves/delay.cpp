@@ -28,20 +28,36 @@ struct ComplexCurve {
   Complex value = 0, slope = 0, bend = 0;
 };
 
+/// The frequencies are gone through some at a time, each with its own phase, so that they go side by side.
 ComplexCurve complex_curve_at(Eigen::Ref<const Eigen::VectorXcd> cross, Index length, double t) {
+  constexpr int lanes = 8;
+  using Lanes = Eigen::Array<double, lanes, 1>;
   const double step = 2 * std::numbers::pi / static_cast<double>(length);
-  const Complex turn = std::polar(1.0, step * t);
-  Complex phase = 1;
-  ComplexCurve curve;
-  for (Index f = 1; f < cross.size(); ++f) {
-    phase *= turn;
-    const Complex term = multiplicity(f, length) * cross[f] * phase;
-    const double w = step * static_cast<double>(f);
-    curve.value += term;
-    curve.slope += Complex(-w * term.imag(), w * term.real());
-    curve.bend -= w * w * term;
+  Lanes w = Lanes::LinSpaced(1, lanes) * step, cosine = (w * t).cos(), sine = (w * t).sin();
+  const double turn_cosine = std::cos(lanes * step * t), turn_sine = std::sin(lanes * step * t);
+  Lanes value = Lanes::Zero(), slope = value, bend = value, value_i = value, slope_i = value, bend_i = value;
+  const auto* numbers = reinterpret_cast<const double*>(cross.data());
+  for (Index first = 1; first < cross.size(); first += lanes) {
+    const Index count = std::min<Index>(lanes, cross.size() - first);
+    Lanes a = Lanes::Zero(), b = a;
+    for (Index j = 0; j < count; ++j) {
+      const double m = multiplicity(first + j, length);
+      a[j] = m * numbers[2 * (first + j)];
+      b[j] = m * numbers[2 * (first + j) + 1];
+    }
+    const Lanes re = a * cosine - b * sine, im = a * sine + b * cosine, square = w * w;
+    value += re;
+    value_i += im;
+    slope -= w * im;
+    slope_i += w * re;
+    bend -= square * re;
+    bend_i -= square * im;
+    const Lanes turned = cosine * turn_cosine - sine * turn_sine;
+    sine = cosine * turn_sine + sine * turn_cosine;
+    cosine = turned;
+    w += lanes * step;
   }
-  return curve;
+  return {{value.sum(), value_i.sum()}, {slope.sum(), slope_i.sum()}, {bend.sum(), bend_i.sum()}};
 }
 
 /// D(t).

@@ -9,9 +9,10 @@
 #include <Eigen/Eigenvalues>
 #include <fmt/format.h>
 
+#include "../../core/algebra/product.h"
+#include "../../core/algebra/thin_qr.h"
+#include "../../core/algebra/thin_svd.h"
 #include "../../core/numbers/random.h"
-#include "../../core/numbers/thin_qr.h"
-#include "../../core/numbers/thin_svd.h"
 
 namespace headwave {
 
@@ -64,6 +65,30 @@ struct Decomposition {
   }
 };
 
+/// Re p and Im p of every direction p; its conjugate, which stands beside it, has them too.
+struct RealColumns {
+  Matrix columns;            ///< (k, 2 directions at most)
+  std::vector<Index> first;  ///< of a direction, the column of its real part
+  Vector sign;               ///< (directions)  -1 of a conjugate
+
+  explicit RealColumns(const MatrixC& directions)
+      : columns(directions.rows(), 2 * directions.cols()), sign(Vector::Ones(directions.cols())) {
+    Index used = 0;
+    for (Index i = 0; i < directions.cols(); ++i) {
+      const auto p = directions.col(i);
+      if (i > 0 && sign[i - 1] > 0 && p == directions.col(i - 1).conjugate()) {
+        first.push_back(first.back());
+        sign[i] = -1;
+        continue;
+      }
+      first.push_back(used);
+      columns.col(used++) = p.real();
+      columns.col(used++) = p.imag();
+    }
+    columns.conservativeResize(Eigen::NoChange, used);
+  }
+};
+
 /// |V| |V^-1|
 double condition_of(const Eigen::MatrixXd& v) {
   const Vector sizes = thin_svd(v).s;
@@ -105,7 +130,7 @@ Matrix completed(const Matrix& columns, Random& random) {
 
 PhaseRotation phase_rotation(const QkSvd& svd) {
   if (svd.rank() == 0) return {};
-  const Decomposition decomposition(svd.query.transpose() * svd.key);
+  const Decomposition decomposition(product(svd.query.transpose(), svd.key));
   PhaseRotation rotation = rotation_of(decomposition);
   rotation.condition = condition_of(real_form(decomposition.vectors));
   return rotation;
@@ -114,7 +139,7 @@ PhaseRotation phase_rotation(const QkSvd& svd) {
 PaperRotation paper_rotation(const QkSvd& svd, std::uint64_t seed) {
   Random query = Random(seed).stream(0), key = Random(seed).stream(1);
   PaperRotation paper{{}, completed(svd.query, query), completed(svd.key, key)};
-  paper.rotation = rotation_of(Decomposition(paper.query.transpose() * paper.key));
+  paper.rotation = rotation_of(Decomposition(product(paper.query.transpose(), paper.key)));
   return paper;
 }
 
@@ -122,7 +147,18 @@ Matrix direction_spectra(const MatrixC& spectrum, const PhaseRotation& rotation)
   if (spectrum.cols() != rotation.rank())
     throw ShapeError(
         fmt::format("direction_spectra: {} columns for a rotation of rank {}", spectrum.cols(), rotation.rank()));
-  return magnitudes(spectrum * rotation.direction);
+  const RealColumns real(rotation.direction);
+  const Matrix seen = product(stacked_parts(spectrum), real.columns);
+  const auto query = seen.topRows(spectrum.rows()), turned = seen.bottomRows(spectrum.rows());
+  Matrix amplitude(spectrum.rows(), rotation.rank());
+  for (Index i = 0; i < amplitude.cols(); ++i) {
+    const Index at = real.first[static_cast<std::size_t>(i)];
+    const double sign = real.sign[i];
+    amplitude.col(i) = ((query.col(at) - sign * turned.col(at + 1)).cwiseAbs2() +
+                        (turned.col(at) + sign * query.col(at + 1)).cwiseAbs2())
+                           .cwiseSqrt();
+  }
+  return amplitude;
 }
 
 Index phase_bin(double phase, Index bins) {

@@ -5,8 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/thin_qr.h"
-#include "../../core/numbers/thin_svd.h"
+#include "../../core/algebra/product.h"
+#include "../../core/algebra/thin_qr.h"
+#include "../../core/algebra/thin_svd.h"
 
 namespace headwave {
 
@@ -36,7 +37,7 @@ QkSvd qk_svd(MatrixView w_query, MatrixView w_key, const QkSvdOptions& options) 
   if (!w_query.allFinite() || !w_key.allFinite())
     throw NumericError("qk_svd: a weight is not finite; look for NaN or infinity in the checkpoint");
   const ThinQr query = thin_qr(w_query), key = thin_qr(w_key);
-  const ThinSvd svd = thin_svd(query.r * key.r.transpose());
+  const ThinSvd svd = thin_svd(product(query.r, key.r.transpose()));
 
   QkSvd result;
   result.gain = svd.s;
@@ -45,14 +46,14 @@ QkSvd qk_svd(MatrixView w_query, MatrixView w_key, const QkSvdOptions& options) 
     rank = options.components;
     result.tied = result.gain[rank - 1] - result.gain[rank] < options.tied_within * result.gain[rank - 1];
   }
-  result.query = query.q * svd.u.leftCols(rank);
+  result.query = product(query.q, svd.u.leftCols(rank));
   const Vector signs = signs_of(result.query);
   const Vector share = signs.cwiseQuotient(result.gain.head(rank));
   result.query *= signs.asDiagonal();
-  result.key = key.q * (svd.v.leftCols(rank) * signs.asDiagonal());
+  result.key = product(key.q, svd.v.leftCols(rank) * signs.asDiagonal());
   // W_K^T U_K = R_k^T V, and W_Q^T U_Q = R_q^T U.
-  result.from_query = (key.r.transpose() * svd.v.leftCols(rank)) * share.asDiagonal();
-  result.from_key = (query.r.transpose() * svd.u.leftCols(rank)) * share.asDiagonal();
+  result.from_query = product(key.r.transpose(), svd.v.leftCols(rank)) * share.asDiagonal();
+  result.from_key = product(query.r.transpose(), svd.u.leftCols(rank)) * share.asDiagonal();
   return result;
 }
 

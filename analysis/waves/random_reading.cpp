@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "../../core/numbers/random_frame.h"
+#include "../../core/algebra/random_frame.h"
 #include "../../core/numbers/threads.h"
 
 namespace headwave {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "../../core/algebra/product.h"
 #include "../../core/numbers/append.h"
 #include "../../core/numbers/fft.h"
 #include "random_reading.h"
@@ -91,7 +92,7 @@ ScoreDelayListener::ScoreDelayListener(const HeadGrid& grid, Index length, Index
 }
 
 void ScoreDelayListener::begin(const WaveLayer& layer) {
-  random_keys_ = real_dft(Matrix(layer.states * frames_));
+  random_keys_ = real_dft(product(layer.states, frames_));
 }
 
 void ScoreDelayListener::see(const HeadWaves& waves) {

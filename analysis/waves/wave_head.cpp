@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/product.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/head_weights.h"
 #include "../../core/numbers/lagged_sums.h"
@@ -71,13 +72,13 @@ HeadWaves head_waves(Index row, const WaveHead& head, const Matrix& query, const
   HeadWaves waves;
   waves.row = row;
   waves.head = &head;
-  waves.query = query * head.svd.from_query;
-  waves.key = key * head.svd.from_key;
+  waves.query = product(query, head.svd.from_query);
+  waves.key = product(key, head.svd.from_key);
   waves.padded_query = padded_spectrum(waves.query);
   waves.padded_key = padded_spectrum(waves.key);
   waves.query_spectrum = unpadded_rows(waves.padded_query);
   waves.key_spectrum = unpadded_rows(waves.padded_key);
-  waves.key_only = query_bias.size() > 0 ? Vector(key * query_bias) : Vector(Vector::Zero(key.rows()));
+  waves.key_only = query_bias.size() > 0 ? product(key, query_bias) : Vector(Vector::Zero(key.rows()));
   return waves;
 }
 

@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "../../core/algebra/product.h"
+
 namespace headwave {
 
 namespace {
 
 /// x W in double, without bias, whichever way W is stored.
 Matrix projected(const Matrix& x, const Linear& linear) {
-  if (linear.in_out) return x * linear.weight.cast<double>();
-  return x * linear.weight.cast<double>().transpose();
+  const Matrix weight = linear.weight.cast<double>();
+  return linear.in_out ? product(x, weight) : product(x, weight.transpose());
 }
 
 }  // namespace

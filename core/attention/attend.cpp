@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "../algebra/product.h"
 #include "tile_walk.h"
 
 namespace headwave {
@@ -65,14 +66,7 @@ void softmax_row(Row row, KeySpan allowed) {
   using Scalar = typename Row::Scalar;
   row.head(allowed.first).setZero();
   row.tail(row.size() - allowed.first - allowed.count).setZero();
-  auto open = row.segment(allowed.first, allowed.count);
-  const Scalar top = allowed.count > 0 ? open.maxCoeff() : -std::numeric_limits<Scalar>::infinity();
-  if (top == -std::numeric_limits<Scalar>::infinity()) {
-    open.setZero();
-    return;
-  }
-  open.array() = (open.array() - top).exp();
-  open /= open.sum();
+  kernels<Scalar>().softmax(row.data() + allowed.first, allowed.count);
 }
 
 /// Equation (1) of DisentangledTerm, for tiles of scores.
@@ -96,14 +90,14 @@ class Compared {
       const auto rows_of = [&](const MatrixViewOf<Scalar>& all) { return all.block(low, head * d, high - low + 1, d); };
       MatrixOf<Scalar> seen;
       if (!inputs_.position_key.empty()) {
-        seen.noalias() = query * rows_of(inputs_.position_key).transpose();
+        seen = product(query, rows_of(inputs_.position_key).transpose());
         for (Index i = 0; i < block.rows(); ++i)
           for (Index j = 0; j < block.cols(); ++j) block(i, j) += seen(i, row(at + j - first - i) - low);
       }
       if (!inputs_.position_query.empty()) {
         const MatrixOf<Scalar> key =
             inputs_.key.block(at, shared * d, block.cols(), d) * static_cast<Scalar>(inputs_.scale);
-        seen.noalias() = rows_of(inputs_.position_query) * key.transpose();
+        seen = product(rows_of(inputs_.position_query), key.transpose());
         for (Index i = 0; i < block.rows(); ++i)
           for (Index j = 0; j < block.cols(); ++j) block(i, j) += seen(row(at + j - first - i) - low, j);
       }
@@ -200,8 +194,8 @@ MatrixOf<Scalar> attend(const HeadInputs<Scalar>& given, const Mask<Scalar>& mas
       auto tile_weights = weights.middleRows(head * most, rows);
       const MatrixOf<Scalar> query =
           inputs.query.block(first, head * shape.d_head, rows, shape.d_head) * static_cast<Scalar>(inputs.scale);
-      tile_weights.leftCols(reach).noalias() =
-          query * inputs.key.block(0, (head / group) * shape.d_head, reach, shape.d_head).transpose();
+      multiply(tile_weights.leftCols(reach), query,
+               inputs.key.block(0, (head / group) * shape.d_head, reach, shape.d_head).transpose());
       if (inputs.soft_cap > 0) {
         const auto cap = static_cast<Scalar>(inputs.soft_cap);
         tile_weights.leftCols(reach) = cap * (tile_weights.leftCols(reach).array() / cap).tanh();
@@ -225,9 +219,9 @@ MatrixOf<Scalar> attend(const HeadInputs<Scalar>& given, const Mask<Scalar>& mas
     if (shape.d_value == 0) return;
     const Index first = tile.first_row, rows = tile.rows(), reach = reach_of(first + rows);
     for (Index head = 0; head < inputs.heads; ++head)
-      output.block(first, head * shape.d_value, rows, shape.d_value).noalias() =
-          tile.weights[static_cast<std::size_t>(head)].leftCols(reach) *
-          inputs.value.block(0, (head / group) * shape.d_value, reach, shape.d_value);
+      multiply(output.block(first, head * shape.d_value, rows, shape.d_value),
+               tile.weights[static_cast<std::size_t>(head)].leftCols(reach),
+               inputs.value.block(0, (head / group) * shape.d_value, reach, shape.d_value));
   };
   walk_tiles(
       TileOf<Scalar>{

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "../algebra/product.h"
+
 namespace headwave {
 
 namespace {
@@ -36,7 +38,7 @@ Matrix projected(MatrixView x, const Matrix& weight, const Vector& bias, const c
   if (x.cols() != weight.rows())
     throw ShapeError(fmt::format("multi_head_attention: {} weights have {} rows, the states have width {}", name,
                                  weight.rows(), x.cols()));
-  Matrix y = x * weight;
+  Matrix y = product(x, weight);
   if (bias.size() == 0) return y;
   if (bias.size() != weight.cols())
     throw ShapeError(

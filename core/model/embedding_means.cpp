@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "../algebra/product.h"
 #include "../numbers/threads.h"
 #include "layer.h"
 
@@ -94,18 +95,18 @@ Matrix EmbeddingMeans::by_one_norm(const Norm& norm) const {
       Matrix32 u = words(first, here);
       if (centred) u.colwise() -= u.rowwise().mean().eval();
       const Vector u_square = u.cast<double>().rowwise().squaredNorm();
-      const Matrix32 product = p * u.transpose();
+      const Matrix32 products = product(p, u.transpose());
       Matrix share(rows, here);
       for (Index n = 0; n < rows; ++n)
         for (Index w = 0; w < here; ++w) {
-          const double square = p_square[n] + u_square[w] + 2 * static_cast<double>(product(n, w));
+          const double square = p_square[n] + u_square[w] + 2 * static_cast<double>(products(n, w));
           const double sigma =
               norm.empty() ? 1.0
                            : std::sqrt(std::max(0.0, square) / static_cast<double>(d) + static_cast<double>(norm.eps));
           share(n, w) = words_.chance[first + w] / sigma;
         }
       alone += share.rowwise().sum();
-      with_words += (share.cast<float>() * u).cast<double>();
+      with_words += product(share.cast<float>(), u).cast<double>();
     }
     result.middleRows(s * slab, rows) = with_words + Matrix(alone.asDiagonal() * p.cast<double>());
   });
@@ -121,7 +122,7 @@ Matrix EmbeddingMeans::one_by_one(const Norm& own) const {
       Matrix32 x = words(first, std::min(words_at_a_time, count - first)).rowwise() + stack_.embedding.positions.row(n);
       normalise(x, stack_.embedding.norm);
       normalise(x, own);
-      result.row(n) += words_.chance.segment(first, x.rows()).transpose() * x.cast<double>();
+      result.row(n) += product(words_.chance.segment(first, x.rows()).transpose(), x.cast<double>());
     }
   });
   return result;
@@ -140,7 +141,7 @@ Matrix EmbeddingMeans::covariance(const Norm& own) const {
   Eigen::RowVectorXd mean = Eigen::RowVectorXd::Zero(d);
   for (Index first = 0; first < count; first += words_at_a_time) {
     const Matrix32 x = seen(first);
-    mean += words_.chance.segment(first, x.rows()).transpose() * x.cast<double>();
+    mean += product(words_.chance.segment(first, x.rows()).transpose(), x.cast<double>());
   }
   Matrix covariance = Matrix::Zero(d, d);
   parallel_in_order((count + words_at_a_time - 1) / words_at_a_time, threads_, [&](Index b) -> std::function<void()> {
@@ -148,7 +149,7 @@ Matrix EmbeddingMeans::covariance(const Norm& own) const {
     x.rowwise() -= mean.cast<float>();
     const Vector32 chance =
         (words_.chance.segment(b * words_at_a_time, x.rows()) * static_cast<double>(count)).cast<float>();
-    const Matrix32 part = x.transpose() * (chance.asDiagonal() * x);
+    const Matrix32 part = product(x.transpose(), chance.asDiagonal() * x);
     return [&covariance, part] { covariance += part.cast<double>(); };
   });
   return covariance / static_cast<double>(count);
@@ -182,7 +183,7 @@ Matrix EmbeddingMeans::positions(Index layer) {
   scale_and_shift(result, own);
   const Linear& projection = stack_.embedding.projection;
   if (projection.empty()) return result;
-  result = result * projected_by(projection);
+  result = product(result, projected_by(projection));
   if (!projection.bias.empty()) result.rowwise() += projection.bias.cast<double>().transpose();
   return result;
 }
@@ -191,7 +192,10 @@ Matrix EmbeddingMeans::word_covariance(Index layer) {
   const Norm own = own_norm(layer);
   const Matrix& covariance = means(own).covariance;
   const Linear& projection = stack_.embedding.projection;
-  if (!projection.empty()) return projected_by(projection).transpose() * covariance * projected_by(projection);
+  if (!projection.empty()) {
+    const Matrix by = projected_by(projection);
+    return product(by.transpose(), product(covariance, by));
+  }
   if (own.empty()) return covariance;
   const Vector scale = own.scale.cast<double>();
   return scale.asDiagonal() * covariance * scale.asDiagonal();

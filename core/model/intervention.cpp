@@ -8,8 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "../algebra/product.h"
+#include "../algebra/thin_svd.h"
 #include "../numbers/random.h"
-#include "../numbers/thin_svd.h"
 #include "changed_model.h"
 #include "layer_positions.h"
 
@@ -44,7 +45,7 @@ Matrix band_of(const Matrix& table, Index first, Index last) {
     for (const Vector& wave : {Vector((w * n).array().cos()), Vector((w * n).array().sin())}) {
       const double norm = wave.squaredNorm();
       // The sine of f = 0 and of f = T/2 is nothing but rounding.
-      if (norm > 1e-6) band += wave * (wave.transpose() * table) / norm;
+      if (norm > 1e-6) band += wave * (product(wave.transpose(), table) / norm);
     }
   }
   return band;
@@ -59,9 +60,9 @@ Matrix shifted(const Matrix& positions, const Matrix& columns, Index u) {
   const double noise = static_cast<double>(std::numeric_limits<float>::epsilon()) *
                        static_cast<double>(std::max(here.u.rows(), here.v.rows())) * here.s[0];
   const auto rank = static_cast<Index>((here.s.array() > noise).count());
-  const Matrix along =
-      here.s.head(rank).cwiseInverse().asDiagonal() * (here.u.leftCols(rank).transpose() * (there * columns));
-  return here.v.leftCols(rank) * along;
+  const Matrix along = here.s.head(rank).cwiseInverse().asDiagonal() *
+                       product(here.u.leftCols(rank).transpose(), product(there, columns));
+  return product(here.v.leftCols(rank), along);
 }
 
 class ShuffledWords : public Source {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "../algebra/product.h"
 #include "head_weights.h"
 
 namespace headwave {
@@ -11,9 +12,9 @@ Matrix key_free_queries(MatrixView states, const AttentionWeights& attention, co
   if (states.cols() != weights.query.rows())
     throw ShapeError(fmt::format("key_free_queries: states have width {}, the projections expect {}", states.cols(),
                                  weights.query.rows()));
-  Matrix query = states * weights.query;
+  Matrix query = product(states, weights.query);
   query.rowwise() += weights.query_bias.transpose();
-  return query * weights.key.transpose();
+  return product(query, weights.key.transpose());
 }
 
 }  // namespace headwave

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <unsupported/Eigen/SpecialFunctions>
 
+#include "../algebra/product.h"
+
 namespace headwave {
 
 Matrix32 linear(MatrixView32 x, const Linear& weights) {
@@ -14,9 +16,9 @@ Matrix32 linear(MatrixView32 x, const Linear& weights) {
     throw ShapeError(fmt::format("linear: states have width {}, the weights expect {}", x.cols(), weights.d_in()));
   Matrix32 y(x.rows(), weights.d_out());
   if (weights.in_out)
-    y.noalias() = x * weights.weight;
+    multiply(y, x, weights.weight);
   else
-    y.noalias() = x * weights.weight.transpose();
+    multiply(y, x, weights.weight.transpose());
   if (!weights.bias.empty()) y.rowwise() += weights.bias.transpose();
   return y;
 }
@@ -34,11 +36,13 @@ void normalise(Matrix32& x, const Norm& norm) {
   if (norm.empty()) return;
   require_width(norm, x.cols());
   const auto eps = static_cast<double>(norm.eps);
+  Eigen::Array<double, 1, Eigen::Dynamic> row(x.cols());
   for (Index i = 0; i < x.rows(); ++i) {
-    const auto row = x.row(i).cast<double>();
+    row = x.row(i).cast<double>().array();
     const double mean = norm.kind == NormKind::layer ? row.mean() : 0.0;
-    const double inverse = 1.0 / std::sqrt((row.array() - mean).square().mean() + eps);
-    x.row(i) = ((row.array() - mean) * inverse).cast<float>() * norm.scale.transpose().array();
+    row -= mean;
+    const double inverse = 1.0 / std::sqrt(row.square().mean() + eps);
+    x.row(i) = (row * inverse).cast<float>() * norm.scale.transpose().array();
     if (!norm.shift.empty()) x.row(i) += norm.shift.transpose();
   }
 }

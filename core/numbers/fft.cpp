@@ -79,8 +79,10 @@ void remove_trend(Matrix& x, bool line) {
   if (!line || x.rows() < 2) return;
   const auto length = static_cast<double>(x.rows());
   const Vector ramp = Vector::LinSpaced(x.rows(), -0.5 * (length - 1.0), 0.5 * (length - 1.0));
-  const Eigen::RowVectorXd slope = (ramp.transpose() * x) / ramp.squaredNorm();
-  x.noalias() -= ramp * slope;
+  Eigen::RowVectorXd slope = Eigen::RowVectorXd::Zero(x.cols());
+  for (Index n = 0; n < x.rows(); ++n) slope += ramp[n] * x.row(n);
+  slope /= ramp.squaredNorm();
+  for (Index n = 0; n < x.rows(); ++n) x.row(n) -= ramp[n] * slope;
 }
 
 void apply_hann(Matrix& x) {

@@ -5,9 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "../algebra/product.h"
+#include "../algebra/thin_qr.h"
 #include "../fields/fields.h"
 #include "../numbers/random.h"
-#include "../numbers/thin_qr.h"
 
 namespace headwave {
 
@@ -96,8 +97,8 @@ HeadWeights head_weights(const PlantedHead& head, const Ground& ground, Index d_
       Matrix query(ground.words.cols(), d_head), key(ground.words.cols(), d_head);
       for (double& entry : query.reshaped()) entry = spread * random.normal();
       for (double& entry : key.reshaped()) entry = spread * random.normal();
-      weights.query = ground.words * query;
-      weights.key = ground.words * key;
+      weights.query = product(ground.words, query);
+      weights.key = product(ground.words, key);
     }
   }
   return weights;

@@ -8,6 +8,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "../../core/algebra/kernels.h"
 #include "../../core/numbers/fft.h"
 #include "../../data/results/library_versions.h"
 
@@ -39,23 +40,6 @@ std::string processor() {
   return "unknown";
 }
 
-/// Vector instructions that the program was compiled for: all machines that compute the same digits have them.
-std::string instruction_set() {
-#if defined(__AVX512F__)
-  return "AVX-512";
-#elif defined(__AVX2__) && defined(__FMA__)
-  return "AVX2, FMA";
-#elif defined(__AVX__)
-  return "AVX";
-#elif defined(__SSE2__)
-  return "SSE2";
-#elif defined(__ARM_NEON)
-  return "NEON";
-#else
-  return "none";
-#endif
-}
-
 }  // namespace
 
 void add_build(Attributes& provenance) {
@@ -63,7 +47,7 @@ void add_build(Attributes& provenance) {
   provenance["commit"] = std::string(build_commit());
   provenance["compiler"] = compiler();
   provenance["libraries"] = libraries();
-  provenance["instruction_set"] = instruction_set();
+  provenance["instruction_set"] = std::string(instruction_set());
 }
 
 void add_program(Attributes& provenance, const MadeBy& made) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "../../analysis/statistics/cluster_quality.h"
+#include "../../core/algebra/product.h"
 #include "../../core/numbers/error.h"
 #include "comparison_readings.h"
 
@@ -49,7 +50,7 @@ void add_clusters_of(Comparison& compared, const std::string& name, const Field&
   const Matrix shares = cluster_shares(first, rows), others = cluster_shares(second, rows);
   if (!shares.allFinite() || !others.allFinite()) return;
   const std::vector<Index> one = dominant(shares), other = dominant(others);
-  const std::vector<std::string> labels = labels_by(shares.transpose() * others);
+  const std::vector<std::string> labels = labels_by(product(shares.transpose(), others));
   WordChange word{name, "cluster that most of the head's documents fall into, by the first result's labels", {}, {}};
   ClusterChange change{name, 0, adjusted_rand(one, other)};
   for (std::size_t row = 0; row < one.size(); ++row) {

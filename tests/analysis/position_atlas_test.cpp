@@ -2,9 +2,9 @@
 
 #include <cmath>
 
+#include "../../core/algebra/random_frame.h"
 #include "../../core/attention/rotary_term.h"
 #include "../../core/numbers/random.h"
-#include "../../core/numbers/random_frame.h"
 #include "../../core/planted/planted_bank.h"
 #include "../catch.h"
 #include "../test_numbers.h"

@@ -10,8 +10,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "../../core/algebra/random_frame.h"
 #include "../../core/numbers/random.h"
-#include "../../core/numbers/random_frame.h"
 #include "../catch.h"
 #include "../test_numbers.h"
 #include "golden_json.h"

@@ -13,8 +13,8 @@
 #include <nlohmann/json.hpp>
 
 #include "../../analysis/positions/position_components.h"
+#include "../../core/algebra/thin_svd.h"
 #include "../../core/numbers/random.h"
-#include "../../core/numbers/thin_svd.h"
 #include "../catch.h"
 #include "golden_json.h"
 #include "test_documents.h"

@@ -11,8 +11,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "../../core/algebra/thin_svd.h"
 #include "../../core/numbers/random.h"
-#include "../../core/numbers/thin_svd.h"
 #include "../catch.h"
 #include "../reference/direct_dft.h"
 #include "../test_numbers.h"

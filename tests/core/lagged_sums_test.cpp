@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "../../core/algebra/random_frame.h"
 #include "../../core/numbers/random.h"
-#include "../../core/numbers/random_frame.h"
 #include "../catch.h"
 #include "../test_numbers.h"
 

@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
+#include "../../core/algebra/thin_qr.h"
 #include "../../core/model/model.h"
 #include "../../core/model/source.h"
 #include "../../core/numbers/random.h"
-#include "../../core/numbers/thin_qr.h"
 
 namespace headwave {
 

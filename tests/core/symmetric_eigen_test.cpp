@@ -1,9 +1,9 @@
-#include "../../core/numbers/symmetric_eigen.h"
+#include "../../core/algebra/symmetric_eigen.h"
 
 #include <limits>
 
+#include "../../core/algebra/random_frame.h"
 #include "../../core/numbers/random.h"
-#include "../../core/numbers/random_frame.h"
 #include "../catch.h"
 
 using namespace headwave;

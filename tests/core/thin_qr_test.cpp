@@ -1,4 +1,4 @@
-#include "../../core/numbers/thin_qr.h"
+#include "../../core/algebra/thin_qr.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,11 +1,11 @@
-#include "../../core/numbers/thin_svd.h"
+#include "../../core/algebra/thin_svd.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "../../core/algebra/random_frame.h"
 #include "../../core/numbers/random.h"
-#include "../../core/numbers/random_frame.h"
 #include "../catch.h"
 #include "../test_numbers.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "matrix.h"
-#include "random.h"
+#include "../numbers/matrix.h"
+#include "../numbers/random.h"
 
 namespace headwave {
 

@@ -10,6 +10,7 @@
 #include <Eigen/Jacobi>
 #include <fmt/format.h>
 
+#include "product.h"
 #include "symmetric_eigen.h"
 #include "thin_qr.h"
 
@@ -21,14 +22,14 @@ namespace {
 /// that cancels against another, again and again, is nothing before its square is.
 bool turned(Eigen::MatrixXd& columns, Eigen::MatrixXd& v, Index p, Index q, double within) {
   constexpr double nothing = 1e-200;  // squared, where the largest entry was 1
-  const double product = columns.col(p).dot(columns.col(q));
+  const double along = columns.col(p).dot(columns.col(q));
   const double first = columns.col(p).squaredNorm(), second = columns.col(q).squaredNorm();
   if (first < nothing) columns.col(p).setZero();
   if (second < nothing) columns.col(q).setZero();
   if (first < nothing || second < nothing) return false;
-  if (std::abs(product) <= within * std::sqrt(first) * std::sqrt(second)) return false;
+  if (std::abs(along) <= within * std::sqrt(first) * std::sqrt(second)) return false;
   Eigen::JacobiRotation<double> rotation;
-  rotation.makeJacobi(first, product, second);
+  rotation.makeJacobi(first, along, second);
   columns.applyOnTheRight(p, q, rotation);
   v.applyOnTheRight(p, q, rotation);
   return true;
@@ -43,7 +44,7 @@ void make_orthogonal(Eigen::MatrixXd& columns, Eigen::MatrixXd& v) {
     if (sweep == most_sweeps)
       throw NumericError(fmt::format("thin_svd: a {} x {} matrix did not converge", columns.rows(), columns.cols()));
     any = false;
-    const Eigen::MatrixXd gram = columns.transpose() * columns;  // at once, since most pairs are done soon
+    const Matrix gram = product(columns.transpose(), columns);  // at once, since most pairs are done soon
     const Vector size = gram.diagonal().cwiseSqrt();
     for (Index p = 0; p < gram.cols(); ++p)
       for (Index q = p + 1; q < gram.cols(); ++q)
@@ -86,15 +87,15 @@ ThinSvd thin_svd(const Eigen::MatrixXd& a) {
   if (a.rows() > 2 * a.cols()) {
     const ThinQr qr = thin_qr(a);
     ThinSvd svd = thin_svd(qr.r);
-    svd.u = qr.q * svd.u;
+    svd.u = product(qr.q, svd.u);
     return svd;
   }
   const double largest = a.cwiseAbs().maxCoeff();
   const double scale = largest > 0 ? largest : 1;  // squares neither overflow nor vanish
   // The eigenvectors of A^T A are V as far as squaring leaves it: few turns are left to do.
   Eigen::MatrixXd columns = a / scale;
-  Eigen::MatrixXd v = symmetric_eigenvectors(columns.transpose() * columns).rowwise().reverse();
-  columns *= v;
+  Eigen::MatrixXd v = symmetric_eigenvectors(product(columns.transpose(), columns)).rowwise().reverse();
+  columns = product(columns, v);
   make_orthogonal(columns, v);
   ThinSvd svd = parts_of(columns, v);
   svd.s *= scale;

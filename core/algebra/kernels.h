@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+
+namespace headwave {
+
+/// A matrix in memory, of which a kernel knows nothing else; this header has no Eigen, see kernels_of.h.
+template <class Scalar>
+struct Operand {
+  const Scalar* data;
+  std::ptrdiff_t rows, cols;
+  std::ptrdiff_t stride;  ///< from one row to the next; by columns: from one column to the next
+  bool by_rows;
+};
+
+/// What is worth having once for every vector width that a processor may have.
+template <class Scalar>
+struct Kernels {
+  /// out = a b, or out += a b; of (a.rows, b.cols), by rows that are `stride` apart, and no part of a or b.
+  void (*multiply)(const Operand<Scalar>& a, const Operand<Scalar>& b, Scalar* out, std::ptrdiff_t stride, bool add);
+  /// x = exp(x - max) / sum exp(x - max), in place; all zeros where every entry is -infinity, or where there is none.
+  void (*softmax)(Scalar* x, std::ptrdiff_t count);
+};
+
+/// Those of the widest vectors that this processor has: 512 bits where it has AVX-512 (F, BW, CD, DQ, VL), else what the
+/// program was compiled for. HEADWAVE_VECTORS=compiled in the environment leaves 512 bits unused. Chosen once for the life
+/// of the process; sums differ in their last digits between the two.
+/// @throws FormatError if HEADWAVE_VECTORS is neither "widest" nor "compiled"
+template <class Scalar>
+const Kernels<Scalar>& kernels();
+
+/// The vector instructions that kernels() uses: "AVX-512", "AVX2, FMA", "SSE2", "NEON", "none".
+const char* instruction_set();
+
+}  // namespace headwave

@@ -1,0 +1,163 @@
+#include "../../core/algebra/product.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "../../core/algebra/kernels_avx512.h"
+#include "../catch.h"
+#include "../test_numbers.h"
+
+using namespace headwave;
+
+namespace {
+
+/// Of every width that there is here: what the program chose, and the widest where the processor has it.
+template <class Scalar>
+std::vector<const Kernels<Scalar>*> kernels_here() {
+  std::vector<const Kernels<Scalar>*> all{&kernels<Scalar>()};
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    all.push_back(avx512_kernels<Scalar>());
+#endif
+  return all;
+}
+
+template <class Scalar>
+double bound(Index terms) {
+  return 8 * static_cast<double>(std::numeric_limits<Scalar>::epsilon()) * std::sqrt(static_cast<double>(terms + 1));
+}
+
+template <class Scalar>
+void check_products(const Kernels<Scalar>& kernel, Index rows, Index inner, Index cols) {
+  CAPTURE(rows, inner, cols, sizeof(Scalar));
+  const MatrixOf<Scalar> a = random_matrix(rows, inner, 1).cast<Scalar>(),
+                         b = random_matrix(inner, cols, 2).cast<Scalar>();
+  const MatrixOf<Scalar> a_columns = a.transpose(), b_columns = b.transpose();  // the same numbers, column after column
+  const Matrix expected = a.template cast<double>() * b.template cast<double>();
+  const double apart = bound<Scalar>(inner) * std::sqrt(static_cast<double>(inner + 1));
+  for (const bool a_by_rows : {true, false})
+    for (const bool b_by_rows : {true, false})
+      for (const bool add : {false, true}) {
+        MatrixOf<Scalar> out = MatrixOf<Scalar>::Constant(rows, cols + 3, Scalar{7});
+        const Operand<Scalar> left =
+            a_by_rows ? product_detail::operand_of(a) : Operand<Scalar>{a_columns.data(), rows, inner, rows, false};
+        const Operand<Scalar> right =
+            b_by_rows ? product_detail::operand_of(b) : Operand<Scalar>{b_columns.data(), inner, cols, inner, false};
+        kernel.multiply(left, right, out.data(), out.cols(), add);
+        const Matrix came = out.leftCols(cols).template cast<double>();
+        if (came.size() > 0)
+          CHECK((came - expected - Matrix::Constant(rows, cols, add ? 7.0 : 0.0)).cwiseAbs().maxCoeff() <=
+                apart + 1e-6);
+        CHECK((out.rightCols(3).array() == Scalar{7}).all());  // what lies between its rows is not the product's
+      }
+}
+
+template <class Scalar>
+void check_softmax(const Kernels<Scalar>& kernel) {
+  for (const Index count : {1, 2, 7, 8, 16, 33, 512}) {
+    CAPTURE(count, sizeof(Scalar));
+    VectorOf<Scalar> x = (20 * random_matrix(1, count, 5).row(0).transpose()).cast<Scalar>();
+    const Vector from = x.template cast<double>(), e = (from.array() - from.maxCoeff()).exp();
+    kernel.softmax(x.data(), count);
+    CHECK((x.template cast<double>() - e / e.sum()).cwiseAbs().maxCoeff() <= bound<Scalar>(count));
+  }
+  constexpr Scalar none = -std::numeric_limits<Scalar>::infinity();
+  VectorOf<Scalar> x = VectorOf<Scalar>::Constant(9, none);
+  kernel.softmax(x.data(), 9);
+  CHECK((x.array() == 0).all());
+  x << none, 1, none, 1, none, none, none, none, none;
+  kernel.softmax(x.data(), 9);
+  CHECK(x[1] == Scalar{0.5});
+  CHECK(x.sum() == Scalar{1});
+  CHECK_NOTHROW(kernel.softmax(nullptr, 0));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("products of every width, layout and stride are the sums that they should be", "", float, double) {
+  for (const Kernels<TestType>* kernel : kernels_here<TestType>())
+    for (const Index rows : {0, 1, 3, 8, 47, 64})
+      for (const Index inner : {0, 1, 5, 32, 129})
+        for (const Index cols : {0, 1, 4, 17, 65}) check_products(*kernel, rows, inner, cols);
+}
+
+TEMPLATE_TEST_CASE("a softmax of every width sums to one, and is all zeros where everything is forbidden", "", float,
+                   double) {
+  for (const Kernels<TestType>* kernel : kernels_here<TestType>()) check_softmax(*kernel);
+}
+
+TEMPLATE_TEST_CASE("neither products nor softmax depend on where numbers lie in memory", "", float, double) {
+  constexpr Index most = 16, inner = 40, cols = 43;
+  const MatrixOf<TestType> a = random_matrix(5, inner, 1).cast<TestType>(),
+                           b = random_matrix(inner, cols, 2).cast<TestType>();
+  struct Shape {
+    Index rows, inner, cols;
+  };
+  for (const Kernels<TestType>* kernel : kernels_here<TestType>())
+    for (const Shape& shape : {Shape{5, 40, 43}, Shape{5, 3, 43}, Shape{2, 5, 9}, Shape{4, 7, 5}, Shape{5, 40, 1}}) {
+      CAPTURE(shape.rows, shape.inner, shape.cols, sizeof(TestType));
+      const auto computed = [&](Index from) {
+        VectorOf<TestType> memory = VectorOf<TestType>::Zero(shape.rows * shape.cols + most);
+        kernel->multiply({a.data(), shape.rows, shape.inner, inner, true},
+                         {b.data(), shape.inner, shape.cols, cols, true}, memory.data() + from, shape.cols, false);
+        for (Index row = 0; row < shape.rows; ++row)
+          kernel->softmax(memory.data() + from + row * shape.cols, shape.cols);
+        return VectorOf<TestType>(memory.segment(from, shape.rows * shape.cols));
+      };
+      for (Index from = 1; from < most; ++from) CHECK(computed(from) == computed(0));
+    }
+}
+
+TEST_CASE("blocks, views and transposes multiply as they stand") {
+  const Matrix a = random_matrix(9, 12, 1), b = random_matrix(12, 10, 2);
+  const Matrix expected = a.block(1, 2, 5, 6) * b.block(3, 1, 6, 7);
+  CHECK((product(a.block(1, 2, 5, 6), b.block(3, 1, 6, 7)) - expected).cwiseAbs().maxCoeff() < 1e-14);
+  const MatrixView view = b;
+  CHECK((product(a, view) - a * b).cwiseAbs().maxCoeff() < 1e-14);
+  CHECK((product(view.transpose(), a.transpose()) - (a * b).transpose()).cwiseAbs().maxCoeff() < 1e-14);
+  Matrix sum = Matrix::Ones(9, 10);
+  multiply_add(sum, a, b);
+  CHECK((sum - Matrix::Ones(9, 10) - a * b).cwiseAbs().maxCoeff() < 1e-14);
+  multiply(sum.middleCols(2, 3), a, b.leftCols(3));
+  CHECK((sum.middleCols(2, 3) - a * b.leftCols(3)).cwiseAbs().maxCoeff() < 1e-14);
+}
+
+TEST_CASE("a column stays a column, a row a row, and what lies nowhere is evaluated first") {
+  const Matrix a = random_matrix(7, 5, 1), b = random_matrix(5, 6, 2);
+  const Vector x = random_matrix(5, 1, 3), scale = random_matrix(5, 1, 4);
+  const Vector along = product(a, x);
+  CHECK((along - a * x).cwiseAbs().maxCoeff() < 1e-14);
+  const Eigen::RowVectorXd across = product(x.transpose(), b);
+  CHECK((across - x.transpose() * b).cwiseAbs().maxCoeff() < 1e-14);
+  CHECK((product(a.row(2), b) - a.row(2) * b).cwiseAbs().maxCoeff() < 1e-14);
+  CHECK((product(a, b.col(1)) - a * b.col(1)).cwiseAbs().maxCoeff() < 1e-14);  // of which entries lie apart
+  CHECK((product(a, scale.asDiagonal() * b) - a * scale.asDiagonal() * b).cwiseAbs().maxCoeff() < 1e-14);
+  CHECK((product(a.cwiseAbs(), x.cwiseAbs()) - a.cwiseAbs() * x.cwiseAbs()).cwiseAbs().maxCoeff() < 1e-14);
+  const Eigen::MatrixXd by_columns = a;
+  CHECK((product(by_columns.transpose(), by_columns) - a.transpose() * a).cwiseAbs().maxCoeff() < 1e-14);
+}
+
+TEST_CASE("a Gram matrix is a^T a, and symmetric to the bit") {
+  for (const Index width : {1, 7, 96, 97, 230}) {
+    CAPTURE(width);
+    const Matrix a = random_matrix(40, width, 6), found = gram_of(a);
+    CHECK((found - a.transpose() * a).cwiseAbs().maxCoeff() < 1e-12);
+    CHECK(found == found.transpose());
+  }
+  CHECK(gram_of(Matrix(3, 0)).size() == 0);
+  CHECK(gram_of(Matrix(0, 2)) == Matrix::Zero(2, 2));
+}
+
+TEST_CASE("a complex matrix times a real one is the product of its parts") {
+  const MatrixOf<std::complex<double>> a =
+      random_matrix(6, 4, 1) + std::complex<double>(0, 1) * random_matrix(6, 4, 2).cast<std::complex<double>>();
+  const Matrix b = random_matrix(4, 5, 3);
+  CHECK((product_with_real(a, b) - a * b.cast<std::complex<double>>()).cwiseAbs().maxCoeff() < 1e-14);
+}
+
+TEST_CASE("the instructions that are used have a name") {
+  CHECK_FALSE(std::string(instruction_set()).empty());
+}
