@@ -1,17 +1,16 @@
 #include "k_means.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "../../core/algebra/product.h"
 #include "../../core/numbers/random.h"
 #include "../../core/numbers/threads.h"
 #include "k_means_start.h"
+#include "nearest_centroids.h"
 
 namespace headwave {
 
@@ -39,32 +38,6 @@ struct Run {
   bool converged = false;
 };
 
-// Gives every point its nearest centroid, the first of equals, and tells whether any label changed. As
-// |x - c|^2 = |x|^2 - 2 (x . c - |c|^2 / 2), the nearest has the largest bracket: one product for all.
-bool relabel(const Matrix& columns, const Matrix& centroids, std::vector<Index>& labels) {
-  const Vector half_norms = 0.5 * centroids.rowwise().squaredNorm();
-  Matrix scores = Matrix::Zero(centroids.rows(), points_in_cache);
-  std::array<Index, points_in_cache> nearest{};
-  bool changed = false;
-  for (Index first = 0; first < columns.cols(); first += points_in_cache) {
-    const Index width = std::min(points_in_cache, columns.cols() - first);
-    multiply(scores.leftCols(width), centroids, columns.middleCols(first, width));
-    scores.colwise() -= half_norms;
-    nearest.fill(0);
-    double* const best = scores.data();
-    for (Index k = 1; k < centroids.rows(); ++k) {
-      const double* const score = scores.data() + k * points_in_cache;
-      for (std::size_t i = 0; i < static_cast<std::size_t>(width); ++i) {
-        nearest[i] = score[i] > best[i] ? k : nearest[i];
-        best[i] = score[i] > best[i] ? score[i] : best[i];
-      }
-    }
-    changed = !std::equal(nearest.begin(), nearest.begin() + width, labels.begin() + first) || changed;
-    std::copy(nearest.begin(), nearest.begin() + width, labels.begin() + first);
-  }
-  return changed;
-}
-
 // Sums and counts of the groups, and how a group that ran empty gets its point.
 struct Groups {
   Groups(const Points& points, const std::vector<Index>& labels, Index clusters)
@@ -76,16 +49,17 @@ struct Groups {
     }
   }
 
-  void fill_empty(const Points& points, std::vector<Index>& labels, const Matrix& centroids) {
+  void fill_empty(const Points& points, NearestCentroids& nearest, const Matrix& centroids) {
     for (Index empty = 0; empty < sums.rows(); ++empty)
-      if (counts[static_cast<std::size_t>(empty)] == 0) give_farthest(empty, points, labels, centroids);
+      if (counts[static_cast<std::size_t>(empty)] == 0) give_farthest(empty, points, nearest, centroids);
   }
 
   Matrix sums;
   std::vector<Index> counts;
 
  private:
-  void give_farthest(Index empty, const Points& points, std::vector<Index>& labels, const Matrix& centroids) {
+  void give_farthest(Index empty, const Points& points, NearestCentroids& nearest, const Matrix& centroids) {
+    const std::vector<Index>& labels = nearest.labels();
     Index farthest = -1;
     double distance = -1.0;
     for (Index i = 0; i < points.count(); ++i) {
@@ -97,12 +71,12 @@ struct Groups {
       farthest = i;
     }
     if (farthest < 0) return;
-    Index& label = labels[static_cast<std::size_t>(farthest)];
+    const Index label = labels[static_cast<std::size_t>(farthest)];
     sums.row(label) -= points.rows.row(farthest);
     --counts[static_cast<std::size_t>(label)];
     sums.row(empty) = points.rows.row(farthest);
     counts[static_cast<std::size_t>(empty)] = 1;
-    label = empty;
+    nearest.give(farthest, empty);
   }
 };
 
@@ -116,21 +90,22 @@ double inertia_of(const Points& points, const Matrix& centroids, const std::vect
 // Lloyd's algorithm from given centroids, until they move by no more than `tolerance` (squared) or no label changes.
 Run lloyd(const Points& points, Matrix centroids, double tolerance, Index max_iterations) {
   Run run;
-  run.labels.resize(static_cast<std::size_t>(points.count()));
-  relabel(points.columns, centroids, run.labels);
+  NearestCentroids nearest(points.columns);
+  nearest.find(centroids);
   while (run.iterations < max_iterations && !run.converged) {
     ++run.iterations;
-    Groups groups(points, run.labels, centroids.rows());
-    groups.fill_empty(points, run.labels, centroids);
+    Groups groups(points, nearest.labels(), centroids.rows());
+    groups.fill_empty(points, nearest, centroids);
     Matrix moved = centroids;
     for (Index k = 0; k < moved.rows(); ++k)
       if (const Index count = groups.counts[static_cast<std::size_t>(k)]; count > 0)
         moved.row(k) = groups.sums.row(k) / static_cast<double>(count);
     const double shift = (moved - centroids).squaredNorm();
     centroids.swap(moved);
-    const bool changed = relabel(points.columns, centroids, run.labels);
+    const bool changed = nearest.follow(moved, centroids);
     run.converged = !changed || shift <= tolerance;
   }
+  run.labels = nearest.taken();
   run.inertia = inertia_of(points, centroids, run.labels);
   run.centroids = std::move(centroids);
   return run;
@@ -200,9 +175,9 @@ std::vector<Index> nearest_centroids(MatrixView points, MatrixView centroids) {
   // Around the centroids' mean, for the digits' sake.
   const Eigen::RowVectorXd mean = centroids.colwise().mean();
   const Matrix columns = (points.rowwise() - mean).transpose();
-  std::vector<Index> labels(static_cast<std::size_t>(points.rows()));
-  relabel(columns, centroids.rowwise() - mean, labels);
-  return labels;
+  NearestCentroids nearest(columns);
+  nearest.find(centroids.rowwise() - mean);
+  return nearest.taken();
 }
 
 Index distinct_rows(MatrixView points, Index at_most) {
