@@ -16,6 +16,8 @@ function(headwave_compile_options target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # The compiler's own memory: swept from 1 GB on, not from 256 MB, which is a tenth of the time for Eigen.
     target_compile_options(${target} PRIVATE "SHELL:--param ggc-min-heapsize=500000")
+    # -O3 but for its copies of loops, which are a tenth of the time to compile and a fiftieth of the time to run.
+    target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:SHELL:-O2 -ftree-vectorize -fvect-cost-model=dynamic>")
   endif()
   if(HEADWAVE_ARCH AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     target_compile_options(${target} PRIVATE -march=${HEADWAVE_ARCH})

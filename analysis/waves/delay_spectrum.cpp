@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "../../core/algebra/product.h"
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/random.h"
 #include "../../core/numbers/threads.h"
@@ -83,25 +84,31 @@ void set_offsets(const std::vector<Delay>& found, DelaySpectrum& result) {
 }  // namespace
 
 Eigen::VectorXcd cross_spectrum(const HeadWaves& waves) {
-  return cross_spectrum(waves, waves.key_spectrum, 0);
+  return cross_spectrum(gained_queries(waves), waves.key_spectrum, 0);
 }
 
-Eigen::VectorXcd cross_spectrum(const HeadWaves& waves, const MatrixC& random_keys, Index first_column) {
-  const Index k = waves.rank();
-  const Vector gain = waves.head->svd.gain.head(k);
-  Eigen::VectorXcd cross = Eigen::VectorXcd::Zero(waves.query_spectrum.rows());
-  for (Index f = 0; f < cross.size(); ++f)
-    for (Index j = 0; j < k; ++j)
-      cross[f] += gain[j] * std::conj(waves.query_spectrum(f, j)) * random_keys(f, first_column + j);
-  return cross;
+MatrixC gained_queries(const HeadWaves& waves) {
+  return waves.query_spectrum.conjugate().array().rowwise() *
+         waves.head->svd.gain.head(waves.rank()).transpose().array().cast<std::complex<double>>();
+}
+
+Eigen::VectorXcd cross_spectrum(const MatrixC& gained, const MatrixC& random_keys, Index first_column) {
+  return gained.cwiseProduct(random_keys.middleCols(first_column, gained.cols())).rowwise().sum();
 }
 
 Eigen::VectorXcd phase_cross_spectrum(const PhaseRotation& rotation, const Vector& gain, const Matrix& amplitude) {
-  Eigen::VectorXcd weight(rotation.rank());
-  for (Index p = 0; p < weight.size(); ++p)
-    weight[p] = rotation.eigenvalue(p) * gain.head(rotation.rank()).dot(rotation.direction.col(p).cwiseAbs2());
+  Matrix weight(rotation.rank(), 2);  // real and imaginary parts
+  for (Index p = 0; p < weight.rows(); ++p) {
+    const std::complex<double> turn = rotation.eigenvalue(p);
+    weight.row(p) << turn.real(), turn.imag();
+    weight.row(p) *= gain.head(rotation.rank()).dot(rotation.direction.col(p).cwiseAbs2());
+  }
   // At f >= 0 a direction and its conjugate are two terms of the sum, of different amplitude: nothing is lost.
-  return amplitude.cwiseAbs2().cast<std::complex<double>>() * weight;
+  const Matrix parts = product(amplitude.cwiseAbs2(), weight);
+  Eigen::VectorXcd cross(amplitude.rows());
+  cross.real() = parts.col(0);
+  cross.imag() = parts.col(1);
+  return cross;
 }
 
 MatrixC CrossSpectra::mean() const {

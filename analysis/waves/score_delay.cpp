@@ -92,14 +92,15 @@ ScoreDelayListener::ScoreDelayListener(const HeadGrid& grid, Index length, Index
 }
 
 void ScoreDelayListener::begin(const WaveLayer& layer) {
-  random_keys_ = real_dft(product(layer.states, frames_));
+  random_keys_ = product_with_real(layer.spectrum, frames_);
 }
 
 void ScoreDelayListener::see(const HeadWaves& waves) {
-  found_.cross.col(waves.row) = cross_spectrum(waves);
+  const MatrixC gained = gained_queries(waves);
+  found_.cross.col(waves.row) = cross_spectrum(gained, waves.key_spectrum, 0);
   const Index width = frames_.cols() / std::max<Index>(1, static_cast<Index>(found_.null.size()));
   for (std::size_t draw = 0; draw < found_.null.size(); ++draw)
-    found_.null[draw].col(waves.row) = cross_spectrum(waves, random_keys_, static_cast<Index>(draw) * width);
+    found_.null[draw].col(waves.row) = cross_spectrum(gained, random_keys_, static_cast<Index>(draw) * width);
 }
 
 DelaySpectrum job_delay(const CrossSpectra& spectra, const char* name, const char* long_name,

@@ -27,7 +27,8 @@ void WaveProbe::see(const LayerInput& input) {
   const BlockSpec& block = stack_.block;
   const std::shared_ptr<const Block> held = stack_.queries_and_keys(input.layer);
   const AttentionWeights& weights = held->self;
-  const WaveLayer layer{input.layer, place, input.states.cast<double>()};
+  WaveLayer layer{input.layer, place, input.states.cast<double>(), {}};
+  layer.spectrum = real_dft(layer.states);
   const Matrix query = projected(layer.states, weights.query), key = projected(layer.states, weights.key);
 
   for (WaveListener* listener : listeners_) listener->begin(layer);

@@ -3,15 +3,17 @@
 #include <vector>
 
 #include "../../core/attention/probe.h"
+#include "../../core/numbers/fft.h"
 #include "wave_head.h"
 
 namespace headwave {
 
 /// One layer of the wave chain as a document passes.
 struct WaveLayer {
-  Index layer = 0;  ///< its number
-  Index place = 0;  ///< among the grid's layers
-  Matrix states;    ///< (T, d_model)  what enters the layer's projections, widened to double
+  Index layer = 0;   ///< its number
+  Index place = 0;   ///< among the grid's layers
+  Matrix states;     ///< (T, d_model)  what enters the layer's projections, widened to double
+  MatrixC spectrum;  ///< (floor(T/2) + 1, d_model)  its transform
 };
 
 /// Something that is shown the redefined queries and keys of every head while a document passes. Nothing of what it is

@@ -114,7 +114,7 @@ void WaveSpectraListener::end(const WaveLayer& layer) {
   const auto largest = [&](const Matrix& amplitude) { return expected_maximum(amplitude, count_).transpose().eval(); };
   found_.query.row(layer.place) = largest(query_);
   found_.key.row(layer.place) = largest(key_);
-  found_.state.row(layer.place) = largest(amplitude_spectrum(layer.states));
+  found_.state.row(layer.place) = largest(magnitudes(layer.spectrum));
   found_.query_shuffled.row(layer.place) = largest(query_shuffled_);
   found_.key_shuffled.row(layer.place) = largest(key_shuffled_);
   found_.state_shuffled.row(layer.place) = largest(amplitude_spectrum(Matrix(layer.states(order_, Eigen::all))));

@@ -172,7 +172,7 @@ inline std::vector<double> null_coherences(const Followed& head, const Matrix& s
   for (Index draw = 0; draw < draws; ++draw) {
     Random random = Random(99).stream(static_cast<std::uint64_t>(draw));
     const MatrixC keys = real_dft(Matrix(states * random_frame(states.cols(), head.waves.rank(), random)));
-    found.push_back(delays(cross_spectrum(head.waves, keys, 0), states.rows()).front().coherence);
+    found.push_back(delays(cross_spectrum(gained_queries(head.waves), keys, 0), states.rows()).front().coherence);
   }
   return found;
 }
