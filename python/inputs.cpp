@@ -158,6 +158,17 @@ void add_inputs(nb::module_& module) {
       nb::arg("model"), nb::arg("text"), nb::arg("documents").none(), nb::arg("length").none(),
       nb::arg("special_tokens"), nb::arg("encoding"), "A text through the model's own tokenizer.");
   module.def(
+      "pairs_input",
+      [](const ModelPlace& model, const nb::object& text, const nb::object& target, std::optional<Index> documents,
+         bool special_tokens, const std::string& encoding) {
+        const TextPlace read = place_of(text), written = place_of(target);
+        return opened(input_name(read), [&] {
+          return pairs_input(model, read, written, packing_of(documents, {}, special_tokens, encoding));
+        });
+      },
+      nb::arg("model"), nb::arg("text"), nb::arg("target"), nb::arg("documents").none(), nb::arg("special_tokens"),
+      nb::arg("encoding"), "Two texts, line by line, through the model's own tokenizers.");
+  module.def(
       "ids_input",
       [](const ModelPlace& model, const nb::object& ids, std::optional<Index> documents, std::optional<Index> length) {
         const TextPlace place = place_of(ids);

@@ -106,11 +106,10 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
     *vector = Vector::Constant(rows, not_defined);
   const Index positions = stack.embedding.positions.rows();
   atlas.status.assign(static_cast<std::size_t>(rows), PredictedStatus::nothing);
-  if (positions == 0 || rows == 0) {
-    atlas.undefined = positions == 0 ? "no position table" : "no layer's query and key projections";
-    return atlas;
-  }
-  if (atlas.undefined = not_bilinear(stack); !atlas.undefined.empty()) return atlas;
+  atlas.undefined = positions == 0 ? "no position table"
+                    : rows == 0    ? "no layer's query and key projections"
+                                   : not_bilinear(stack);
+  if (!atlas.undefined.empty()) return atlas;
   atlas.length = options.length > 0 ? options.length : positions;
   if (atlas.length > positions)
     throw ShapeError(fmt::format("position_atlas: a length of {} was asked for, the model has {} positions",
@@ -129,7 +128,7 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
       const Index row = atlas.grid.first_row(layer) + head;
       const HeadWeights weights = head_weights(block->self, stack.block, head);
       const PositionKernel found = position_kernel(seen, weights, null);
-      const Vector near = found.with_bias.segment(atlas.length - 1 - atlas.reach, 2 * atlas.reach + 1);
+      const auto near = found.with_bias.segment(atlas.length - 1 - atlas.reach, atlas.kernel.cols());
       atlas.kernel.row(row) = stack.block.score_scale * near.transpose();
       atlas.self_term[row] = self_term(covariance, weights, stack.block.score_scale);
       atlas.kernel(row, atlas.reach) += atlas.self_term[row];

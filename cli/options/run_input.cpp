@@ -1,7 +1,6 @@
 #include "run_input.h"
 
 #include <algorithm>
-#include <set>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -9,43 +8,12 @@
 #include "../../data/files/input_text.h"
 #include "../../data/files/text_encoding.h"
 #include "../terminal/progress.h"
-#include "../terminal/terminal.h"
+#include "input_remarks.h"
 #include "values.h"
 
 namespace headwave::cli {
 
 namespace {
-
-/// A command may open its input twice, to compare two runs over it.
-void say_once(const std::string& remark) {
-  static std::set<std::string> said;
-  if (said.insert(remark).second) say(remark);
-}
-
-/// What one would want to know of an input that is read, and that is no error.
-std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& options, const SourceOptions& given) {
-  std::vector<std::string> remarks;
-  const std::string name = input_name(given.text->empty() ? options.ids : options.text);
-  const Attributes provenance = input.source->provenance();
-  const Index documents = input.source->count();
-  const bool counted = !given.text->empty() || !given.ids->empty();
-  if (counted && !options.packing.documents && documents < usual_documents)
-    remarks.push_back(fmt::format("{}: {} of {}{} tokens; statistics over so few are rough, {} are usual", name,
-                                  documents == 1 ? "one document" : fmt::format("{} documents", documents),
-                                  given.text->empty() && documents > 1 ? "up to " : "",
-                                  std::get<std::int64_t>(provenance.at("length")), usual_documents));
-  if (const auto found = provenance.find("source_files_left_out"); found != provenance.end())
-    remarks.push_back(fmt::format("{}: {} that {} not end in .png, .jpg or .jpeg left out", options.images.string(),
-                                  std::get<std::int64_t>(found->second) == 1
-                                      ? "a file"
-                                      : fmt::format("{} files", std::get<std::int64_t>(found->second)),
-                                  std::get<std::int64_t>(found->second) == 1 ? "does" : "do"));
-  if (const auto found = provenance.find("replaced_characters"); found != provenance.end())
-    if (const double share = std::get<double>(found->second); share > 0)
-      remarks.push_back(fmt::format("{}: {:.2g} % of the characters could not be decoded as {} and became U+FFFD", name,
-                                    100 * share, options.packing.encoding));
-  return remarks;
-}
 
 std::string unknown_encoding(const std::string& name) {
   if (is_encoding(name)) return {};
@@ -103,6 +71,12 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
   added.place = add_place_options(command, options.place, !without.layers);
   added.text = command.add_option("--text", options.text, "UTF-8 text, cut into documents; -: standard input")
                    ->type_name("FILE");
+  added.target =
+      command
+          .add_option("--target", options.target,
+                      "for a model that reads a text and writes another: what is written, a line beside each "
+                      "line of --text, which are the documents then")
+          ->type_name("FILE");
   added.encoding = command
                        .add_option("--encoding", options.packing.encoding,
                                    "of a text that is not in UTF-8: UTF-16, windows-1251, ...; what cannot be decoded "
@@ -137,7 +111,9 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
   for (CLI::Option* other : {added.text, added.ids, added.states, added.random}) {
     added.images->excludes(other);
     added.features->excludes(other);
+    if (other != added.text) added.target->excludes(other);
   }
+  added.target->excludes(added.images)->excludes(added.features);
   added.images->excludes(added.features);
   added.documents = command
                         .add_option("--documents", options.packing.documents,
@@ -170,6 +146,8 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
                                    ? "give one of --text, --ids, --images, --features and --random-tokens"
                                    : "give one of --text, --ids, --images, --features, --random-tokens and --states");
   if (given.text->empty()) refuse(given.encoding, "applies to --text only");
+  if (given.text->empty()) refuse(given.target, "is what is written where --text is read; give that too");
+  if (!given.target->empty()) refuse(given.length, "does not apply to --target: documents are lines as they stand");
   // A stored job names it where it has no effect: 1, as it is without being given.
   if (options.intervening.shuffles > 1 && std::find(options.interventions.begin(), options.interventions.end(),
                                                     "shuffled-words") == options.interventions.end())
@@ -212,6 +190,7 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
   progress_at("reading the model and the documents");
   const ModelPlace place = place_of(options.model, options.map, options.place);
   const auto open = [&]() -> JobInput {
+    if (!given.target->empty()) return pairs_input(place, options.text, options.target, options.packing);
     if (!given.text->empty()) return text_input(place, options.text, options.packing);
     if (!given.random->empty())
       return random_input(place,

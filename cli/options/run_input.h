@@ -14,7 +14,7 @@ namespace headwave::cli {
 
 /// Where a model and its documents come from, and what is done to them.
 struct InputOptions {
-  std::filesystem::path model, map, text, ids, images, features, states;
+  std::filesystem::path model, map, text, target, ids, images, features, states;
   PlaceOptions place;
   PackingOptions packing;
   StoredOptions stored;
@@ -25,7 +25,7 @@ struct InputOptions {
 
 /// The options whose meaning depends on where documents come from.
 struct SourceOptions {
-  CLI::Option *model, *map, *text, *encoding, *ids, *images, *features, *states, *random, *documents, *length,
+  CLI::Option *model, *map, *text, *target, *encoding, *ids, *images, *features, *states, *random, *documents, *length,
       *no_special_tokens, *shuffles;
   PlaceOptionsGiven place;
   StoredOptionsGiven stored;
@@ -37,7 +37,7 @@ struct InputWithout {
   bool layers = false;  ///< it has --layers of another meaning
 };
 
-/// Adds --model, --map, --layers, --weights, --text, --ids, --images, --features, --states, --random-tokens, --intervene and what
+/// Adds --model, --map, --layers, --weights, --text, --target, --ids, --images, --features, --states, --random-tokens, --intervene and what
 /// belongs to them. Those that the command has not are refused with the reason, and stand in the result as options that
 /// are never given.
 SourceOptions add_input_options(CLI::App& command, InputOptions& options, const InputWithout& without = {});

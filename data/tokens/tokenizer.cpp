@@ -4,6 +4,7 @@
 
 #include "../../core/numbers/error.h"
 #include "../files/printable.h"
+#include "marian_tokenizer.h"
 #include "sentencepiece_tokenizer.h"
 #include "tokenizer_json.h"
 #include "vocabulary_files.h"
@@ -25,11 +26,21 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_dir
     return byte_level_tokenizer(model_directory / "encoder.json", model_directory / "vocab.bpe");
   for (const char* name : {"spiece.model", "tokenizer.model", "spm.model", "sentencepiece.bpe.model"})
     if (has(name)) return sentencepiece_tokenizer(model_directory / name);
-  throw FormatError(
-      fmt::format("{}: no tokenizer in this folder: expected tokenizer.json, vocab.txt, vocab.json with merges.txt, "
-                  "encoder.json with vocab.bpe, or SentencePiece's tokenizer.model, spiece.model or spm.model; add one "
-                  "of them, or give token ids with --ids FILE",
-                  shown_path(model_directory)));
+  if (has("source.spm") && has("vocab.json"))
+    return marian_tokenizer(model_directory / "source.spm", model_directory / "vocab.json");
+  throw FormatError(fmt::format(
+      "{}: no tokenizer in this folder: expected tokenizer.json, vocab.txt, vocab.json with merges.txt, "
+      "encoder.json with vocab.bpe, SentencePiece's tokenizer.model, spiece.model or spm.model, or Marian's "
+      "source.spm with vocab.json; add one of them, or give token ids with --ids FILE",
+      shown_path(model_directory)));
+}
+
+std::unique_ptr<Tokenizer> open_target_tokenizer(const std::filesystem::path& model_directory) {
+  std::error_code ignored;
+  const auto has = [&](const char* name) { return std::filesystem::exists(model_directory / name, ignored); };
+  const bool marian = !has("tokenizer.json") && has("target.spm") && has("vocab.json") && !has("merges.txt");
+  return marian ? marian_tokenizer(model_directory / "target.spm", model_directory / "vocab.json")
+                : open_tokenizer(model_directory);
 }
 
 std::string word_text(const Tokenizer& tokenizer, Index id) {

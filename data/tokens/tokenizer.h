@@ -66,7 +66,7 @@ class Tokenizer {
 
 /// The tokenizer that lies in a model's folder: `tokenizer.json`; or else `vocab.txt` (WordPiece, as BERT); or else
 /// `vocab.json` with `merges.txt`, or `encoder.json` with `vocab.bpe` (byte-level BPE, as GPT-2 and RoBERTa); or
-/// `spiece.model`, `tokenizer.model` or `spm.model` (SentencePiece, as T5, Llama 2 and DeBERTa). Beside all but the first, `tokenizer_config.json` and `added_tokens.json` are heeded where they exist; a Japanese BERT spells
+/// `spiece.model`, `tokenizer.model` or `spm.model` (SentencePiece, as T5, Llama 2 and DeBERTa); or `source.spm` with `vocab.json` (Marian). Beside all but the first, `tokenizer_config.json` and `added_tokens.json` are heeded where they exist; a Japanese BERT spells
 /// the words between blanks.
 ///
 /// A step that tokenizer.json asks for and that is not known here is an error by name: left out, it would change ids.
@@ -76,6 +76,10 @@ class Tokenizer {
 /// @throws IoError if the folder or a file cannot be read; FormatError if there is none of these files, or one is
 /// broken
 std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_directory);
+
+/// The tokenizer of what an encoder-decoder writes: Marian's of `target.spm`; else open_tokenizer()'s.
+/// @throws Error as open_tokenizer()
+std::unique_ptr<Tokenizer> open_target_tokenizer(const std::filesystem::path& model_directory);
 
 /// The text a person should see for a word that a model predicts: the token's, or "<30522>" where the model has rows for
 /// more words than the tokenizer knows.

@@ -20,6 +20,7 @@ struct TokenizerSettings {
   bool split_chinese = true;          ///< tokenize_chinese_chars
   bool add_prefix_space = false;
   JapaneseSpelling japanese = JapaneseSpelling::none;  ///< tokenizer_class BertJapaneseTokenizer
+  bool separate_vocabularies = false;                  ///< separate_vocabs: Marian's target has ids of its own
   std::string tokenizer_class;                         ///< empty where the files do not say
   std::map<std::string, std::string> names;            ///< of special tokens: "cls_token" is "[CLS]"
   std::vector<AddedToken> added;                       ///< added_tokens_decoder, and what added_tokens.json has besides

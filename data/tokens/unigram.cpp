@@ -100,7 +100,7 @@ class Unigram final : public TokenModel {
       }
       if (unknown_waits) append_unknown(word.substr(unknown_begin, last.begin - unknown_begin), ids);
       unknown_waits = false;
-      ids.push_back(last.id);
+      ids.push_back(number_of(last.id));
     }
     if (unknown_waits) append_unknown(word.substr(unknown_begin), ids);
   }
@@ -165,13 +165,19 @@ class Unigram final : public TokenModel {
     return best;
   }
 
+  [[nodiscard]] std::int32_t number_of(std::int32_t id) const {
+    return options_.numbers.empty() ? id : options_.numbers[static_cast<std::size_t>(id)];
+  }
+
   void append_unknown(std::string_view text, std::vector<std::int32_t>& ids) const {
     const std::int32_t whole = options_.kinds.empty() ? vocabulary().id(text) : -1;
     const auto has_byte = [&](char byte) { return byte_ids_[static_cast<unsigned char>(byte)] >= 0; };
     if (whole < 0 && options_.byte_fallback && std::all_of(text.begin(), text.end(), has_byte))
-      for (const char byte : text) ids.push_back(byte_ids_[static_cast<unsigned char>(byte)]);
+      for (const char byte : text) ids.push_back(number_of(byte_ids_[static_cast<unsigned char>(byte)]));
+    else if (options_.number_of_unknown)
+      ids.push_back(options_.number_of_unknown(text));
     else
-      ids.push_back(whole >= 0 ? whole : options_.unknown);
+      ids.push_back(number_of(whole >= 0 ? whole : options_.unknown));
   }
 
   UnigramOptions options_;

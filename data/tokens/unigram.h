@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "token_model.h"
@@ -23,6 +25,9 @@ struct UnigramOptions {
   /// Of each id; empty: all are normal. As in Hugging Face's `tokenizers` then: sums are kept in double precision, and
   /// what is unknown side by side is looked up as a piece; else as in SentencePiece: in single precision, and it is not.
   std::vector<UnigramPiece> kinds;
+  /// The id of every piece, and of what no piece spells, where another file numbers them; empty: the vocabulary's.
+  std::vector<std::int32_t> numbers = {};
+  std::function<std::int32_t(std::string_view text)> number_of_unknown = {};
 };
 
 /// The spelling whose pieces have the largest sum of scores; of equal ones the one whose last piece is longest.

@@ -95,6 +95,18 @@ void check_alphabet(const Vocabulary& vocabulary, const std::string& file) {
 
 }  // namespace
 
+Vocabulary json_vocabulary(const std::filesystem::path& path) {
+  const std::string name = shown_path(path);
+  std::vector<VocabularyEntry> entries;
+  const auto take = [&](const std::string& piece, const json& id) {
+    require_room_for_one(entries.size(), name, "tokens");
+    entries.push_back({piece, integer_of(id, fmt::format("{}: '{}'", name, printable(piece)))});
+  };
+  const json rest = json_of_file(path, {.max_bytes = largest_tokenizer_file, .takers = {{{}, take}}});
+  (void)JsonObject(rest, name);  // a list would have been taken, too
+  return {std::move(entries), name, RepeatedPiece::refused};
+}
+
 std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& vocab_txt) {
   const std::string name = shown_path(vocab_txt);
   const TokenizerSettings settings = settings_beside(vocab_txt);
@@ -150,14 +162,7 @@ std::unique_ptr<Tokenizer> byte_level_tokenizer(const std::filesystem::path& voc
                                                 const std::filesystem::path& merges_path) {
   const std::string name = shown_path(vocabulary_path);
   const TokenizerSettings settings = settings_beside(vocabulary_path);
-  std::vector<VocabularyEntry> entries;
-  const auto take = [&](const std::string& piece, const json& id) {
-    require_room_for_one(entries.size(), name, "tokens");
-    entries.push_back({piece, integer_of(id, fmt::format("{}: '{}'", name, printable(piece)))});
-  };
-  const json rest = json_of_file(vocabulary_path, {.max_bytes = largest_tokenizer_file, .takers = {{{}, take}}});
-  (void)JsonObject(rest, name);  // a list would have been taken, too
-  Vocabulary vocabulary(std::move(entries), name, RepeatedPiece::refused);
+  Vocabulary vocabulary = json_vocabulary(vocabulary_path);
   check_alphabet(vocabulary, name);
 
   std::vector<Merge> merges;

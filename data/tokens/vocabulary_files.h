@@ -4,8 +4,13 @@
 #include <memory>
 
 #include "tokenizer.h"
+#include "vocabulary.h"
 
 namespace headwave {
+
+/// Ids by piece, as a vocab.json has them.
+/// @throws IoError if it cannot be read; FormatError if it is no such JSON, or a piece or an id is given twice
+Vocabulary json_vocabulary(const std::filesystem::path& path);
 
 /// BERT's tokenizer from a vocab.txt: one piece a line, its id the line's number from 0. From a tokenizer_config.json
 /// beside it come do_lower_case (true where absent), strip_accents (as do_lower_case), tokenize_chinese_chars (true),

@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include "../../data/files/digest.h"
+#include "../../data/models/decoder_start.h"
 #include "../../data/sources/image_documents.h"
 #include "../../data/sources/packed_ids.h"
+#include "../../data/sources/paired_texts.h"
 #include "../../data/sources/sound_documents.h"
 #include "../../data/tokens/tokenizer.h"
 #include "word_chances.h"
@@ -39,7 +41,8 @@ void require_sequences(const Model& model, const std::string& input, bool pairs)
   if (model.decoder && !pairs)
     throw ShapeError(
         fmt::format("{}: the model is an encoder-decoder ({}), which reads a text and writes another; give "
-                    "both as token ids: --ids FILE with [{{\"source\": [...], \"target\": [...]}}, ...]",
+                    "both, line by line: --text FILE --target FILE; or as token ids: --ids FILE with [{{\"source\": "
+                    "[...], \"target\": [...]}}, ...]",
                     input, model.family));
   if (!model.decoder && pairs)
     throw ShapeError(
@@ -72,7 +75,8 @@ std::filesystem::path folder_of(const ModelPlace& place) {
 
 /// The tokenizer beside a model, noted in the provenance; nothing where there is none.
 std::shared_ptr<const Tokenizer> tokenizer_beside(const ModelPlace& place, Attributes& provenance) {
-  for (const char* name : {"tokenizer.json", "vocab.txt", "vocab.json", "encoder.json"})
+  for (const char* name :
+       {"tokenizer.json", "vocab.txt", "vocab.json", "encoder.json", "spiece.model", "tokenizer.model", "spm.model"})
     if (std::filesystem::exists(folder_of(place) / name)) {
       std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(folder_of(place));
       provenance["tokenizer"] = tokenizer->kind();
@@ -109,6 +113,22 @@ JobInput text_input(const ModelPlace& place, const TextPlace& text, const Packin
   provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
   const std::int32_t mask = tokenizer->special_tokens().mask;
   std::unique_ptr<Source> source = text_documents(text, std::move(tokenizer), packing_for(model, packing));
+  return {std::move(model), std::move(source), std::move(provenance), mask};
+}
+
+JobInput pairs_input(const ModelPlace& place, const TextPlace& text, const TextPlace& target,
+                     const PackingOptions& packing) {
+  Model model = open_model(place);
+  require_sequences(model, input_name(target), true);
+  const PairedTokenizers tokenizers{open_tokenizer(folder_of(place)), open_target_tokenizer(folder_of(place)),
+                                    decoder_start(folder_of(place))};
+  require_vocabulary(model, *tokenizers.text, place);
+  require_vocabulary(model, *tokenizers.target, place);
+  Attributes provenance = model_provenance(place);
+  provenance["tokenizer_sha256"] = sha256_list(tokenizers.text->files());
+  provenance["target_tokenizer_sha256"] = sha256_list(tokenizers.target->files());
+  const std::int32_t mask = tokenizers.text->special_tokens().mask;
+  std::unique_ptr<Source> source = paired_texts(text, target, tokenizers, packing_for(model, packing));
   return {std::move(model), std::move(source), std::move(provenance), mask};
 }
 

@@ -40,6 +40,12 @@ void require_words(const Model& model, const std::string& name);
 ///         than the model
 JobInput text_input(const ModelPlace& place, const TextPlace& text, const PackingOptions& packing = {});
 
+/// Two texts line by line for an encoder-decoder through its own tokenizer: what it reads, and what is written (paired_texts.h).
+/// @throws Error as open_model, open_tokenizer, decoder_start and paired_texts; ShapeError if the model reads one
+///         sequence; FormatError if the tokenizer knows more tokens than the model
+JobInput pairs_input(const ModelPlace& place, const TextPlace& text, const TextPlace& target,
+                     const PackingOptions& packing = {});
+
 /// Token ids that are ready; the model's tokenizer, where it has one, only gives their text.
 /// @throws Error as open_model, open_tokenizer and id_documents; ShapeError if pairs came for a model that reads one sequence, or the
 ///         other way round

@@ -44,6 +44,7 @@ class Input:
     threads: int
     layers: str
     weights: str
+    target: Any = None  #: what an encoder-decoder writes where it reads text
 
     def __post_init__(self) -> None:
         self.documents = whole_or_none(self.documents, "documents", 1)
@@ -64,6 +65,10 @@ class Input:
                 raise FormatError(f"run: {name} says what states are; leave it away with {self.kind}")
         if self.axes and not self.dataset:
             raise FormatError("run: axes says what dataset has; give dataset beside it")
+        if self.target is not None and (self.kind != "text" or self.in_memory):
+            raise FormatError("run: target is what a model directory writes where it reads text; give both, or leave it away")
+        if self.target is not None and self.length is not None:
+            raise FormatError("run: length does not apply to target: documents are lines as they stand")
         if self.encoding and self.kind != "text":
             raise FormatError(f"run: encoding is of a text; leave it away with {self.kind}")
         if self.kind == "states" and self.layers:
@@ -103,6 +108,7 @@ class Input:
         said = {"model": None if self.in_memory or self.model is None else os.path.abspath(self.model),
                 "map": self.map and os.path.abspath(self.map), "documents": self.documents, "length": self.length,
                 self.kind.replace("_", "-"): self.value if self.kind == "random_tokens" else file and os.path.abspath(os.fsdecode(file)),
+                "target": os.path.abspath(os.fsdecode(self.target)) if isinstance(self.target, os.PathLike) else None,
                 "no-special-tokens": not self.special_tokens, "encoding": self.encoding, "head-count": self.heads or None,
                 "layer": self.layer, "dataset": self.dataset, "axes": self.axes,
                 "states-map": self.states_map and os.path.abspath(self.states_map), "apply-norm": self.apply_norm,
@@ -136,6 +142,9 @@ class Input:
         if self.model is None:
             raise FormatError(f"run: {self.kind} needs a model: its directory, or a model of transformers")
         if self.kind == "text":
+            if self.target is not None:
+                return _core.pairs_input(self._place, _text(self.value), _text(self.target, "target"), self.documents,
+                                         self.special_tokens, self.encoding)
             return _core.text_input(self._place, _text(self.value), self.documents, self.length, self.special_tokens, self.encoding)
         if self.kind == "ids":
             return _core.ids_input(self._place, ids_place(self.value), self.documents, self.length)
@@ -146,14 +155,14 @@ class Input:
         return _core.random_input(self._place, self.value, self.documents, self.special_tokens, self.seed)
 
 
-def _text(value: Any) -> Any:
+def _text(value: Any, name: str = "text") -> Any:
     if isinstance(value, os.PathLike):
-        return path(value, "text")
+        return path(value, name)
     if not isinstance(value, str):
-        raise FormatError(f"text: {type(value).__name__}; expected a str, or a file as pathlib.Path")
+        raise FormatError(f"{name}: {type(value).__name__}; expected a str, or a file as pathlib.Path")
     if value and "\n" not in value and "\0" not in value and os.path.exists(value):
-        raise FormatError(f"text: '{value}' is the name of a file; give pathlib.Path('{value}') to have it read")
-    return "text", text(value, "text")
+        raise FormatError(f"{name}: '{value}' is the name of a file; give pathlib.Path('{value}') to have it read")
+    return name, text(value, name)
 
 
 def _written(value: Any, encoding: str) -> str:

@@ -18,8 +18,8 @@ Results = Result | dict[str, Result]
 Progress = bool | Callable[[str], Any]
 
 
-def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, ids: Any = None, states: Any = None,
-        images: str | os.PathLike | None = None, features: str | os.PathLike | None = None, random_tokens: int | None = None,
+def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: Any = None, ids: Any = None,
+        states: Any = None, images: str | os.PathLike | None = None, features: str | os.PathLike | None = None, random_tokens: int | None = None,
         documents: int | None = None, length: int | None = None, special_tokens: bool = True, encoding: str = "",
         map: str | os.PathLike | None = None, interventions: Sequence[str] = (), shuffles: int = 1, heads: int = 0,
         layer: int | None = None, dataset: str = "", axes: str = "", states_map: str | os.PathLike | None = None,
@@ -31,6 +31,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, ids: Any 
             where it is; None where states bring their own queries, keys, weights or attention
         tokenizer: of a model of transformers, for `text`
         text: a text as str, or a file as pathlib.Path, cut into documents
+        target: what is written where an encoder-decoder reads `text`, line by line, as str or as pathlib.Path
         ids: token ids: lists of them, one per document, an array (documents, T), one long list that is cut, or a file
         states: stored states, queries and keys or attention (docs/stored-states.md): a file, an array, or a dict of
             arrays by those names; also a cache of TransformerLens, or a tuple of attentions (docs/python.md)
@@ -64,7 +65,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, ids: Any 
     progress = _listener(progress)
     over = Input(model, tokenizer, given[0], sources[given[0]], documents, length, special_tokens, encoding, map, heads, layer,
                  dataset, axes, states_map, apply_norm, interventions, shuffles, options.get("seed", 1),
-                 options.get("threads", 0), layers, weights)
+                 options.get("threads", 0), layers, weights, target)
     opened = over.opened()
     command = f"headwave.run({', '.join(filter(None, [repr(over.called) if over.called else '', given[0] + '=...']))}" + "".join(
         f", {name}={value!r}" for name, value in sorted(options.items())) + ")"

@@ -1,0 +1,42 @@
+#include "input_remarks.h"
+
+#include <set>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "../../data/files/input_text.h"
+#include "../terminal/terminal.h"
+
+namespace headwave::cli {
+
+std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& options, const SourceOptions& given) {
+  std::vector<std::string> remarks;
+  const std::string name = input_name(given.text->empty() ? options.ids : options.text);
+  const Attributes provenance = input.source->provenance();
+  const Index documents = input.source->count();
+  const bool counted = !given.text->empty() || !given.ids->empty();
+  if (counted && !options.packing.documents && documents < usual_documents)
+    remarks.push_back(fmt::format("{}: {} of {}{} tokens; statistics over so few are rough, {} are usual", name,
+                                  documents == 1 ? "one document" : fmt::format("{} documents", documents),
+                                  (given.text->empty() || !given.target->empty()) && documents > 1 ? "up to " : "",
+                                  std::get<std::int64_t>(provenance.at("length")), usual_documents));
+  if (const auto found = provenance.find("source_files_left_out"); found != provenance.end())
+    remarks.push_back(fmt::format("{}: {} that {} not end in .png, .jpg or .jpeg left out", options.images.string(),
+                                  std::get<std::int64_t>(found->second) == 1
+                                      ? "a file"
+                                      : fmt::format("{} files", std::get<std::int64_t>(found->second)),
+                                  std::get<std::int64_t>(found->second) == 1 ? "does" : "do"));
+  if (const auto found = provenance.find("replaced_characters"); found != provenance.end())
+    if (const double share = std::get<double>(found->second); share > 0)
+      remarks.push_back(fmt::format("{}: {:.2g} % of the characters could not be decoded as {} and became U+FFFD", name,
+                                    100 * share, options.packing.encoding));
+  return remarks;
+}
+
+void say_once(const std::string& remark) {
+  static std::set<std::string> said;
+  if (said.insert(remark).second) say(remark);
+}
+
+}  // namespace headwave::cli

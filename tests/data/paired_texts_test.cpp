@@ -1,0 +1,135 @@
+#include "../../data/sources/paired_texts.h"
+
+#include <fstream>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "../../core/numbers/error.h"
+#include "../../data/files/json_file.h"
+#include "../../data/models/decoder_start.h"
+#include "../catch.h"
+#include "test_files.h"
+
+using namespace headwave;
+
+namespace {
+
+std::filesystem::path marian() {
+  return repository_file("tests/golden/trained/marian");
+}
+
+using PairIds = std::vector<std::int32_t>;
+
+/// A tokenizer that knows single letters, and two texts to give it.
+class TwoTexts {
+ public:
+  TwoTexts() {
+    std::ofstream(folder_ / "vocab.txt") << "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\nc\n";
+    std::ofstream(folder_ / "config.json") << R"({"model_type": "bert"})";
+    const std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(folder_.path());
+    tokenizers_ = {tokenizer, tokenizer, 7};
+  }
+  [[nodiscard]] std::unique_ptr<Source> pairs(const std::string& text, const std::string& target,
+                                              const PackingOptions& options = {}) const {
+    std::ofstream(folder_ / "text") << text;
+    std::ofstream(folder_ / "target") << target;
+    return paired_texts(folder_ / "text", folder_ / "target", tokenizers_, options);
+  }
+
+ private:
+  TemporaryFolder folder_;
+  PairedTokenizers tokenizers_;
+};
+
+}  // namespace
+
+TEST_CASE("two texts are pairs of lines, and the decoder reads the target behind its first token") {
+  const TwoTexts it;
+  const auto source = it.pairs("a b\n\nc\r\n", "b\n\t\na c b\n");
+  REQUIRE(source->count() == 2);
+  const Document first = source->document(0), second = source->document(1);
+  CHECK(first.ids == PairIds{2, 5, 6, 3});
+  CHECK(first.target.ids == PairIds{7, 2, 6});
+  CHECK(first.target.tokens == std::vector<std::string>{"c", "[CLS]", "b"});
+  CHECK(second.ids == PairIds{2, 7, 3});
+  CHECK(second.target.ids == PairIds{7, 2, 5, 7, 6});
+  CHECK(source->length(1) == 5);
+  const Attributes provenance = source->provenance();
+  CHECK(std::get<std::int64_t>(provenance.at("documents")) == 2);
+  CHECK(provenance.contains("source_sha256"));
+  CHECK(std::get<std::string>(provenance.at("target_sha256")) != std::get<std::string>(provenance.at("source_sha256")));
+  const auto bare = it.pairs("a\n", "b c\n", {std::nullopt, std::nullopt, false});
+  CHECK(bare->document(0).ids == PairIds{5});
+  CHECK(bare->document(0).target.ids == PairIds{7, 6});
+  CHECK(it.pairs("a\nb\n", "b\nc\n", {1, std::nullopt})->count() == 1);
+}
+
+TEST_CASE("lines that are no pairs are refused by number") {
+  const TwoTexts it;
+  CHECK_THROWS_WITH(it.pairs("a\nb\n", "b\n"),
+                    ContainsSubstring("target: 1 lines, but") && ContainsSubstring("text has 2"));
+  CHECK_THROWS_WITH(it.pairs("a\n \n", "b\nc\n"), ContainsSubstring("text: line 2 is blank, but it is not in"));
+  CHECK_THROWS_WITH(it.pairs("a\nb\n", "b\n\n"), ContainsSubstring("target: line 2 is blank"));
+  CHECK_THROWS_WITH(it.pairs("a\n", "b\n", {2, std::nullopt}),
+                    ContainsSubstring("holds 1 documents, 2 were asked for"));
+  CHECK_THROWS_WITH(it.pairs("a b c\n", "b\n", {std::nullopt, std::nullopt, true, {}, 4}),
+                    ContainsSubstring("document 0 has 5 tokens"));
+  CHECK_THROWS_AS(it.pairs("", "b\n"), FormatError);
+  CHECK_THROWS_AS(it.pairs("a\n", "\xff\n"), FormatError);
+}
+
+TEST_CASE("what a decoder reads first is in config.json, or in generation_config.json") {
+  const TemporaryFolder folder;
+  const auto written = [&](const char* name, const char* text) { std::ofstream(folder / name) << text; };
+  CHECK_THROWS_AS(decoder_start(folder.path()), IoError);
+  written("config.json", R"({"model_type": "t5"})");
+  CHECK_THROWS_WITH(decoder_start(folder.path()), ContainsSubstring("no decoder_start_token_id"));
+  written("generation_config.json", R"({"decoder_start_token_id": 3})");
+  CHECK(decoder_start(folder.path()) == 3);
+  written("config.json", R"({"decoder_start_token_id": 2})");
+  CHECK(decoder_start(folder.path()) == 2);
+  written("config.json", R"({"decoder_start_token_id": -4})");
+  CHECK_THROWS_WITH(decoder_start(folder.path()), ContainsSubstring("is -4, expected an id"));
+}
+
+TEST_CASE("Marian's two sides give the ids that transformers and SentencePiece give together", "[tokenizer]") {
+  const nlohmann::json golden = json_of_file(marian() / "ids.json");
+  const auto texts = golden.at("texts").get<std::vector<std::string>>();
+  const auto source = open_tokenizer(marian()), target = open_target_tokenizer(marian());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    INFO("case " << i << ": " << golden.at("texts")[i].dump(-1, ' ', true));
+    CHECK(source->encode(texts[i]) == golden.at("source")[i].get<PairIds>());
+    CHECK(target->encode(texts[i]) == golden.at("target")[i].get<PairIds>());
+  }
+  const SpecialTokens special = source->special_tokens();
+  CHECK(source->piece(special.closes) == "</s>");
+  CHECK(source->piece(special.unknown) == "<unk>");
+  CHECK(source->piece(special.pad) == "<pad>");
+  CHECK(special.opens == -1);
+  CHECK(source->is_special(special.closes));
+  CHECK(source->kind() == "SentencePiece Unigram (source.spm) numbered by vocab.json");
+  CHECK(source->files().size() == 3);
+}
+
+TEST_CASE("what is no tokenizer of Marian's is refused by name", "[tokenizer]") {
+  const TemporaryFolder folder;
+  for (const char* name : {"source.spm", "target.spm", "vocab.json"})
+    std::filesystem::copy_file(marian() / name, folder / name);
+  std::ofstream(folder / "tokenizer_config.json") << R"({"separate_vocabs": true})";
+  CHECK_THROWS_WITH(open_tokenizer(folder.path()), ContainsSubstring("separate_vocabs"));
+  std::filesystem::remove(folder / "tokenizer_config.json");
+  CHECK(open_tokenizer(folder.path())->files().size() == 2);
+  std::ofstream(folder / "vocab.json") << R"({"</s>": 0, "a": 1})";
+  CHECK_THROWS_WITH(open_tokenizer(folder.path()), ContainsSubstring("has no <unk>"));
+  std::ofstream(folder / "vocab.json") << R"({"<unk>": 0, "a": 1})";
+  CHECK_THROWS_WITH(open_tokenizer(folder.path()), ContainsSubstring("has no </s>"));
+}
+
+TEST_CASE("a SentencePiece BPE that another file numbers is refused by name", "[tokenizer]") {
+  const TemporaryFolder folder;
+  std::filesystem::copy_file(repository_file("tests/golden/trained/llama2_model/tokenizer.model"),
+                             folder / "source.spm");
+  std::filesystem::copy_file(marian() / "vocab.json", folder / "vocab.json");
+  CHECK_THROWS_WITH(open_tokenizer(folder.path()), ContainsSubstring("BPE beside a vocabulary of its own"));
+}
