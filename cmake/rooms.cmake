@@ -65,7 +65,8 @@ function(headwave_room name)
   target_include_directories(headwave_${name} INTERFACE "$<INSTALL_INTERFACE:include>")
   # One alignment for Eigen's memory whatever instruction set a consumer compiles with: memory may be taken here and freed there.
   # The widest vectors' own: where a vector begins in memory, and with it the order of a sum, is then the same in every process.
-  target_compile_definitions(headwave_${name} PUBLIC EIGEN_MAX_ALIGN_BYTES=64)
+  # (Of numbers on the stack, too: Eigen takes them for as well aligned.)
+  target_compile_definitions(headwave_${name} PUBLIC EIGEN_MAX_ALIGN_BYTES=64 EIGEN_MAX_STATIC_ALIGN_BYTES=64)
   headwave_compile_options(headwave_${name})
   list(TRANSFORM ROOM_USES PREPEND "headwave_")
   target_link_libraries(headwave_${name} PUBLIC ${ROOM_USES} ${ROOM_LIBRARIES} PRIVATE ${ROOM_PRIVATE_LIBRARIES})

@@ -100,7 +100,7 @@ void softmax_of(Scalar* x, std::ptrdiff_t count) {
   }
   Array sums = Array::Zero();
   Lanes<Scalar>::change(x, count, none, [&](const Array& scores) {
-    const Array weights = (scores - top).exp();
+    Array weights = (scores - top).exp();
     sums += weights;
     return weights;
   });

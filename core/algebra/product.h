@@ -21,12 +21,10 @@ constexpr bool lies_in_memory = static_cast<bool>(Derived::Flags& Eigen::DirectA
 /// The operand itself, or what it evaluates to.
 template <class Derived>
 decltype(auto) in_memory(const Eigen::MatrixBase<Derived>& operand) {
-  if constexpr (!static_cast<bool>(Derived::Flags & Eigen::DirectAccessBit))
-    return typename Derived::PlainObject(operand);
-  else if constexpr (!lies_in_memory<Derived>)
-    return typename Derived::PlainObject(operand);
-  else
+  if constexpr (lies_in_memory<Derived>)
     return (operand.derived());
+  else
+    return typename Derived::PlainObject(operand);
 }
 
 template <class Derived>

@@ -236,8 +236,7 @@ MappedWeights mapped_weights(const ModelMap& map, std::shared_ptr<const Checkpoi
   for (const std::string& name : reader.checkpoint().names()) {
     if (reader.was_read(name)) continue;
     if (std::any_of(map.ignored.begin(), map.ignored.end(), [&](const auto& p) { return matches(name, p); })) continue;
-    const bool of_layer =
-        std::any_of(beginnings.begin(), beginnings.end(), [&](const auto& b) { return name.starts_with(b); });
+    const bool of_layer = std::ranges::any_of(beginnings, [&](const auto& b) { return name.starts_with(b); });
     if (of_layer)
       reader.add_problem(fmt::format("tensor '{}' belongs to a layer, but a {} does not read it", name, map.family));
     else

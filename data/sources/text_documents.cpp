@@ -60,7 +60,7 @@ std::unique_ptr<Source> text_documents(const TextPlace& file, std::shared_ptr<co
   provenance["tokenizer"] = tokenizer->kind();
   provenance["special_tokens"] =
       std::string(options.special_tokens ? "opening and closing token around every document" : "none");
-  return id_pairs({std::move(documents), documents_name(file), tokenizer, tokenizer}, std::move(provenance));
+  return id_pairs({std::move(documents), documents_name(file), tokenizer, std::move(tokenizer)}, std::move(provenance));
 }
 
 std::unique_ptr<Source> id_documents(const TextPlace& file, std::shared_ptr<const Tokenizer> tokenizer,
@@ -77,7 +77,7 @@ std::unique_ptr<Source> id_documents(const TextPlace& file, std::shared_ptr<cons
   provenance["source"] = std::string("token ids");
   provenance["special_tokens"] = std::string("as in the ids");
   if (padding > 0) provenance["padding_removed"] = static_cast<std::int64_t>(padding);
-  return id_pairs({std::move(documents), documents_name(file), tokenizer, tokenizer}, std::move(provenance));
+  return id_pairs({std::move(documents), documents_name(file), tokenizer, std::move(tokenizer)}, std::move(provenance));
 }
 
 }  // namespace headwave

@@ -1,8 +1,6 @@
 #include "document_pass.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -179,8 +177,8 @@ Index DocumentPass::go_on(StageReport& report, UnfinishedRun* kept) {
 void DocumentPass::run(StageReport& report, UnfinishedRun* kept) {
   BlockSums block = new_block();
   const Index before = read_kept(report, kept, block);
-  std::vector<Index> documents(static_cast<std::size_t>(source_.count() - before));
-  std::iota(documents.begin(), documents.end(), before);
+  std::vector<Index> documents;
+  for (Index i = before; i < source_.count(); ++i) documents.push_back(i);
   go_through(documents, block, [&](Index document) {
     if (blocks_.ends_with(document)) {
       join(std::move(block));
