@@ -1,6 +1,11 @@
 #include "marian_tokenizer.h"
 
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,18 +18,28 @@ namespace headwave {
 
 namespace {
 
+using LanguageCodes = std::map<std::string, std::int32_t, std::less<>>;
+
+LanguageCodes codes_among(const Vocabulary& numbers) {
+  LanguageCodes codes;
+  for (std::int32_t id = 0; id < numbers.size(); ++id)
+    if (const std::string& piece = numbers.piece(id); piece.starts_with(">>") && piece.ends_with("<<"))
+      codes[piece] = id;
+  return codes;
+}
+
 /// A language code before what all else is done to.
 class AfterLanguageCode final : public Tokenizer {
  public:
-  explicit AfterLanguageCode(std::unique_ptr<Tokenizer> rest, Vocabulary codes)
+  AfterLanguageCode(std::unique_ptr<Tokenizer> rest, LanguageCodes codes)
       : rest_(std::move(rest)), codes_(std::move(codes)) {}
 
   [[nodiscard]] std::vector<std::int32_t> encode(std::string_view text) const override {
     const std::size_t end = text.starts_with(">>") ? text.find("<<") : std::string_view::npos;
     if (end == std::string_view::npos) return rest_->encode(text);
-    const std::int32_t code = codes_.id(text.substr(0, end + 2));
+    const auto code = codes_.find(text.substr(0, end + 2));
     std::vector<std::int32_t> ids = rest_->encode(text.substr(end + 2));
-    ids.insert(ids.begin(), code >= 0 ? code : rest_->special_tokens().unknown);
+    ids.insert(ids.begin(), code != codes_.end() ? code->second : rest_->special_tokens().unknown);
     return ids;
   }
   [[nodiscard]] std::string token_text(std::int32_t id) const override { return rest_->token_text(id); }
@@ -37,7 +52,7 @@ class AfterLanguageCode final : public Tokenizer {
 
  private:
   std::unique_ptr<Tokenizer> rest_;
-  Vocabulary codes_;
+  LanguageCodes codes_;
 };
 
 }  // namespace
@@ -61,11 +76,12 @@ std::unique_ptr<Tokenizer> marian_tokenizer(const std::filesystem::path& model,
         fmt::format("{}: has no {}; is this Marian's vocabulary?", file, special.unknown < 0 ? "<unk>" : "</s>"));
   for (const std::int32_t id : {special.unknown, special.closes, special.pad})
     if (id >= 0) settings.added.push_back({.content = numbers.piece(id), .id = id, .special = true});
+  LanguageCodes codes = codes_among(numbers);
   TokenPipeline pipeline = sentencepiece_pipeline(model, settings, PieceNumbers{std::move(numbers), special.unknown});
   pipeline.special = special;
   pipeline.kind += fmt::format(" numbered by {}", vocabulary.filename().string());
   pipeline.files.push_back(vocabulary);
-  return std::make_unique<AfterLanguageCode>(tokenizer_of(std::move(pipeline), file), json_vocabulary(vocabulary));
+  return std::make_unique<AfterLanguageCode>(tokenizer_of(std::move(pipeline), file), std::move(codes));
 }
 
 }  // namespace headwave
