@@ -1,6 +1,7 @@
 #include "array_block.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -22,10 +23,9 @@ struct Stride {
 
 class Gathering {
  public:
-  Gathering(const ReadableBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block)
-      : bytes_(bytes), numbers_(numbers) {
-    // Of an array without entries the other axes may be longer than any number of entries.
-    if (std::ranges::count(block.count, Index{0}) > 0) return;
+  /// @param block  with entries
+  Gathering(const ReadableBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block, std::span<float> into)
+      : bytes_(bytes), numbers_(numbers), into_(into) {
     const std::size_t axes = numbers.shape.size();
     strides_.resize(axes);
     Index from = 1, to = 1;
@@ -41,14 +41,10 @@ class Gathering {
     }
     // Slowest in the file first: what follows an axis lies closer together than its entries.
     if (numbers.fortran_order) std::ranges::reverse(strides_);
-    values_.resize(static_cast<std::size_t>(to));
     in_order_ = !numbers.fortran_order || axes < 2;
   }
 
-  [[nodiscard]] std::vector<float> gathered() {
-    if (!values_.empty()) gather(0, start_, 0);
-    return std::move(values_);
-  }
+  void gather() { gather(0, start_, 0); }
 
  private:
   void gather(std::size_t axis, Index from, Index to) {
@@ -58,14 +54,23 @@ class Gathering {
       wanted *= strides_[a].count;
     }
     const std::size_t entry = size_of(numbers_.type);
+    const std::size_t at = numbers_.first + static_cast<std::size_t>(from) * entry;
+    if (span == wanted && in_order_ && are_floats(numbers_.type, numbers_.order)) {
+      bytes_.read(at,
+                  std::as_writable_bytes(into_.subspan(static_cast<std::size_t>(to), static_cast<std::size_t>(span))));
+      return;
+    }
     if (span == wanted || static_cast<std::size_t>(span) * entry <= piece_bytes) {
       raw_.resize(static_cast<std::size_t>(span) * entry);
-      bytes_.read(numbers_.first + static_cast<std::size_t>(from) * entry, raw_);
-      std::vector<float> piece = floats_of(raw_, numbers_.type, numbers_.order);
-      if (piece.size() == values_.size() && in_order_)
-        values_.swap(piece);
-      else
-        place(piece.data(), axis, to);
+      bytes_.read(at, raw_);
+      if (span == wanted && in_order_) {
+        put_floats(raw_, numbers_.type, numbers_.order,
+                   into_.subspan(static_cast<std::size_t>(to), static_cast<std::size_t>(span)));
+        return;
+      }
+      piece_.resize(static_cast<std::size_t>(span));
+      put_floats(raw_, numbers_.type, numbers_.order, piece_);
+      place(piece_.data(), axis, to);
       return;
     }
     for (Index i = 0; i < strides_[axis].count; ++i)
@@ -74,12 +79,12 @@ class Gathering {
 
   void place(const float* piece, std::size_t axis, Index to) {
     if (axis == strides_.size()) {
-      values_[static_cast<std::size_t>(to)] = *piece;
+      into_[static_cast<std::size_t>(to)] = *piece;
       return;
     }
     const Stride& stride = strides_[axis];
     if (axis + 1 == strides_.size() && stride.from == 1 && stride.to == 1) {
-      std::copy_n(piece, stride.count, values_.begin() + to);
+      std::copy_n(piece, stride.count, into_.begin() + to);
       return;
     }
     for (Index i = 0; i < stride.count; ++i) place(piece + i * stride.from, axis + 1, to + i * stride.to);
@@ -89,8 +94,9 @@ class Gathering {
   const PlacedNumbers& numbers_;
   std::vector<Stride> strides_;
   Index start_ = 0;
+  std::span<float> into_;
   std::vector<std::byte> raw_;
-  std::vector<float> values_;
+  std::vector<float> piece_;
   bool in_order_ = false;  // entries of a piece lie as they are wanted
 };
 
@@ -110,9 +116,28 @@ void require_inside(const ArrayBlock& block, const std::vector<Index>& shape) {
                                  shape_text(block.first), shape_text(shape)));
 }
 
-std::vector<float> floats_of_block(const ReadableBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block) {
+void read_block(const ReadableBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block,
+                const FloatRoom& room) {
   require_inside(block, numbers.shape);
-  return Gathering(bytes, numbers, block).gathered();
+  // Of an array without entries the other axes may be longer than any number of entries.
+  const bool none = std::ranges::count(block.count, Index{0}) > 0;
+  const auto entries = static_cast<std::size_t>(
+      none ? 0 : std::accumulate(block.count.begin(), block.count.end(), Index{1}, std::multiplies<>()));
+  float* const into = room(entries);
+  if (!none) Gathering(bytes, numbers, block, {into, entries}).gather();
+}
+
+std::vector<float> floats_of_block(const ReadableBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block) {
+  std::vector<float> values;
+  read_block(bytes, numbers, block, room_in(values));
+  return values;
+}
+
+FloatRoom room_in(std::vector<float>& values) {
+  return [&values](std::size_t entries) {
+    values.resize(entries);
+    return values.data();
+  };
 }
 
 }  // namespace headwave

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -23,6 +24,13 @@ struct ArrayBlock {
 /// The whole of an array.
 ArrayBlock whole_block(const std::vector<Index>& shape);
 
+/// Where the entries of a block go: called once, with their number, when it is known that they can be read.
+/// @returns room for so many
+using FloatRoom = std::function<float*(std::size_t entries)>;
+
+/// Of a list that becomes as long; it outlives the room.
+FloatRoom room_in(std::vector<float>& values);
+
 /// @throws ShapeError if an array of that shape has no such entries
 void require_inside(const ArrayBlock& block, const std::vector<Index>& shape);
 
@@ -35,9 +43,13 @@ struct PlacedNumbers {
   std::size_t first = 0;
 };
 
-/// A block of an array as floats, row-major. Of the file no more is read than the block spans: what lies one after
-/// another at once, what is spread in pieces of a megabyte.
+/// Reads a block of an array as floats, row-major. Of the file no more is read than the block spans: what lies one after
+/// another at once, floats where they are wanted, what is spread in pieces of a megabyte.
 /// @throws ShapeError if there is no such block; IoError if it cannot be read
+void read_block(const ReadableBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block,
+                const FloatRoom& room);
+
+/// The same in memory of its own.
 std::vector<float> floats_of_block(const ReadableBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block);
 
 }  // namespace headwave

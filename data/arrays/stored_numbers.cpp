@@ -120,18 +120,24 @@ const char* name_of(NumberType type) {
 
 std::vector<float> floats_of(std::span<const std::byte> bytes, NumberType type, ByteOrder order) {
   std::vector<float> values(bytes.size() / size_of(type));
-  if (type == NumberType::f32 && order == ByteOrder::little && bytes.size() % sizeof(float) == 0) {
-    if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
-    return values;
+  put_floats(bytes, type, order, values);
+  return values;
+}
+
+void put_floats(std::span<const std::byte> bytes, NumberType type, ByteOrder order, std::span<float> into) {
+  if (bytes.size() / size_of(type) != into.size())
+    throw ShapeError(fmt::format("{} bytes of {}, expected {} numbers", bytes.size(), name_of(type), into.size()));
+  if (are_floats(type, order) && bytes.size() % sizeof(float) == 0) {
+    if (!bytes.empty()) std::memcpy(into.data(), bytes.data(), bytes.size());
+    return;
   }
   std::size_t at = 0;
   visit_numbers(bytes, type, order, [&](auto number) {
     if constexpr (std::is_same_v<decltype(number), double>)
-      values[at++] = rounded(number);
+      into[at++] = rounded(number);
     else
-      values[at++] = static_cast<float>(number);
+      into[at++] = static_cast<float>(number);
   });
-  return values;
 }
 
 std::vector<std::int64_t> integers_of(std::span<const std::byte> bytes, NumberType type, ByteOrder order) {

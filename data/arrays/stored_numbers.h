@@ -18,12 +18,22 @@ const char* name_of(NumberType type);
 
 enum class ByteOrder { little, big };
 
+/// Whether numbers so stored are the floats that a program computes with, byte for byte.
+constexpr bool are_floats(NumberType type, ByteOrder order) {
+  return type == NumberType::f32 && order == ByteOrder::little;
+}
+
 /// Stored numbers as floats, whatever their place in memory and byte order. Halves are widened exactly; float64 and
 /// integers are rounded to the nearest float (integers beyond 2^24 lose digits); a boolean is 1 where its byte is not
 /// 0.
 /// @param bytes  a whole number of stored numbers
 /// @throws ShapeError if the bytes do not divide into numbers
 std::vector<float> floats_of(std::span<const std::byte> bytes, NumberType type, ByteOrder order = ByteOrder::little);
+
+/// The same, put where they belong.
+/// @param into  as many floats as numbers
+/// @throws ShapeError if the bytes are not that many numbers
+void put_floats(std::span<const std::byte> bytes, NumberType type, ByteOrder order, std::span<float> into);
 
 /// Stored integers or booleans as int64.
 /// @throws ShapeError as above; NumericError if the numbers are not integers or one does not fit

@@ -44,6 +44,7 @@ std::vector<std::string> strings_of(const Hdf5Dataset& data, std::uintmax_t file
   if (H5Tget_class(data.type()) != H5T_STRING)
     throw FormatError(fmt::format("expected text, found {}", hdf5_type_text(data.type())));
   data.check_readable(file_bytes, sizeof(std::string), data.whole());
+  data.check_chunks(file_bytes, data.whole());
   return hdf5_strings(data.type(), data.space(), std::size_t{1} << 30U, [&](hid_t memory, void* buffer) {
     return H5Dread(data.id(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer) >= 0;
   });
@@ -132,7 +133,7 @@ void Hdf5Answers::put_numbers(const Hdf5Request& request, const Hdf5Room& room) 
   data.check_readable(bytes_, entry, block);
   const std::size_t entries = data.entries(block);
   void* values = room(entries * entry);
-  if (entries > 0) data.read(memory_type(data, request.question), block, values);
+  if (entries > 0) data.read(bytes_, memory_type(data, request.question), block, values);
   if (request.question != Hdf5Question::integers || !could_overflow(data)) return;
   const auto* first = static_cast<const std::int64_t*>(values);
   if (std::any_of(first, first + entries, [](std::int64_t value) { return value < 0; }))

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -29,6 +30,8 @@ namespace headwave {
 namespace {
 
 constexpr std::uintmax_t own_memory = std::uintmax_t{512} << 20U;  // beside what the numbers take that are asked for
+
+constexpr int kept_memory = 1 << 28;
 
 using Clock = std::chrono::steady_clock;
 
@@ -137,6 +140,7 @@ class SharedNumbers {
 
 template <class Work>
 std::string outcome_of(SharedNumbers& numbers, Work work) {
+  (void)numbers.used();  // what a question before asked for and did not get
   ByteWriter bytes;
   const auto failed = [&](Hdf5Outcome outcome, const std::string& problem) {
     bytes.write(outcome);
@@ -183,6 +187,9 @@ void serve_hdf5(const std::filesystem::path& path, std::uintmax_t bytes, Hdf5Chi
   use_hdf5_alone(ends.place, hdf5_place_size);
   stand_alone(ends.socket, ends.memory);
   limit_memory(own_memory);
+  // Memory of a chunk's size is fetched for every chunk: kept, it is not fetched from the system each time.
+  ::mallopt(M_MMAP_THRESHOLD, kept_memory);
+  ::mallopt(M_TRIM_THRESHOLD, kept_memory);
   SharedNumbers numbers(ends.memory);
   const Hdf5Room room = [&](std::size_t size) { return numbers.room(size); };
   const auto be_done_within = [](int seconds) {  // 0: no limit

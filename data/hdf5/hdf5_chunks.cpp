@@ -44,64 +44,6 @@ std::vector<Filter> filters_of(hid_t layout) {
   return filters;
 }
 
-class ChunkCheck {
- public:
-  ChunkCheck(hid_t dataset, std::vector<Filter> filters, std::size_t chunk_bytes, std::uintmax_t file_bytes)
-      : dataset_(dataset), filters_(std::move(filters)), chunk_bytes_(chunk_bytes), file_bytes_(file_bytes) {}
-
-  void check(const std::vector<hsize_t>& offset, bool stored_plain) {
-    hsize_t stored = 0;
-    if (H5Dget_chunk_storage_size(dataset_, offset.data(), &stored) < 0) throw FormatError(hdf5_reason());
-    if (stored == 0) return;  // never written: the library gives the fill value
-    if (stored > file_bytes_)
-      throw FormatError(fmt::format("a chunk of {} bytes does not fit in a file of {}", stored, file_bytes_));
-    std::size_t bytes = static_cast<std::size_t>(stored);
-    if (!filters_.empty() && !stored_plain) bytes = unpacked_size(offset, bytes);
-    if (bytes != chunk_bytes_) refuse(bytes);
-  }
-
- private:
-  [[noreturn]] void refuse(std::uintmax_t bytes) const {
-    throw FormatError(
-        fmt::format("a chunk of {} bytes was expected, {} came: the file is damaged", chunk_bytes_, bytes));
-  }
-
-  std::size_t unpacked_size(const std::vector<hsize_t>& offset, std::size_t bytes) {
-    packed_.resize(bytes);
-    std::uint32_t skipped = 0;
-    if (H5Dread_chunk(dataset_, H5P_DEFAULT, offset.data(), &skipped, packed_.data()) < 0)
-      throw FormatError(hdf5_reason());
-    for (std::size_t i = filters_.size(); i-- > 0;) {
-      if (((skipped >> i) & 1U) != 0) continue;
-      if (filters_[i].id == H5Z_FILTER_FLETCHER32) {
-        if (packed_.size() < checksum_bytes) refuse(packed_.size());
-        packed_.resize(packed_.size() - checksum_bytes);
-      } else if (filters_[i].id == H5Z_FILTER_DEFLATE) {
-        inflate_packed();
-      }
-    }
-    return packed_.size();
-  }
-
-  void inflate_packed() {
-    // Room for the checksum that may lie inside the packed part, and no more: a chunk that unpacks to more is refused
-    // too.
-    uLongf size = chunk_bytes_ + checksum_bytes;
-    plain_.resize(size);
-    if (uncompress(plain_.data(), &size, packed_.data(), packed_.size()) != Z_OK)
-      throw FormatError("a compressed chunk does not unpack to its size: the file is damaged");
-    plain_.resize(size);
-    packed_.swap(plain_);
-  }
-
-  hid_t dataset_;
-  std::vector<Filter> filters_;
-  std::size_t chunk_bytes_;
-  std::uintmax_t file_bytes_;
-  std::vector<unsigned char> packed_;
-  std::vector<unsigned char> plain_;
-};
-
 void demand_known_filters(const std::vector<Filter>& filters) {
   for (const Filter& filter : filters)
     if (filter.id != H5Z_FILTER_DEFLATE && filter.id != H5Z_FILTER_SHUFFLE && filter.id != H5Z_FILTER_FLETCHER32)
@@ -109,13 +51,6 @@ void demand_known_filters(const std::vector<Filter>& filters) {
           fmt::format("stored with {}, expected no filter but shuffle, gzip and fletcher32: repack the file with "
                       "h5repack -f GZIP=4",
                       filter.text));
-}
-
-std::size_t chunk_bytes(const std::vector<hsize_t>& chunk, std::size_t entry) {
-  std::size_t bytes = entry;
-  for (const hsize_t size : chunk)
-    if (__builtin_mul_overflow(bytes, size, &bytes)) throw FormatError("its chunks are larger than any file");
-  return bytes;
 }
 
 // Numbers of the first and one past the last chunk along each axis.
@@ -153,34 +88,113 @@ std::vector<std::string> hdf5_filter_texts(hid_t creation_properties) {
   return texts;
 }
 
-void check_hdf5_chunks(hid_t dataset, hid_t creation_properties, std::span<const Index> shape, std::size_t entry,
-                       const ArrayBlock& block, std::uintmax_t file_bytes) {
-  const std::vector<hsize_t> chunk = hdf5_chunk_shape(creation_properties);
-  if (chunk.size() != shape.size() || std::ranges::count(chunk, hsize_t{0}) > 0)
+Hdf5Chunks::Hdf5Chunks(hid_t dataset, hid_t creation_properties, std::span<const Index> shape, std::size_t entry,
+                       std::uintmax_t file_bytes)
+    : dataset_(dataset),
+      dataset_shape_(shape),
+      shape_(hdf5_chunk_shape(creation_properties)),
+      bytes_(entry),
+      file_bytes_(file_bytes) {
+  if (shape_.size() != shape.size() || std::ranges::count(shape_, hsize_t{0}) > 0)
     throw FormatError("its chunks do not fit its shape: the file is damaged");
-  std::vector<Filter> filters = filters_of(creation_properties);
+  const std::vector<Filter> filters = filters_of(creation_properties);
   demand_known_filters(filters);
-  ChunkCheck chunks(dataset, std::move(filters), chunk_bytes(chunk, entry), file_bytes);
+  for (const Filter& filter : filters) filters_.push_back(filter.id);
+  for (const hsize_t size : shape_)
+    if (__builtin_mul_overflow(bytes_, size, &bytes_)) throw FormatError("its chunks are larger than any file");
   unsigned options = 0;
   H5Pget_chunk_opts(creation_properties, &options);
+  partial_are_plain_ = (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0;
+}
 
-  const std::vector<Range> ranges = chunk_ranges(chunk, block);
+bool Hdf5Chunks::has(H5Z_filter_t filter) const {
+  return std::ranges::count(filters_, filter) > 0;
+}
+
+void Hdf5Chunks::each(const ArrayBlock& block, const std::function<bool(const Offset&)>& visit) const {
+  const std::vector<Range> ranges = chunk_ranges(shape_, block);
   if (std::ranges::any_of(ranges, [](const Range& range) { return range.first >= range.end; })) return;
-  std::vector<hsize_t> offset;
-  for (std::size_t axis = 0; axis < chunk.size(); ++axis) offset.push_back(ranges[axis].first * chunk[axis]);
-  while (true) {
-    bool partial = false;
-    for (std::size_t axis = 0; axis < chunk.size(); ++axis)
-      partial = partial || offset[axis] + chunk[axis] > static_cast<hsize_t>(shape[axis]);
-    chunks.check(offset, partial && (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0);
-    std::size_t axis = chunk.size();
+  Offset offset;
+  for (std::size_t axis = 0; axis < shape_.size(); ++axis) offset.push_back(ranges[axis].first * shape_[axis]);
+  while (visit(offset)) {
+    std::size_t axis = shape_.size();
     while (axis-- > 0) {
-      offset[axis] += chunk[axis];
-      if (offset[axis] < ranges[axis].end * chunk[axis]) break;
-      offset[axis] = ranges[axis].first * chunk[axis];
+      offset[axis] += shape_[axis];
+      if (offset[axis] < ranges[axis].end * shape_[axis]) break;
+      offset[axis] = ranges[axis].first * shape_[axis];
       if (axis == 0) return;
     }
   }
+}
+
+void Hdf5Chunks::check(const Offset& offset) {
+  const std::size_t stored = stored_size(offset);
+  if (stored == 0) return;  // never written: the library gives the fill value
+  if (is_filtered(offset))
+    unpack(offset, stored);
+  else
+    require_size(stored);
+}
+
+std::span<const unsigned char> Hdf5Chunks::unpacked(const Offset& offset) {
+  const std::size_t stored = stored_size(offset);
+  if (stored == 0 || !is_filtered(offset) || unpack(offset, stored) != 0) return {};
+  return packed_;
+}
+
+std::size_t Hdf5Chunks::stored_size(const Offset& offset) const {
+  // (H5Dget_chunk_storage_size() tells a size of chunks that were never written.)
+  hsize_t stored = 0;
+  haddr_t address = HADDR_UNDEF;
+  unsigned skipped = 0;
+  if (H5Dget_chunk_info_by_coord(dataset_, offset.data(), &skipped, &address, &stored) < 0)
+    throw FormatError(hdf5_reason());
+  if (address == HADDR_UNDEF) return 0;
+  if (stored > file_bytes_)
+    throw FormatError(fmt::format("a chunk of {} bytes does not fit in a file of {}", stored, file_bytes_));
+  return static_cast<std::size_t>(stored);
+}
+
+bool Hdf5Chunks::is_filtered(const Offset& offset) const {
+  bool partial = false;
+  for (std::size_t axis = 0; axis < shape_.size(); ++axis)
+    partial = partial || offset[axis] + shape_[axis] > static_cast<hsize_t>(dataset_shape_[axis]);
+  return !filters_.empty() && !(partial && partial_are_plain_);
+}
+
+/// Leaves the chunk in packed_. @returns a bit for every filter that was not applied to it
+std::uint32_t Hdf5Chunks::unpack(const Offset& offset, std::size_t stored) {
+  packed_.resize(stored);
+  std::uint32_t skipped = 0;
+  if (H5Dread_chunk(dataset_, H5P_DEFAULT, offset.data(), &skipped, packed_.data()) < 0)
+    throw FormatError(hdf5_reason());
+  for (std::size_t i = filters_.size(); i-- > 0;) {
+    if (((skipped >> i) & 1U) != 0) continue;
+    if (filters_[i] == H5Z_FILTER_FLETCHER32) {
+      if (packed_.size() < checksum_bytes) require_size(packed_.size());
+      packed_.resize(packed_.size() - checksum_bytes);
+    } else if (filters_[i] == H5Z_FILTER_DEFLATE) {
+      inflate_packed();
+    }
+  }
+  require_size(packed_.size());
+  return skipped;
+}
+
+void Hdf5Chunks::inflate_packed() {
+  // Room for the checksum that may lie inside the packed part, and no more: a chunk that unpacks to more is refused
+  // too.
+  uLongf size = bytes_ + checksum_bytes;
+  plain_.resize(size);
+  if (uncompress(plain_.data(), &size, packed_.data(), packed_.size()) != Z_OK)
+    throw FormatError("a compressed chunk does not unpack to its size: the file is damaged");
+  plain_.resize(size);
+  packed_.swap(plain_);
+}
+
+void Hdf5Chunks::require_size(std::size_t bytes) const {
+  if (bytes != bytes_)
+    throw FormatError(fmt::format("a chunk of {} bytes was expected, {} came: the file is damaged", bytes_, bytes));
 }
 
 }  // namespace headwave

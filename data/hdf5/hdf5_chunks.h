@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,19 +20,62 @@ std::vector<hsize_t> hdf5_chunk_shape(hid_t creation_properties);
 /// blosc".
 std::vector<std::string> hdf5_filter_texts(hid_t creation_properties);
 
-/// Proves that every chunk of a block unpacks to a chunk's size, before the library is asked to read them.
+/// The chunks of a dataset as its file has them, one by one.
 ///
 /// The library (1.10 at least) copies a chunk's full size out of whatever its filters gave, so a chunk that unpacks to
-/// less makes it read beyond its memory. Chunks are unpacked here first, with zlib, and thrown away. Filters other than
-/// shuffle, gzip and fletcher32 cannot be proven so, or would be loaded from plug-ins: datasets with those are refused.
-///
-/// @param shape       the dataset's
-/// @param entry       bytes of one entry in the file
-/// @param block       lies inside
-/// @param file_bytes  the size of the file
-/// @throws FormatError if a chunk is too short or too long, the chunks are too many or too large, or a filter is not
-/// known
-void check_hdf5_chunks(hid_t dataset, hid_t creation_properties, std::span<const Index> shape, std::size_t entry,
-                       const ArrayBlock& block, std::uintmax_t file_bytes);
+/// less makes it read beyond its memory. So chunks are unpacked here, with zlib. Filters other than shuffle, gzip and
+/// fletcher32 cannot be undone so, or would be loaded from plug-ins: datasets with those are refused.
+class Hdf5Chunks {
+ public:
+  using Offset = std::vector<hsize_t>;  ///< of a chunk's first entry
+
+  /// @param shape       the dataset's, which outlives this
+  /// @param entry       bytes of one entry in the file
+  /// @param file_bytes  the size of the file
+  /// @throws FormatError if the chunks do not fit the shape or are too large, or a filter is not known
+  Hdf5Chunks(hid_t dataset, hid_t creation_properties, std::span<const Index> shape, std::size_t entry,
+             std::uintmax_t file_bytes);
+
+  [[nodiscard]] const std::vector<hsize_t>& shape() const { return shape_; }  ///< of one chunk
+  [[nodiscard]] bool has(H5Z_filter_t filter) const;
+
+  /// Calls `visit` for every chunk that holds some of a block, in the order of entries, until it gives false.
+  /// @throws FormatError if they are too many
+  void each(const ArrayBlock& block, const std::function<bool(const Offset&)>& visit) const;
+
+  /// Proves that a chunk unpacks to a chunk's size, before the library is asked to read it.
+  /// @throws FormatError if it is shorter or longer, or cannot be read
+  void check(const Offset& offset);
+
+  /// A chunk without gzip, its bytes shuffled as they are stored; valid until the next. Nothing where it was never
+  /// written, or not every filter was applied.
+  /// @throws FormatError as check()
+  std::span<const unsigned char> unpacked(const Offset& offset);
+
+ private:
+  [[nodiscard]] std::size_t stored_size(const Offset& offset) const;
+  [[nodiscard]] bool is_filtered(const Offset& offset) const;
+  std::uint32_t unpack(const Offset& offset, std::size_t stored);
+  void inflate_packed();
+  void require_size(std::size_t bytes) const;
+
+  hid_t dataset_;
+  std::span<const Index> dataset_shape_;
+  std::vector<hsize_t> shape_;
+  std::vector<H5Z_filter_t> filters_;
+  std::size_t bytes_;  // of a chunk
+  std::uintmax_t file_bytes_;
+  bool partial_are_plain_ = false;
+  std::vector<unsigned char> packed_, plain_;
+};
+
+/// Reads a block as the library would, of chunks that shuffle and gzip made, unpacking each once; the library would have
+/// to unpack them again after check().
+/// @param type         the entries' in the file
+/// @param memory_type  what they are converted to, by the library
+/// @param values       room for the whole block
+/// @returns whether it did: what has other filters or holes is left to the library
+/// @throws FormatError if a chunk does not unpack to its size, or the library cannot convert
+bool read_packed_chunks(Hdf5Chunks& chunks, hid_t type, hid_t memory_type, const ArrayBlock& block, void* values);
 
 }  // namespace headwave

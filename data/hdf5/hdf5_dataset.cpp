@@ -7,7 +7,6 @@
 
 #include "../../core/numbers/error.h"
 #include "../files/printable.h"
-#include "hdf5_chunks.h"
 
 namespace headwave {
 
@@ -115,7 +114,23 @@ void Hdf5Dataset::check_readable(std::uintmax_t file_bytes, std::size_t memory_e
   if (kind != H5D_CHUNKED || extent_.entries == 0) return;
   if (!is_plausible(H5Tget_size(type_.id()) * chunk_entries(layout_.id()), file_bytes))
     throw FormatError(fmt::format("its chunks are too large for a file of {} bytes: the file is damaged", file_bytes));
-  check_hdf5_chunks(id(), layout_.id(), extent_.shape, stored_entry(id(), type_.id()), block, file_bytes);
+}
+
+bool Hdf5Dataset::in_chunks() const {
+  return H5Pget_layout(layout_.id()) == H5D_CHUNKED && extent_.entries > 0;
+}
+
+Hdf5Chunks Hdf5Dataset::chunks(std::uintmax_t file_bytes) const {
+  return {id(), layout_.id(), extent_.shape, stored_entry(id(), type_.id()), file_bytes};
+}
+
+void Hdf5Dataset::check_chunks(std::uintmax_t file_bytes, const ArrayBlock& block) const {
+  if (!in_chunks()) return;
+  Hdf5Chunks all = chunks(file_bytes);
+  all.each(block, [&](const Hdf5Chunks::Offset& offset) {
+    all.check(offset);
+    return true;
+  });
 }
 
 std::size_t Hdf5Dataset::entries(const ArrayBlock& block) const {
@@ -125,7 +140,12 @@ std::size_t Hdf5Dataset::entries(const ArrayBlock& block) const {
   return entries;
 }
 
-void Hdf5Dataset::read(hid_t memory_type, const ArrayBlock& block, void* values) const {
+void Hdf5Dataset::read(std::uintmax_t file_bytes, hid_t memory_type, const ArrayBlock& block, void* values) const {
+  if (in_chunks()) {
+    Hdf5Chunks all = chunks(file_bytes);
+    if (read_packed_chunks(all, type(), memory_type, block, values)) return;
+    check_chunks(file_bytes, block);
+  }
   if (block.count == extent_.shape) {
     if (H5Dread(id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) throw FormatError(hdf5_reason());
     return;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "../arrays/array_block.h"
+#include "hdf5_chunks.h"
 #include "hdf5_handle.h"
 #include "hdf5_type.h"
 
@@ -34,24 +35,30 @@ class Hdf5Dataset {
   /// @throws FormatError
   void require_own_data() const;
 
-  /// Refuses what must not be read: data outside the file, more data than the file's bytes can stand for, damaged
-  /// chunks.
+  /// Refuses what must not be read: data outside the file, more data than the file's bytes can stand for.
   /// @param memory_entry  bytes of one entry in memory
   /// @param block         as in read()
   /// @throws FormatError
   void check_readable(std::uintmax_t file_bytes, std::size_t memory_entry, const ArrayBlock& block) const;
+
+  /// Refuses damaged chunks, which the library must not be asked to unpack.
+  /// @throws FormatError
+  void check_chunks(std::uintmax_t file_bytes, const ArrayBlock& block) const;
 
   /// Every entry, as a block.
   [[nodiscard]] ArrayBlock whole() const { return whole_block(extent_.shape); }
 
   [[nodiscard]] std::size_t entries(const ArrayBlock& block) const;
 
-  /// The entries of a block, which lies inside, converted by the library.
+  /// The entries of a block, which lies inside and was found readable, converted by the library.
   /// @param values  room for all of them
-  /// @throws FormatError if the library cannot
-  void read(hid_t memory_type, const ArrayBlock& block, void* values) const;
+  /// @throws FormatError as check_chunks(), or if the library cannot
+  void read(std::uintmax_t file_bytes, hid_t memory_type, const ArrayBlock& block, void* values) const;
 
  private:
+  [[nodiscard]] bool in_chunks() const;
+  [[nodiscard]] Hdf5Chunks chunks(std::uintmax_t file_bytes) const;
+
   Hdf5Handle dataset_;
   Hdf5Handle type_;
   Hdf5Handle space_;

@@ -107,6 +107,7 @@ class FencedReader : public Hdf5Reader {
   }
 
   void copy_numbers(std::size_t size, const Hdf5Room& room) {
+    if (!room) throw FormatError("numbers came that were not asked for");
     void* to = room(size);
     if (size > size_) {
       if (size_ > 0) ::munmap(address_, size_);

@@ -138,8 +138,9 @@ std::vector<float> Hdf5File::floats(const std::string& dataset) const {
   return numbers<float>({Hdf5Question::floats, dataset});
 }
 
-std::vector<float> Hdf5File::floats(const std::string& dataset, const ArrayBlock& block) const {
-  return numbers<float>({Hdf5Question::floats, dataset, {}, block});
+void Hdf5File::read(const std::string& dataset, const ArrayBlock& block, const FloatRoom& room) const {
+  ask_named(name_, *reader_, {Hdf5Question::floats, dataset, {}, block},
+            [&room](std::size_t bytes) { return room(bytes / sizeof(float)); });
 }
 
 std::vector<std::int64_t> Hdf5File::integers(const std::string& dataset) const {

@@ -87,9 +87,9 @@ class Hdf5File {
   /// @throws FormatError if there is no such dataset, it is none of numbers, too large for its file, or cannot be read
   [[nodiscard]] std::vector<double> doubles(const std::string& dataset) const;
   [[nodiscard]] std::vector<float> floats(const std::string& dataset) const;  ///< as doubles(), rounded to float
-  /// A block of a dataset, row-major: no more is read than that, and of chunks those that hold some of it.
+  /// Reads a block of a dataset as floats, row-major: no more than that, and of chunks those that hold some of it.
   /// @throws FormatError as doubles(); ShapeError if there is no such block
-  [[nodiscard]] std::vector<float> floats(const std::string& dataset, const ArrayBlock& block) const;
+  void read(const std::string& dataset, const ArrayBlock& block, const FloatRoom& room) const;
   /// @throws FormatError as doubles(), or if the numbers are real or beyond int64
   [[nodiscard]] std::vector<std::int64_t> integers(const std::string& dataset) const;
   /// @throws FormatError as doubles(), or if the dataset is not of text

@@ -33,10 +33,24 @@ ArrayBlock document_block(const StoredPart& part, const DocumentPlace& place, co
   return block;
 }
 
+/// Whether a block's entries come as a matrix has them: those of a token side by side, head by head.
+bool is_by_token(const StoredPart& part, const ArrayBlock& block) {
+  constexpr std::array order{StoredAxis::token, StoredAxis::head, StoredAxis::width};
+  const auto* reached = order.begin();
+  for (std::size_t a = 0; a < part.axes.size(); ++a) {
+    if (block.count[a] == 1) continue;
+    const auto* const found = std::find(reached, order.end(), part.axes[a]);
+    if (found == order.end()) return false;
+    reached = found;
+  }
+  return true;
+}
+
 /// The entries of a block by head, whatever the order of its axes.
 class HeadEntries {
  public:
-  HeadEntries(const StoredPart& part, const ArrayBlock& block, std::vector<float> values) : values_(std::move(values)) {
+  HeadEntries(const StoredArrays& arrays, const std::string& name, const StoredPart& part, const ArrayBlock& block)
+      : values_(arrays.block(name, block)) {
     count_.fill(1);
     Index step = 1;
     for (std::size_t a = part.axes.size(); a-- > 0; step *= block.count[a]) {
@@ -72,13 +86,21 @@ class HeadEntries {
 
 Matrix32 document_matrix(const StoredArrays& arrays, const StoredPart& part, const DocumentPlace& place) {
   const std::string name = name_of_document(part.name, place.text);
-  extent_of(arrays, part, place);
+  const StoredExtent extent = extent_of(arrays, part, place);
   const ArrayBlock block = document_block(part, place, arrays.shape(name));
-  const HeadEntries entries(part, block, arrays.block(name, block));
-  const Index heads = entries.count(StoredAxis::head), width = entries.count(StoredAxis::width);
-  Matrix32 matrix(entries.count(StoredAxis::token), heads * width);
-  for (Index head = 0; head < heads; ++head)
-    entries.place(head, StoredAxis::token, StoredAxis::width, matrix.middleCols(head * width, width));
+  Matrix32 matrix;
+  if (is_by_token(part, block)) {
+    arrays.read(name, block, [&](std::size_t /*entries*/) {
+      matrix.resize(extent.length, extent.width);
+      return matrix.data();
+    });
+  } else {
+    const HeadEntries entries(arrays, name, part, block);
+    const Index width = entries.count(StoredAxis::width);
+    matrix.resize(extent.length, extent.width);
+    for (Index head = 0; head < entries.count(StoredAxis::head); ++head)
+      entries.place(head, StoredAxis::token, StoredAxis::width, matrix.middleCols(head * width, width));
+  }
   if (matrix.allFinite()) return matrix;
   throw FormatError(fmt::format("{} document {} holds NaN or infinite values; expected finite states",
                                 arrays.called(name), place.row));
@@ -97,7 +119,7 @@ FinishedAttention document_attention(std::shared_ptr<const StoredArrays> arrays,
     ArrayBlock block = all;
     block.first[query] = first;
     block.count[query] = count;
-    const HeadEntries entries(part, block, arrays->block(name, block));
+    const HeadEntries entries(*arrays, name, part, block);
     const Index heads = entries.count(StoredAxis::head);
     Matrix32 rows(heads * count, entries.count(StoredAxis::key));
     for (Index head = 0; head < heads; ++head)

@@ -77,10 +77,10 @@ class PlacedArrays : public StoredArrays {
     const NpyInfo& info = array(name).info;
     return info.number ? name_of(*info.number) : info.dtype;
   }
-  [[nodiscard]] std::vector<float> block(const std::string& name, const ArrayBlock& block) const override {
+  void read(const std::string& name, const ArrayBlock& block, const FloatRoom& room) const override {
     const PlacedArray& placed = array(name);
     try {
-      return floats_of_block(*placed.bytes, placed_numbers(placed.info, without_colon(called(name))), block);
+      read_block(*placed.bytes, placed_numbers(placed.info, without_colon(called(name))), block, room);
     } catch (const ShapeError& problem) {
       throw ShapeError(fmt::format("{} {}", called(name), problem.what()));
     }

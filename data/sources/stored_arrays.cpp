@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <mutex>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,11 +32,14 @@ class Hdf5Arrays : public StoredArrays {
   }
   [[nodiscard]] bool has(const std::string& name) const override { return file_.has("/" + name); }
   [[nodiscard]] std::vector<Index> shape(const std::string& name) const override {
-    return file_.node("/" + name).shape;
+    const std::lock_guard lock(asking_);
+    const auto known = shapes_.find(name);
+    if (known != shapes_.end()) return known->second;
+    return shapes_[name] = file_.node("/" + name).shape;
   }
   [[nodiscard]] std::string type(const std::string& name) const override { return file_.node("/" + name).dtype; }
-  [[nodiscard]] std::vector<float> block(const std::string& name, const ArrayBlock& block) const override {
-    return file_.floats("/" + name, block);
+  void read(const std::string& name, const ArrayBlock& block, const FloatRoom& room) const override {
+    file_.read("/" + name, block, room);
   }
   [[nodiscard]] std::vector<std::string> texts(const std::string& name) const override {
     return has(name) ? file_.strings("/" + name) : std::vector<std::string>{};
@@ -60,6 +65,8 @@ class Hdf5Arrays : public StoredArrays {
 
  private:
   Hdf5File file_;
+  mutable std::mutex asking_;
+  mutable std::map<std::string, std::vector<Index>> shapes_;  // asked for anew for every document
 };
 
 /// The nearest names first; all of them where they are few.
@@ -70,6 +77,12 @@ std::vector<std::string> nearest_first(const std::string& name, std::vector<std:
 }
 
 }  // namespace
+
+std::vector<float> StoredArrays::block(const std::string& name, const ArrayBlock& block) const {
+  std::vector<float> values;
+  read(name, block, room_in(values));
+  return values;
+}
 
 std::string no_such_array(const StoredArrays& arrays, const std::string& name, const std::string& what) {
   constexpr std::size_t most_named = 6, longest = 100;

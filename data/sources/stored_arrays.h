@@ -27,9 +27,9 @@ class StoredArrays {
   /// How its numbers are stored, in words: "float16".
   /// @throws FormatError, IoError if there is no such array
   [[nodiscard]] virtual std::string type(const std::string& name) const = 0;
-  /// A block of an array of numbers, row-major; no more is read than that.
+  /// Reads a block of an array of numbers, row-major; no more is read than that.
   /// @throws FormatError, IoError if it is not there or cannot be read; ShapeError if it has no such entries
-  [[nodiscard]] virtual std::vector<float> block(const std::string& name, const ArrayBlock& block) const = 0;
+  virtual void read(const std::string& name, const ArrayBlock& block, const FloatRoom& room) const = 0;
   /// Text of an array; empty where there is none of that name.
   /// @throws FormatError if it holds something else
   [[nodiscard]] virtual std::vector<std::string> texts(const std::string& name) const = 0;
@@ -44,8 +44,11 @@ class StoredArrays {
   /// An array as a user knows it, for messages: "s.h5: 'queries/layer_0'", "folder/queries_layer_0.npy:".
   [[nodiscard]] virtual std::string called(const std::string& name) const = 0;
 
-  /// All of an array of numbers, row-major.
-  /// @throws Error as block()
+  /// A block of an array of numbers, row-major.
+  /// @throws Error as read()
+  [[nodiscard]] std::vector<float> block(const std::string& name, const ArrayBlock& block) const;
+  /// All of it.
+  /// @throws Error as read()
   [[nodiscard]] std::vector<float> floats(const std::string& name) const {
     return block(name, whole_block(shape(name)));
   }

@@ -92,12 +92,12 @@ class AskedArrays : public StoredArrays {
   [[nodiscard]] bool has(const std::string& name) const override { return name == "attentions"; }
   [[nodiscard]] std::vector<Index> shape(const std::string& /*name*/) const override { return shape_; }
   [[nodiscard]] std::string type(const std::string& /*name*/) const override { return "float32"; }
-  [[nodiscard]] std::vector<float> block(const std::string& /*name*/, const ArrayBlock& block) const override {
+  void read(const std::string& /*name*/, const ArrayBlock& block, const FloatRoom& room) const override {
     std::size_t entries = 1;
     for (const Index count : block.count) entries *= static_cast<std::size_t>(count);
     most = std::max(most, entries);
     all += entries;
-    return std::vector<float>(entries, 1.0F / static_cast<float>(shape_.back()));
+    std::fill_n(room(entries), entries, 1.0F / static_cast<float>(shape_.back()));
   }
   [[nodiscard]] std::vector<std::string> texts(const std::string& /*name*/) const override { return {}; }
   [[nodiscard]] std::optional<double> number(const std::string& /*name*/) const override { return {}; }

@@ -1,4 +1,4 @@
-"""Makes hdf5_sample.h5 and hdf5_hostile.h5: HDF5 files as h5py writes them, and as nobody should. Makes also
+"""Makes hdf5_sample.h5, hdf5_packed.h5 and hdf5_hostile.h5: HDF5 files as h5py writes them, and as nobody should. Makes also
 result_unfinished.h5, result_newer.h5 and result_no_scales.h5, which are no results.
 
 Usage: python make_hdf5_samples.py FOLDER
@@ -58,6 +58,29 @@ def sample(path):
             ordered[name] = 1
 
 
+def packed(path):
+    """Chunks that do not divide the shape: entry [i, j, k] of every dataset is (21 i + 3 j + k) / 4, where it was written."""
+    values = np.arange(105, dtype="f8").reshape(5, 7, 3) / 4
+    with h5py.File(path, "w", libver="earliest") as f:
+        for name, filters in {
+            "gzip": dict(compression="gzip"),
+            "shuffle": dict(compression="gzip", shuffle=True),
+            "checked": dict(compression="gzip", shuffle=True, fletcher32=True),
+        }.items():
+            group = f.create_group(name)
+            for dtype in ("<f2", "<f4", ">f4", "<f8", "<i2", ">i4", "<i8"):
+                as_stored = (4 * values if dtype[1] == "i" else values).astype(dtype)
+                group.create_dataset(
+                    dtype.replace("<", "le_").replace(">", "be_"), data=as_stored, chunks=(2, 3, 2), **filters
+                )
+        holes = f.create_dataset(
+            "holes", values.shape, "<f4", chunks=(2, 3, 2), fillvalue=7, compression="gzip", shuffle=True
+        )
+        holes[:2] = values[:2]
+        plain = f.create_dataset("one_chunk_plain", data=values.astype("<f4"), chunks=(2, 3, 2), compression="gzip")
+        plain.id.write_direct_chunk((0, 0, 0), values[:2, :3, :2].astype("<f4").tobytes(), filter_mask=1)
+
+
 def hostile(path):
     with h5py.File(path, "w") as f:
         chunk = (100_000,)
@@ -97,5 +120,6 @@ def results(folder):
 
 folder = Path(sys.argv[1])
 sample(folder / "hdf5_sample.h5")
+packed(folder / "hdf5_packed.h5")
 hostile(folder / "hdf5_hostile.h5")
 results(folder)

@@ -1,0 +1,156 @@
+// Stored states, 512 x 384 floats of a document at a time, from files that the system holds in memory: what the fence around
+// the HDF5 library costs beside the library alone, and .npy beside the bytes themselves.
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <hdf5.h>
+
+#include "../data/files/file_bytes.h"
+#include "../data/hdf5/hdf5_file.h"
+#include "../data/sources/stored_arrays.h"
+#include "drawn.h"
+
+using namespace headwave;
+
+namespace {
+
+constexpr Index documents = 64, length = 512, width = 384, entries = length * width;
+constexpr std::size_t npy_header_bytes = 128;
+
+/// Made when first asked for, gone when the program ends.
+class Files {
+ public:
+  Files() {
+    std::filesystem::create_directories(folder_);
+    Random random(1);
+    std::vector<float> values(documents * entries);
+    for (float& value : values) value = static_cast<float>(random.normal());
+    write_npy(values);
+    write_hdf5(values, H5P_DEFAULT, plain());
+    const hid_t packed = H5Pcreate(H5P_DATASET_CREATE);
+    const hsize_t chunk[] = {1, length, width};
+    H5Pset_chunk(packed, 3, chunk);
+    write_hdf5(values, packed, chunks());
+    H5Pset_shuffle(packed);
+    H5Pset_deflate(packed, 4);
+    write_hdf5(values, packed, gzip());
+    H5Pclose(packed);
+  }
+  Files(const Files&) = delete;
+  Files& operator=(const Files&) = delete;
+  ~Files() { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] std::string plain() const { return folder_ / "plain.h5"; }
+  [[nodiscard]] std::string chunks() const { return folder_ / "chunks.h5"; }
+  [[nodiscard]] std::string gzip() const { return folder_ / "gzip.h5"; }
+  [[nodiscard]] std::string npy() const { return folder_ / "states.npy"; }
+
+ private:
+  void write_npy(const std::vector<float>& values) const {
+    std::string header =
+        fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}, {}), }}", documents, length, width);
+    header.resize(npy_header_bytes - 11, ' ');
+    std::ofstream file(npy(), std::ios::binary);
+    file << std::string("\x93NUMPY\x01\0v\0", 10) << header << '\n';
+    file.write(reinterpret_cast<const char*>(values.data()),
+               static_cast<std::streamsize>(values.size() * sizeof(float)));
+  }
+
+  static void write_hdf5(const std::vector<float>& values, hid_t layout, const std::string& path) {
+    const hsize_t shape[] = {documents, length, width};
+    const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t space = H5Screate_simple(3, shape, nullptr);
+    const hid_t data = H5Dcreate2(file, "states", H5T_IEEE_F32LE, space, H5P_DEFAULT, layout, H5P_DEFAULT);
+    H5Dwrite(data, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+    H5Dclose(data);
+    H5Sclose(space);
+    H5Fclose(file);
+  }
+
+  std::filesystem::path folder_ = std::filesystem::temp_directory_path() / "headwave_stored_rows";
+};
+
+const Files& files() {
+  static const Files made;
+  return made;
+}
+
+/// Every document in turn, each into the same matrix.
+template <class Read>
+void read_in_turn(benchmark::State& state, Read read) {
+  Matrix32 matrix(length, width);
+  Index document = 0;
+  for (auto _ : state) {
+    read(document, std::span(matrix.data(), static_cast<std::size_t>(matrix.size())));
+    document = (document + 1) % documents;
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(state.iterations() * entries * static_cast<Index>(sizeof(float)));
+}
+
+void library_alone(benchmark::State& state, std::string (Files::*path)() const) {
+  const hid_t file = H5Fopen((files().*path)().c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  const hid_t data = H5Dopen2(file, "states", H5P_DEFAULT), space = H5Dget_space(data);
+  const hsize_t count[] = {1, length, width};
+  const hid_t memory = H5Screate_simple(3, count, nullptr);
+  read_in_turn(state, [&](Index document, std::span<float> into) {
+    const hsize_t first[] = {static_cast<hsize_t>(document), 0, 0};
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, first, nullptr, count, nullptr);
+    H5Dread(data, H5T_NATIVE_FLOAT, memory, space, H5P_DEFAULT, into.data());
+  });
+  H5Sclose(memory);
+  H5Sclose(space);
+  H5Dclose(data);
+  H5Fclose(file);
+}
+
+void hdf5(benchmark::State& state, std::string (Files::*path)() const, Hdf5Trust trust) {
+  const Hdf5File file((files().*path)(), trust);
+  read_in_turn(state, [&](Index document, std::span<float> into) {
+    file.read("/states", {{document, 0, 0}, {1, length, width}}, [into](std::size_t) { return into.data(); });
+  });
+}
+
+void npy_bytes(benchmark::State& state) {
+  const FileBytes bytes(files().npy());
+  read_in_turn(state, [&](Index document, std::span<float> into) {
+    bytes.read(npy_header_bytes + static_cast<std::size_t>(document) * into.size_bytes(), std::as_writable_bytes(into));
+  });
+}
+
+void npy(benchmark::State& state) {
+  const auto arrays = open_stored_arrays(files().npy());
+  const std::string name = arrays->names().front();
+  read_in_turn(state, [&](Index document, std::span<float> into) {
+    arrays->read(name, {{document, 0, 0}, {1, length, width}}, [into](std::size_t) { return into.data(); });
+  });
+}
+
+int with_names() {
+  const auto add = [](const std::string& name, auto function) {
+    benchmark::RegisterBenchmark(("stored_rows/" + name).c_str(), function)
+        ->Unit(benchmark::kMicrosecond)
+        ->UseRealTime();
+  };
+  for (const auto& [name, path] :
+       {std::pair{"plain", &Files::plain}, {"chunks", &Files::chunks}, {"gzip", &Files::gzip}}) {
+    const std::string layout = name;
+    const auto at = path;
+    add(layout + "/library", [at](benchmark::State& state) { library_alone(state, at); });
+    add(layout + "/trusted", [at](benchmark::State& state) { hdf5(state, at, Hdf5Trust::own); });
+    add(layout + "/fenced", [at](benchmark::State& state) { hdf5(state, at, Hdf5Trust::foreign); });
+  }
+  add("npy/bytes", npy_bytes);
+  add("npy/headwave", npy);
+  return 0;
+}
+
+[[maybe_unused]] const int named = with_names();
+
+}  // namespace
