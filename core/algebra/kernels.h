@@ -18,6 +18,15 @@ template <class Scalar>
 struct Kernels {
   /// out = a b, or out += a b; of (a.rows, b.cols), by rows that are `stride` apart, and no part of a or b.
   void (*multiply)(const Operand<Scalar>& a, const Operand<Scalar>& b, Scalar* out, std::ptrdiff_t stride, bool add);
+  /// Puts b, of which the products of many a are wanted, in the order in which multiply_packed() reads it.
+  /// @param packed  room for b.rows * b.cols, at an address that 64 bytes divide
+  void (*pack)(const Operand<Scalar>& b, Scalar* packed);
+  /// out = a b of the first a.cols rows and the first `cols` columns of a b that was packed.
+  /// @param rows, of  sizes of b as it was packed
+  /// @param cols      all of them, or a multiple of columns_at_once
+  void (*multiply_packed)(const Operand<Scalar>& a, const Scalar* packed, std::ptrdiff_t rows, std::ptrdiff_t of,
+                          std::ptrdiff_t cols, Scalar* out, std::ptrdiff_t stride);
+  std::ptrdiff_t columns_at_once;
   /// x = exp(x - max) / sum exp(x - max), in place; all zeros where every entry is -infinity, or where there is none.
   void (*softmax)(Scalar* x, std::ptrdiff_t count);
 };

@@ -64,6 +64,67 @@ void multiply_operands(const Operand<Scalar>& a, const Operand<Scalar>& b, Scala
     add_product(result, view_of<Scalar, Eigen::ColMajor>(a), b);
 }
 
+/// A product by rows is Eigen's by columns with its factors swapped and transposed: b^T is the left factor of its kernel, whose rows
+/// it wants in panels, block after block; a^T the right one. What Eigen's own product puts in order anew each time is put so once.
+template <class Scalar>
+struct Packed {
+  using Traits = Eigen::internal::gebp_traits<Scalar, Scalar>;
+  using Out = Eigen::internal::blas_data_mapper<Scalar, std::ptrdiff_t, Eigen::ColMajor, Eigen::Unaligned, 1>;
+  template <int order>
+  using In = Eigen::internal::const_blas_data_mapper<Scalar, std::ptrdiff_t, order>;
+
+  static constexpr std::ptrdiff_t panel = Traits::mr;
+  /// Rows of b at a time, so that a panel stays in the first cache beside what it meets, and panels that stay in the second.
+  static constexpr std::ptrdiff_t depth = 1024 / sizeof(Scalar), width = 8 * panel;
+
+  template <int order>
+  static void pack_of(const Operand<Scalar>& b, Scalar* packed) {
+    Eigen::internal::gemm_pack_lhs<Scalar, std::ptrdiff_t, In<order>, Traits::mr, Traits::LhsProgress,
+                                   typename Traits::LhsPacket4Packing, order>
+        pack_panels;
+    const In<order> from(b.data, b.stride);
+    for (std::ptrdiff_t k = 0; k < b.rows; k += depth) {
+      const std::ptrdiff_t deep = std::min(depth, b.rows - k);
+      for (std::ptrdiff_t i = 0; i < b.cols; i += width)
+        pack_panels(packed + k * b.cols + i * deep, from.getSubMapper(i, k), deep, std::min(width, b.cols - i));
+    }
+  }
+
+  static void pack(const Operand<Scalar>& b, Scalar* packed) {
+    if (b.by_rows)
+      pack_of<Eigen::ColMajor>(b, packed);
+    else
+      pack_of<Eigen::RowMajor>(b, packed);
+  }
+
+  template <int order>
+  static void multiply_of(const Operand<Scalar>& a, const Scalar* packed, std::ptrdiff_t rows, std::ptrdiff_t of,
+                          std::ptrdiff_t cols, Scalar* out, std::ptrdiff_t stride) {
+    Eigen::internal::gemm_pack_rhs<Scalar, std::ptrdiff_t, In<order>, Traits::nr, order> pack_other;
+    Eigen::internal::gebp_kernel<Scalar, Scalar, std::ptrdiff_t, Out, Traits::mr, Traits::nr, false, false> add_product;
+    const In<order> from(a.data, a.stride);
+    const Out to(out, stride);
+    Eigen::Array<Scalar, Eigen::Dynamic, 1> other(std::min(depth, a.cols) * a.rows);
+    for (std::ptrdiff_t k = 0; k < a.cols; k += depth) {
+      const std::ptrdiff_t there = std::min(depth, rows - k), deep = std::min(there, a.cols - k);
+      pack_other(other.data(), from.getSubMapper(k, 0), deep, a.rows);
+      for (std::ptrdiff_t i = 0; i < cols; i += width)
+        add_product(to.getSubMapper(i, 0), packed + k * of + i * there, other.data(), std::min(width, cols - i), deep,
+                    a.rows, Scalar(1), there, deep, 0, 0);
+    }
+  }
+
+  static void multiply(const Operand<Scalar>& a, const Scalar* packed, std::ptrdiff_t rows, std::ptrdiff_t of,
+                       std::ptrdiff_t cols, Scalar* out, std::ptrdiff_t stride) {
+    for (std::ptrdiff_t i = 0; i < a.rows; ++i) std::fill_n(out + i * stride, cols, Scalar(0));
+    if (a.rows == 0 || cols == 0) return;
+    if (a.by_rows)
+      multiply_of<Eigen::ColMajor>(a, packed, rows, of, cols, out, stride);
+    else
+      multiply_of<Eigen::RowMajor>(a, packed, rows, of, cols, out, stride);
+  }
+};
+
 /// Sixteen entries at a time, and the last of them among others that change nothing: what comes of an entry, and in which order
 /// it is added up, must not depend on where in memory it lies.
 template <class Scalar>
@@ -108,7 +169,8 @@ void softmax_of(Scalar* x, std::ptrdiff_t count) {
 }
 
 template <class Scalar>
-constexpr Kernels<Scalar> all_kernels{&multiply_operands<Scalar>, &softmax_of<Scalar>};
+constexpr Kernels<Scalar> all_kernels{&multiply_operands<Scalar>, &Packed<Scalar>::pack, &Packed<Scalar>::multiply,
+                                      Packed<Scalar>::panel, &softmax_of<Scalar>};
 
 }  // namespace
 

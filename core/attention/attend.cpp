@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "../algebra/product.h"
+#include "../algebra/packed_operand.h"
 #include "tile_walk.h"
 
 namespace headwave {
@@ -167,6 +167,14 @@ class Positioned {
   Index reach_ = 0;
 };
 
+/// Columns of every key head, packed for the products of all tiles.
+template <class Scalar, class Part>
+std::vector<PackedOperand<Scalar>> packed_by_head(Index kv_heads, const Part& part) {
+  std::vector<PackedOperand<Scalar>> packed;
+  for (Index head = 0; head < kv_heads; ++head) packed.emplace_back(part(head));
+  return packed;
+}
+
 }  // namespace
 
 template <class Scalar>
@@ -178,6 +186,13 @@ MatrixOf<Scalar> attend(const HeadInputs<Scalar>& given, const Mask<Scalar>& mas
   const Index group = inputs.heads / inputs.kv_heads;
   positioned.show(given, site, probes);
   const bool keep_scores = std::any_of(probes.begin(), probes.end(), [](const Probe* p) { return p->wants_scores(); });
+
+  const std::vector<PackedOperand<Scalar>> keys = packed_by_head<Scalar>(inputs.kv_heads, [&](Index head) {
+    return inputs.key.block(0, head * shape.d_head, shape.valid_keys, shape.d_head).transpose();
+  });
+  const std::vector<PackedOperand<Scalar>> values = packed_by_head<Scalar>(
+      shape.d_value > 0 ? inputs.kv_heads : 0,
+      [&](Index head) { return inputs.value.block(0, head * shape.d_value, shape.valid_keys, shape.d_value); });
 
   MatrixOf<Scalar> output = MatrixOf<Scalar>::Zero(shape.queries, inputs.heads * shape.d_value);
   const Index most = tile_rows(shape.valid_keys);
@@ -191,11 +206,11 @@ MatrixOf<Scalar> attend(const HeadInputs<Scalar>& given, const Mask<Scalar>& mas
   const auto fill = [&](TileOf<Scalar>& tile, Index rows) {
     const Index first = tile.first_row, reach = reach_of(first + rows);
     for (Index head = 0; head < inputs.heads; ++head) {
+      const auto shared = static_cast<std::size_t>(head / group);
       auto tile_weights = weights.middleRows(head * most, rows);
       const MatrixOf<Scalar> query =
           inputs.query.block(first, head * shape.d_head, rows, shape.d_head) * static_cast<Scalar>(inputs.scale);
-      multiply(tile_weights.leftCols(reach), query,
-               inputs.key.block(0, (head / group) * shape.d_head, reach, shape.d_head).transpose());
+      keys[shared].multiply(tile_weights.leftCols(keys[shared].columns_for(reach)), query);
       if (inputs.soft_cap > 0) {
         const auto cap = static_cast<Scalar>(inputs.soft_cap);
         tile_weights.leftCols(reach) = cap * (tile_weights.leftCols(reach).array() / cap).tanh();
@@ -212,21 +227,17 @@ MatrixOf<Scalar> attend(const HeadInputs<Scalar>& given, const Mask<Scalar>& mas
               mask.additive.row(first + i).segment(allowed.first, allowed.count);
         softmax_row(tile_weights.row(i), allowed);
       }
+      // While the head's rows are still in the cache.
+      if (shape.d_value > 0)
+        values[shared].multiply(output.block(first, head * shape.d_value, rows, shape.d_value),
+                                tile_weights.leftCols(reach));
       tile.weights.emplace_back(tile_weights);
     }
-  };
-  const auto use = [&](const TileOf<Scalar>& tile) {
-    if (shape.d_value == 0) return;
-    const Index first = tile.first_row, rows = tile.rows(), reach = reach_of(first + rows);
-    for (Index head = 0; head < inputs.heads; ++head)
-      multiply(output.block(first, head * shape.d_value, rows, shape.d_value),
-               tile.weights[static_cast<std::size_t>(head)].leftCols(reach),
-               inputs.value.block(0, (head / group) * shape.d_value, reach, shape.d_value));
   };
   walk_tiles(
       TileOf<Scalar>{
           site.layer, site.kind, 0, shape.valid_queries, shape.valid_keys, mask.window, {}, {}, site.document},
-      probes, fill, use);
+      probes, fill);
   return output;
 }
 

@@ -131,7 +131,7 @@ void show_attention(const FinishedAttention& attention, Index window, const Atte
     }
   };
   walk_tiles(Tile{site.layer, site.kind, 0, attention.length, attention.length, window, {}, {}, site.document}, probes,
-             fill, [](const Tile&) {});
+             fill);
   checks.require_any();
 }
 

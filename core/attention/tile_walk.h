@@ -19,10 +19,9 @@ constexpr Index tile_rows(Index keys) {
 /// Goes over the query rows of a layer tile by tile, and shows each to the probes.
 /// @param tile  what all tiles have in common
 /// @param fill  (tile, rows) puts weights, and scores where they are wanted, of so many rows from tile.first_row on
-/// @param use   (tile) what is done with it once the probes have seen it
 /// @throws Stopped between two tiles, if that was asked for
-template <class Scalar, class Fill, class Use>
-void walk_tiles(TileOf<Scalar> tile, std::span<Probe* const> probes, const Fill& fill, const Use& use) {
+template <class Scalar, class Fill>
+void walk_tiles(TileOf<Scalar> tile, std::span<Probe* const> probes, const Fill& fill) {
   const Index most = tile_rows(tile.keys);
   for (Index first = 0; first < tile.queries; first += most) {
     stop_if_asked();
@@ -31,7 +30,6 @@ void walk_tiles(TileOf<Scalar> tile, std::span<Probe* const> probes, const Fill&
     tile.scores.clear();
     fill(tile, std::min(most, tile.queries - first));
     for (Probe* probe : probes) probe->see(tile);
-    use(tile);
   }
 }
 

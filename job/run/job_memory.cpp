@@ -16,8 +16,8 @@ namespace {
 // Of the program itself: parts that it has not come to yet, and the library that writes the result.
 constexpr double program_bytes = 6e6, writing_bytes = 1e7;
 
-/// Activations of the model's pass in float: states, projections as they are and as they are shown, the feed-forward
-/// network's inner rows, and the weights and scores of a tile of query rows.
+/// Activations of the model's pass in float: states, projections as they are and as they are shown, keys and values as
+/// they are packed, the feed-forward network's inner rows, and the weights and scores of a tile of query rows.
 double pass_bytes(const Stack& stack, double tokens) {
   const auto heads = static_cast<double>(stack.block.heads), d_model = static_cast<double>(stack.d_model());
   const double projected = heads * static_cast<double>(stack.block.d_head);
@@ -25,7 +25,9 @@ double pass_bytes(const Stack& stack, double tokens) {
   for (const Block& block : stack.blocks)
     if (!block.feed_forward.empty()) inner = std::max(inner, static_cast<double>(block.feed_forward.widen.d_out()));
   const double tile = 2 * heads * static_cast<double>(tile_rows(static_cast<Index>(tokens)));
-  return 4 * (tokens * (4 * d_model + 8 * projected + tile) + 2 * inner * std::min<double>(tokens, rows_at_once));
+  const double packed = 2 * static_cast<double>(stack.block.kv_heads * stack.block.d_head);
+  return 4 *
+         (tokens * (4 * d_model + 8 * projected + packed + tile) + 2 * inner * std::min<double>(tokens, rows_at_once));
 }
 
 /// The largest layer of a stack whose weights are read when they are needed, in float.

@@ -1,11 +1,10 @@
-#include "../../core/algebra/product.h"
-
 #include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "../../core/algebra/kernels_avx512.h"
+#include "../../core/algebra/packed_operand.h"
 #include "../catch.h"
 #include "../test_numbers.h"
 
@@ -55,6 +54,36 @@ void check_products(const Kernels<Scalar>& kernel, Index rows, Index inner, Inde
       }
 }
 
+/// Every prefix of rows and of panels of columns, against the same sums in double.
+template <class Scalar>
+void check_packed(const Kernels<Scalar>& kernel, Index rows, Index inner, Index cols) {
+  CAPTURE(rows, inner, cols, sizeof(Scalar));
+  const MatrixOf<Scalar> a = random_matrix(rows, inner, 3).cast<Scalar>(),
+                         b = random_matrix(inner, cols, 4).cast<Scalar>();
+  const MatrixOf<Scalar> b_columns = b.transpose(), a_columns = a.transpose();
+  VectorOf<Scalar> packed(b.size());
+  for (const bool b_by_rows : {true, false}) {
+    kernel.pack(
+        b_by_rows ? product_detail::operand_of(b) : Operand<Scalar>{b_columns.data(), inner, cols, inner, false},
+        packed.data());
+    for (const Index deep : {inner, inner / 2, Index{1}})
+      for (Index wide = cols; wide > 0; wide = (wide - 1) / kernel.columns_at_once * kernel.columns_at_once) {
+        CAPTURE(b_by_rows, deep, wide);
+        const Matrix expected =
+            a.leftCols(deep).template cast<double>() * b.topLeftCorner(deep, wide).template cast<double>();
+        MatrixOf<Scalar> out = MatrixOf<Scalar>::Constant(rows, wide + 3, Scalar{7});
+        for (const bool a_by_rows : {true, false}) {
+          const Operand<Scalar> left = a_by_rows ? Operand<Scalar>{a.data(), rows, deep, inner, true}
+                                                 : Operand<Scalar>{a_columns.data(), rows, deep, rows, false};
+          kernel.multiply_packed(left, packed.data(), inner, cols, wide, out.data(), out.cols());
+          CHECK((out.leftCols(wide).template cast<double>() - expected).cwiseAbs().maxCoeff() <=
+                bound<Scalar>(deep) * std::sqrt(static_cast<double>(deep + 1)));
+          CHECK((out.rightCols(3).array() == Scalar{7}).all());
+        }
+      }
+  }
+}
+
 template <class Scalar>
 void check_softmax(const Kernels<Scalar>& kernel) {
   for (const Index count : {1, 2, 7, 8, 16, 33, 512}) {
@@ -87,6 +116,36 @@ TEMPLATE_TEST_CASE("products of every width, layout and stride are the sums that
 TEMPLATE_TEST_CASE("a softmax of every width sums to one, and is all zeros where everything is forbidden", "", float,
                    double) {
   for (const Kernels<TestType>* kernel : kernels_here<TestType>()) check_softmax(*kernel);
+}
+
+TEMPLATE_TEST_CASE("products with a packed operand are the sums that they should be, of its first rows and columns too",
+                   "", float, double) {
+  for (const Kernels<TestType>* kernel : kernels_here<TestType>()) {
+    for (const Index rows : {1, 3, 64, 65})
+      for (const Index cols : {1, 5, 47, 48, 130, 400}) check_packed(*kernel, rows, 20, cols);
+    for (const Index inner : {1, 2, 127, 256, 257, 600}) check_packed(*kernel, 9, inner, 70);
+  }
+}
+
+TEST_CASE("a packed operand gives what the product gives, and as few columns as can be had") {
+  const Matrix a = random_matrix(30, 40, 1), b = random_matrix(40, 333, 2);
+  const PackedOperand<double> packed(b), transposed(Matrix(b.transpose()).transpose());
+  CHECK(packed.columns_for(333) == 333);
+  CHECK(packed.columns_for(1000) == 333);
+  CHECK(packed.columns_for(0) == 0);
+  for (const Index wanted : {1, 30, 100, 332, 333}) {
+    const Index cols = packed.columns_for(wanted);
+    CHECK(cols >= wanted);
+    CHECK(cols < wanted + 64);
+    Matrix out(30, cols), other(30, cols);
+    packed.multiply(out, a);
+    transposed.multiply(other, a);
+    CHECK((out - a * b.leftCols(cols)).cwiseAbs().maxCoeff() < 1e-13);
+    CHECK(out == other);
+  }
+  Matrix out(30, 333);
+  packed.multiply(out, a.leftCols(7));
+  CHECK((out - a.leftCols(7) * b.topRows(7)).cwiseAbs().maxCoeff() < 1e-13);
 }
 
 TEMPLATE_TEST_CASE("neither products nor softmax depend on where numbers lie in memory", "", float, double) {
