@@ -42,11 +42,30 @@ struct Run {
 struct Groups {
   Groups(const Points& points, const std::vector<Index>& labels, Index clusters)
       : sums(Matrix::Zero(clusters, points.rows.cols())), counts(static_cast<std::size_t>(clusters), 0) {
-    for (Index i = 0; i < points.count(); ++i) {
-      const Index label = labels[static_cast<std::size_t>(i)];
-      sums.row(label) += points.rows.row(i);
-      ++counts[static_cast<std::size_t>(label)];
+    for (Index i = 0; i < points.count(); ++i) add(points, i, labels[static_cast<std::size_t>(i)]);
+  }
+
+  // Points that have other labels now leave their groups for those; where half of all do, it is less to add up anew.
+  void follow(const Points& points, const std::vector<NearestCentroids::Move>& moves,
+              const std::vector<Index>& labels) {
+    if (2 * static_cast<Index>(moves.size()) >= points.count()) {
+      *this = Groups(points, labels, sums.rows());
+      return;
     }
+    for (const auto& [point, from] : moves) {
+      sums.row(from) -= points.rows.row(point);
+      --counts[static_cast<std::size_t>(from)];
+      add(points, point, labels[static_cast<std::size_t>(point)]);
+    }
+  }
+
+  // Means of the groups; of one that is empty where its centroid was.
+  [[nodiscard]] Matrix means(const Matrix& centroids) const {
+    Matrix means = centroids;
+    for (Index k = 0; k < means.rows(); ++k)
+      if (const Index count = counts[static_cast<std::size_t>(k)]; count > 0)
+        means.row(k) = sums.row(k) / static_cast<double>(count);
+    return means;
   }
 
   void fill_empty(const Points& points, NearestCentroids& nearest, const Matrix& centroids) {
@@ -58,6 +77,11 @@ struct Groups {
   std::vector<Index> counts;
 
  private:
+  void add(const Points& points, Index point, Index label) {
+    sums.row(label) += points.rows.row(point);
+    ++counts[static_cast<std::size_t>(label)];
+  }
+
   void give_farthest(Index empty, const Points& points, NearestCentroids& nearest, const Matrix& centroids) {
     const std::vector<Index>& labels = nearest.labels();
     Index farthest = -1;
@@ -90,20 +114,20 @@ double inertia_of(const Points& points, const Matrix& centroids, const std::vect
 // Lloyd's algorithm from given centroids, until they move by no more than `tolerance` (squared) or no label changes.
 Run lloyd(const Points& points, Matrix centroids, double tolerance, Index max_iterations) {
   Run run;
-  NearestCentroids nearest(points.columns);
+  NearestCentroids nearest(points.rows);
   nearest.find(centroids);
+  Groups groups(points, nearest.labels(), centroids.rows());
   while (run.iterations < max_iterations && !run.converged) {
     ++run.iterations;
-    Groups groups(points, nearest.labels(), centroids.rows());
     groups.fill_empty(points, nearest, centroids);
-    Matrix moved = centroids;
-    for (Index k = 0; k < moved.rows(); ++k)
-      if (const Index count = groups.counts[static_cast<std::size_t>(k)]; count > 0)
-        moved.row(k) = groups.sums.row(k) / static_cast<double>(count);
+    Matrix moved = groups.means(centroids);
     const double shift = (moved - centroids).squaredNorm();
     centroids.swap(moved);
-    const bool changed = nearest.follow(moved, centroids);
-    run.converged = !changed || shift <= tolerance;
+    const auto& moves = nearest.follow(moved, centroids);
+    groups.follow(points, moves, nearest.labels());
+    run.converged = moves.empty() || shift <= tolerance;
+    // What points left behind that came and went is rounding.
+    if (moves.empty()) centroids = Groups(points, nearest.labels(), centroids.rows()).means(centroids);
   }
   run.labels = nearest.taken();
   run.inertia = inertia_of(points, centroids, run.labels);
@@ -174,8 +198,8 @@ std::vector<Index> nearest_centroids(MatrixView points, MatrixView centroids) {
   check_centroids(points, centroids);
   // Around the centroids' mean, for the digits' sake.
   const Eigen::RowVectorXd mean = centroids.colwise().mean();
-  const Matrix columns = (points.rowwise() - mean).transpose();
-  NearestCentroids nearest(columns);
+  const Matrix around_mean = points.rowwise() - mean;
+  NearestCentroids nearest(around_mean);
   nearest.find(centroids.rowwise() - mean);
   return nearest.taken();
 }

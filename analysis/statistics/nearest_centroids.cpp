@@ -39,36 +39,38 @@ struct Largest {
 
 }  // namespace
 
-NearestCentroids::NearestCentroids(const Matrix& columns)
-    : columns_(columns),
-      squares_(columns.colwise().squaredNorm().transpose()),
-      slack_(64 * std::numeric_limits<double>::epsilon() * static_cast<double>(columns.rows() + 4) *
-             (columns.cols() > 0 ? squares_.maxCoeff() : 0.0)),
-      labels_(static_cast<std::size_t>(columns.cols()), 0),
-      upper_(Vector::Constant(columns.cols(), std::numeric_limits<double>::infinity())),
-      lower_(Vector::Zero(columns.cols())) {}
+NearestCentroids::NearestCentroids(const Matrix& points)
+    : points_(points),
+      squares_(points.rowwise().squaredNorm()),
+      slack_(64 * std::numeric_limits<double>::epsilon() * static_cast<double>(points.cols() + 4) *
+             (points.rows() > 0 ? squares_.maxCoeff() : 0.0)),
+      labels_(static_cast<std::size_t>(points.rows()), 0),
+      upper_(Vector::Constant(points.rows(), std::numeric_limits<double>::infinity())),
+      lower_(Vector::Zero(points.rows())) {}
 
 void NearestCentroids::find(const Matrix& centroids) {
-  std::vector<Index> all(labels_.size());
-  std::iota(all.begin(), all.end(), Index{0});
-  look(all, centroids);
+  unsure_.resize(labels_.size());
+  std::iota(unsure_.begin(), unsure_.end(), Index{0});
+  look(centroids);
 }
 
-bool NearestCentroids::follow(const Matrix& before, const Matrix& centroids) {
+const std::vector<NearestCentroids::Move>& NearestCentroids::follow(const Matrix& before, const Matrix& centroids) {
   const Vector moved = (1 + 1e-12) * (centroids - before).rowwise().norm();
   Index farthest = 0;
-  const double most = moved.maxCoeff(&farthest);
-  double others = 0;  // the most that any moved but that one
+  Vector others = Vector::Constant(moved.size(), moved.maxCoeff(&farthest));  // the most that any but that one moved
+  others[farthest] = 0;
   for (Index k = 0; k < moved.size(); ++k)
-    if (k != farthest) others = std::max(others, moved[k]);
-  std::vector<Index> unsure;
+    if (k != farthest) others[farthest] = std::max(others[farthest], moved[k]);
+  const Index* const label = labels_.data();
   for (Index i = 0; i < upper_.size(); ++i) {
-    const Index label = labels_[static_cast<std::size_t>(i)];
-    upper_[i] += moved[label];
-    lower_[i] -= label == farthest ? others : most;
-    if (!(upper_[i] < lower_[i])) unsure.push_back(i);
+    upper_[i] += moved[label[i]];
+    lower_[i] -= others[label[i]];
   }
-  return look(unsure, centroids);
+  unsure_.clear();
+  for (Index i = 0; i < upper_.size(); ++i)
+    if (!(upper_[i] < lower_[i])) unsure_.push_back(i);
+  look(centroids);
+  return moves_;
 }
 
 void NearestCentroids::give(Index point, Index centroid) {
@@ -76,35 +78,33 @@ void NearestCentroids::give(Index point, Index centroid) {
   upper_[point] = std::numeric_limits<double>::infinity();
 }
 
-bool NearestCentroids::look(const std::vector<Index>& points, const Matrix& centroids) {
+/// At the points that are unsure.
+void NearestCentroids::look(const Matrix& centroids) {
   const Vector half_norms = 0.5 * centroids.rowwise().squaredNorm();
-  Matrix near(columns_.rows(), points_in_cache), scores(centroids.rows(), points_in_cache);
+  Matrix near(points_in_cache, points_.cols()), scores(centroids.rows(), points_in_cache);
   Largest largest;
-  bool changed = false;
-  const auto count = static_cast<Index>(points.size());
+  moves_.clear();
+  const auto count = static_cast<Index>(unsure_.size());
   for (Index first = 0; first < count; first += points_in_cache) {
     const Index width = std::min(points_in_cache, count - first);
-    const auto point = [&](Index i) { return points[static_cast<std::size_t>(first + i)]; };
-    if (point(width - 1) - point(0) == width - 1) {
-      multiply(scores.leftCols(width), centroids, columns_.middleCols(point(0), width));
+    const Index* const point = unsure_.data() + first;
+    if (point[width - 1] - point[0] == width - 1) {
+      multiply(scores.leftCols(width), centroids, points_.middleRows(point[0], width).transpose());
     } else {
-      for (Index j = 0; j < near.rows(); ++j)
-        for (Index i = 0; i < width; ++i) near(j, i) = columns_(j, point(i));
-      multiply(scores.leftCols(width), centroids, near.leftCols(width));
+      for (Index i = 0; i < width; ++i) near.row(i) = points_.row(point[i]);
+      multiply(scores.leftCols(width), centroids, near.topRows(width).transpose());
     }
     scores.leftCols(width).colwise() -= half_norms;
     largest.find(scores, static_cast<std::size_t>(width));
     for (Index i = 0; i < width; ++i) {
-      const Index at = point(i);
       const auto in_block = static_cast<std::size_t>(i);
-      Index& label = labels_[static_cast<std::size_t>(at)];
-      changed = changed || label != largest.nearest[in_block];
+      Index& label = labels_[static_cast<std::size_t>(point[i])];
+      if (label != largest.nearest[in_block]) moves_.push_back({point[i], label});
       label = largest.nearest[in_block];
-      upper_[at] = std::sqrt(std::max(0.0, squares_[at] - 2 * largest.best[in_block]) + slack_);
-      lower_[at] = std::sqrt(std::max(0.0, squares_[at] - 2 * largest.second[in_block] - slack_));
+      upper_[point[i]] = std::sqrt(std::max(0.0, squares_[point[i]] - 2 * largest.best[in_block]) + slack_);
+      lower_[point[i]] = std::sqrt(std::max(0.0, squares_[point[i]] - 2 * largest.second[in_block] - slack_));
     }
   }
-  return changed;
 }
 
 }  // namespace headwave

@@ -18,8 +18,13 @@ namespace headwave {
 /// Source: Hamerly 2010, doi:10.1137/1.9781611972801.12.
 class NearestCentroids {
  public:
-  /// @param columns  (d, n)  one point per column; outlives this
-  explicit NearestCentroids(const Matrix& columns);
+  /// A point that has another centroid now.
+  struct Move {
+    Index point, from;
+  };
+
+  /// @param points  (n, d)  one point per row; outlives this
+  explicit NearestCentroids(const Matrix& points);
 
   /// Looks at every point.
   /// @param centroids  (k, d)  k >= 1
@@ -27,8 +32,8 @@ class NearestCentroids {
   /// Looks at the points of which (1) does not say that they stay.
   /// @param before     (k, d)  where the centroids were when this, or find(), was last called
   /// @param centroids  (k, d)  where they are
-  /// @returns whether any label changed
-  bool follow(const Matrix& before, const Matrix& centroids);
+  /// @returns the points whose labels changed, in order; valid until the next call
+  const std::vector<Move>& follow(const Matrix& before, const Matrix& centroids);
   /// Says that a point is another centroid's, whichever is nearest.
   void give(Index point, Index centroid);
 
@@ -36,13 +41,15 @@ class NearestCentroids {
   [[nodiscard]] std::vector<Index> taken() { return std::move(labels_); }
 
  private:
-  bool look(const std::vector<Index>& points, const Matrix& centroids);
+  void look(const Matrix& centroids);
 
-  const Matrix& columns_;
+  const Matrix& points_;
   Vector squares_;  ///< (n)  |x|^2
   double slack_;    ///< what rounding may have done to the square of a distance
   std::vector<Index> labels_;
   Vector upper_, lower_;  ///< (n)  (1)
+  std::vector<Index> unsure_;
+  std::vector<Move> moves_;
 };
 
 }  // namespace headwave

@@ -8,21 +8,16 @@
 #include <fmt/format.h>
 
 #include "../../core/numbers/error.h"
+#include "../files/text_lines.h"
 #include "id_pairs.h"
 
 namespace headwave {
 
 namespace {
 
-std::vector<std::string_view> lines_of_text(std::string_view text) {
+std::vector<std::string_view> lines_of(const InputText& text) {
   std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    lines.push_back(line);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  each_line(text.text(), [&](std::string_view line) { lines.push_back(line); });
   return lines;
 }
 
@@ -50,7 +45,7 @@ Ids read_by_decoder(Ids target, std::int32_t start) {
 std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& target, const PairedTokenizers& tokenizers,
                                      const PackingOptions& options) {
   const InputText read(text, {.encoding = options.encoding}), written(target, {.encoding = options.encoding});
-  const std::vector<std::string_view> sources = lines_of_text(read.text()), targets = lines_of_text(written.text());
+  const std::vector<std::string_view> sources = lines_of(read), targets = lines_of(written);
   if (sources.size() != targets.size())
     throw FormatError(fmt::format("{}: {} lines, but {} has {}; expected a line of the one beside each of the other",
                                   written.name(), targets.size(), read.name(), sources.size()));

@@ -15,6 +15,7 @@
 #include "../files/json_object.h"
 #include "../files/mapped_file.h"
 #include "../files/printable.h"
+#include "../files/text_lines.h"
 #include "../files/unicode_text.h"
 #include "bert_text.h"
 #include "byte_alphabet.h"
@@ -37,14 +38,10 @@ std::vector<std::string> lines_of(const std::filesystem::path& path) {
                                   largest_tokenizer_file));
   if (!is_valid_utf8(file.text())) throw FormatError(fmt::format("{}: not UTF-8: convert it", name));
   std::vector<std::string> lines;
-  for (std::string_view rest = file.text(); !rest.empty();) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view line = rest.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
+  each_line(file.text(), [&](std::string_view line) {
     require_room_for_one(lines.size(), name, "lines");
     lines.emplace_back(line);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  });
   return lines;
 }
 

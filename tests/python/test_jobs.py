@@ -258,3 +258,36 @@ def test_a_thousand_calls_leave_nothing_behind(ids):
     before = resident()
     calls(1000)
     assert resident() - before < 8e6
+
+
+@pytest.fixture()
+def translator(tmp_path):
+    """An encoder-decoder that reads single letters."""
+    folder = tmp_path / "t5"
+    shutil.copytree(MODELS / "t5", folder)
+    vocabulary = {"[UNK]": 0, **{letter: 3 + i for i, letter in enumerate("abcdefgh")}}
+    tokenizer = {"version": "1.0", "added_tokens": [], "pre_tokenizer": {"type": "Whitespace"},
+                 "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+                           "max_input_chars_per_word": 100, "vocab": vocabulary}}
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    return folder
+
+
+def test_two_texts_give_the_numbers_of_the_program_line_by_line(program, tmp_path, translator):
+    text, target = "a b c d e\nf g h\n", "c b a\nd e f g h a\n"
+    (tmp_path / "text").write_text(text)
+    (tmp_path / "target").write_text(target)
+    program("run", "--model", translator, "--text", tmp_path / "text", "--target", tmp_path / "target", "--no-figures", "--out", tmp_path / "out")
+    theirs = headwave.open(tmp_path / "out" / "results.h5")
+    same(headwave.run(translator, text=tmp_path / "text", target=tmp_path / "target"), theirs)
+    same(headwave.run(translator, text=text, target=target), theirs)
+
+
+@pytest.mark.parametrize("given, problem", [
+    (dict(text="a b\n", target="a\nb\n"), "expected a line of the one beside each of the other"),
+    (dict(text="a b\n", target="a\n", length=8), "length does not apply to target"),
+    (dict(random_tokens=8, target="a\n"), "target is what a model directory writes where it reads text"),
+])
+def test_a_target_that_does_not_fit_is_refused(translator, given, problem):
+    with pytest.raises(headwave.FormatError, match=problem):
+        headwave.run(translator, **given)
