@@ -1,11 +1,12 @@
 """Whole jobs beside PyTorch: the same documents, the same number of threads, in turn.
 
     python bench/whole_jobs.py --headwave build/release/headwave --model DIR --text FILE
-                               [--documents 100] [--length 512] [--rounds 5] [--threads 2] [--jobs traces,pass,default]
+                               [--documents 100] [--length 512] [--rounds 5] [--threads 2] [--jobs traces,pass,default] [--sweep 12]
 
 traces   offset traces of every head and their clusters: `headwave run --only head_cluster`; the peer takes attention of
          one document at a time from transformers (eager, output_attentions=True), means of its diagonals up to 10
-         tokens, and scikit-learn's KMeans (k = 6) over heads and documents.
+         tokens, and scikit-learn's KMeans (k = 6) over heads and documents. headwave tries every k from 2 to 12, and
+         resamples; with --sweep 2 it is 2 and 6.
 pass     the model alone: the peer with PyTorch's own attention (sdpa), which shows none; headwave has no such job, and
          its `--only measured_offset`, which is the pass and the traces, stands beside it.
 default  every analysis of headwave, which has no peer, beside the first.
@@ -104,6 +105,7 @@ def main():
     parser.add_argument("--length", type=int, default=512)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--sweep", type=int, default=12)
     parser.add_argument("--jobs", default="traces,pass,default")
     parser.add_argument("--random-roberta", type=pathlib.Path, metavar="DIR", help="make that model and its ids, and end")
     options = parser.parse_args()
@@ -120,7 +122,7 @@ def main():
             out = folder / "out"
             shutil.rmtree(out, ignore_errors=True)
             return run([options.headwave, "run", "--model", options.model, "--ids", ids, "--documents", str(count),
-                        "--threads", threads, "--no-figures", "--out", out, *more])
+                        "--threads", threads, "--sweep", str(options.sweep), "--no-figures", "--out", out, *more])
 
         def peer(job):
             return run([sys.executable, "-c", PEER, job, options.model, ids, threads], peer_environment)

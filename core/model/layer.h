@@ -39,7 +39,7 @@ double share_from_norm(MatrixView32 x, const Norm& norm);
 void activate(Matrix32& x, Activation activation);
 
 /// Rows that are in a feed-forward network at a time: what it makes of them stays in a core's cache.
-constexpr Index rows_at_once = 256;
+constexpr Index rows_at_once = 512;
 
 /// narrow(activation(widen x)), or narrow(activation(gate x) * widen x).
 /// @param x  (T, d_model)
