@@ -8,12 +8,11 @@
 
 namespace headwave {
 
-/// Query rows per tile: 64 rows of 512 keys and 12 heads in float are 1.5 MB, which stays in a core's cache. Where no tile
-/// of more than a few rows would, beyond 4,096 keys, 128: each tile reads all keys anew. Beyond 65,536 keys fewer again,
-/// down to 16: a tile of 12 heads takes at most 400 MB until there are 524,288.
+/// Query rows per tile: 64 rows of 512 keys and 12 heads in float are 1.5 MB, which stays in a core's cache. Beyond 65,536
+/// keys fewer, down to 16: a tile of 12 heads takes at most 200 MB until there are 262,144.
 constexpr Index tile_rows(Index keys) {
-  constexpr Index near = 64, nearby = 4096, far = 128, least = 16, entries = far * 65536;
-  return keys <= nearby ? near : std::clamp(entries / keys, least, far);
+  constexpr Index most = 64, least = 16, entries = most * 65536;
+  return std::clamp(entries / std::max<Index>(keys, 1), least, most);
 }
 
 /// Goes over the query rows of a layer tile by tile, and shows each to the probes.

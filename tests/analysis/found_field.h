@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../../core/fields/field.h"
@@ -8,8 +9,8 @@
 
 /// The Field of a name.
 /// @throws ShapeError if there is none
-inline const headwave::Field& field_of(const std::vector<headwave::Field>& fields, const std::string& name) {
+inline const headwave::Field& field_of(const std::vector<headwave::Field>& fields, std::string_view name) {
   for (const headwave::Field& field : fields)
     if (field.name == name) return field;
-  throw headwave::ShapeError("no field " + name);
+  throw headwave::ShapeError("no field " + std::string(name));
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../../core/fields/field.h"
@@ -15,13 +16,13 @@
 #include "sample_result.h"
 
 /// @throws ShapeError if there is none
-inline headwave::Field& field_of(headwave::Result& result, const std::string& name) {
+inline headwave::Field& field_of(headwave::Result& result, std::string_view name) {
   for (headwave::Field& field : result.fields)
     if (field.name == name) return field;
-  throw headwave::ShapeError("no field " + name);
+  throw headwave::ShapeError("no field " + std::string(name));
 }
 
-inline std::vector<double>& values_of(headwave::Result& result, const std::string& name) {
+inline std::vector<double>& values_of(headwave::Result& result, std::string_view name) {
   return std::get<std::vector<double>>(field_of(result, name).values);
 }
 
