@@ -7,6 +7,7 @@
 #include <limits>
 #include <numbers>
 #include <numeric>
+#include <string_view>
 
 #include "../../analysis/predictions/position_kernel.h"
 #include "../../analysis/statistics/quantile.h"
@@ -82,7 +83,7 @@ CrossSpectra cross_spectra_of(Index heads) {
   return spectra;
 }
 
-const Field& named(const std::vector<Field>& fields, const std::string& name) {
+const Field& named(const std::vector<Field>& fields, std::string_view name) {
   return *std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.name == name; });
 }
 

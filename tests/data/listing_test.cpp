@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <string_view>
 
 #include "../../core/numbers/error.h"
 #include "../../data/arrays/safetensors_file.h"
@@ -13,8 +14,8 @@ using namespace headwave;
 
 namespace {
 
-const ListingEntry& entry_at(const Listing& listing, const std::string& name) {
-  const auto found = std::ranges::find(listing.entries, name, &ListingEntry::name);
+const ListingEntry& entry_at(const Listing& listing, std::string_view name) {
+  const auto found = std::ranges::find(listing.entries, std::string(name), &ListingEntry::name);
   REQUIRE(found != listing.entries.end());
   return *found;
 }

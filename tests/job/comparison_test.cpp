@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/error.h"
@@ -38,8 +39,8 @@ Result looking(Index offset, std::uint64_t seed, Index documents = 10) {
   return result;
 }
 
-const MeasureChange& measure(const Comparison& compared, const std::string& name) {
-  return *std::ranges::find(compared.measures, name, &MeasureChange::name);
+const MeasureChange& measure(const Comparison& compared, std::string_view name) {
+  return *std::ranges::find(compared.measures, std::string(name), &MeasureChange::name);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <set>
+#include <string_view>
 
 #include "../../core/planted/planted_bank.h"
 #include "../../job/studies/published.h"
@@ -23,10 +24,10 @@ JobInput planted_input(const PlantedModel& planted) {
   return input;
 }
 
-const ReproducedQuantity& quantity_of(const Reproduction& found, const std::string& name) {
+const ReproducedQuantity& quantity_of(const Reproduction& found, std::string_view name) {
   for (const ReproducedQuantity& quantity : found.quantities)
     if (quantity.name == name) return quantity;
-  throw std::runtime_error("no quantity " + name);
+  throw std::runtime_error("no quantity " + std::string(name));
 }
 
 }  // namespace

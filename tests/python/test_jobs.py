@@ -278,9 +278,12 @@ def test_two_texts_give_the_numbers_of_the_program_line_by_line(program, tmp_pat
     (tmp_path / "text").write_text(text)
     (tmp_path / "target").write_text(target)
     program("run", "--model", translator, "--text", tmp_path / "text", "--target", tmp_path / "target", "--no-figures", "--out", tmp_path / "out")
-    theirs = headwave.open(tmp_path / "out" / "results.h5")
-    same(headwave.run(translator, text=tmp_path / "text", target=tmp_path / "target"), theirs)
-    same(headwave.run(translator, text=text, target=target), theirs)
+    from_files = headwave.run(translator, text=tmp_path / "text", target=tmp_path / "target")
+    in_memory = headwave.run(translator, text=text, target=target)
+    for kind in ("self", "causal", "cross"):
+        theirs = headwave.open(tmp_path / "out" / kind / "results.h5")
+        same(from_files[kind], theirs)
+        same(in_memory[kind], theirs)
 
 
 @pytest.mark.parametrize("given, problem", [

@@ -40,10 +40,10 @@ inline headwave::FigureOptions asking_for(const std::vector<std::string>& heads)
 }
 
 /// @throws ShapeError if there is none
-inline const headwave::FigureKind& kind_of_figure(const std::string& name) {
+inline const headwave::FigureKind& kind_of_figure(std::string_view name) {
   for (const headwave::FigureKind& one : headwave::figure_kinds())
     if (one.name == name) return one;
-  throw headwave::ShapeError("no figure " + name);
+  throw headwave::ShapeError("no figure " + std::string(name));
 }
 
 /// The rows of a file of numbers beside a figure, header first.

@@ -1,6 +1,7 @@
 #include "../../reports/figures/offset_by_query_figure.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/figures/offset_bands.h"
@@ -14,7 +15,7 @@ using namespace headwave;
 
 namespace {
 
-const std::vector<std::string>& cells_of(const std::vector<TableColumn>& columns, const std::string& header) {
+const std::vector<std::string>& cells_of(const std::vector<TableColumn>& columns, std::string_view header) {
   const auto column =
       std::find_if(columns.begin(), columns.end(), [&](const TableColumn& one) { return one.header == header; });
   REQUIRE(column != columns.end());
