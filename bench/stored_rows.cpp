@@ -1,9 +1,9 @@
 // Stored states, 512 x 384 floats of a document at a time, from files that the system holds in memory: what the fence around
 // the HDF5 library costs beside the library alone, and .npy beside the bytes themselves.
 
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -76,6 +76,8 @@ class Files {
   std::filesystem::path folder_ = std::filesystem::temp_directory_path() / "headwave_stored_rows";
 };
 
+using Path = std::string (Files::*)() const;
+
 const Files& files() {
   static const Files made;
   return made;
@@ -94,7 +96,7 @@ void read_in_turn(benchmark::State& state, Read read) {
   state.SetBytesProcessed(state.iterations() * entries * static_cast<Index>(sizeof(float)));
 }
 
-void library_alone(benchmark::State& state, std::string (Files::*path)() const) {
+void stored_rows_library(benchmark::State& state, Path path) {
   const hid_t file = H5Fopen((files().*path)().c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   const hid_t data = H5Dopen2(file, "states", H5P_DEFAULT), space = H5Dget_space(data);
   const hsize_t count[] = {1, length, width};
@@ -110,21 +112,29 @@ void library_alone(benchmark::State& state, std::string (Files::*path)() const) 
   H5Fclose(file);
 }
 
-void hdf5(benchmark::State& state, std::string (Files::*path)() const, Hdf5Trust trust) {
+void by_headwave(benchmark::State& state, Path path, Hdf5Trust trust) {
   const Hdf5File file((files().*path)(), trust);
   read_in_turn(state, [&](Index document, std::span<float> into) {
     file.read("/states", {{document, 0, 0}, {1, length, width}}, [into](std::size_t) { return into.data(); });
   });
 }
 
-void npy_bytes(benchmark::State& state) {
+void stored_rows_trusted(benchmark::State& state, Path path) {
+  by_headwave(state, path, Hdf5Trust::own);
+}
+
+void stored_rows_fenced(benchmark::State& state, Path path) {
+  by_headwave(state, path, Hdf5Trust::foreign);
+}
+
+void stored_rows_npy_bytes(benchmark::State& state) {
   const FileBytes bytes(files().npy());
   read_in_turn(state, [&](Index document, std::span<float> into) {
     bytes.read(npy_header_bytes + static_cast<std::size_t>(document) * into.size_bytes(), std::as_writable_bytes(into));
   });
 }
 
-void npy(benchmark::State& state) {
+void stored_rows_npy(benchmark::State& state) {
   const auto arrays = open_stored_arrays(files().npy());
   const std::string name = arrays->names().front();
   read_in_turn(state, [&](Index document, std::span<float> into) {
@@ -132,25 +142,16 @@ void npy(benchmark::State& state) {
   });
 }
 
-int with_names() {
-  const auto add = [](const std::string& name, auto function) {
-    benchmark::RegisterBenchmark(("stored_rows/" + name).c_str(), function)
-        ->Unit(benchmark::kMicrosecond)
-        ->UseRealTime();
-  };
-  for (const auto& [name, path] :
-       {std::pair{"plain", &Files::plain}, {"chunks", &Files::chunks}, {"gzip", &Files::gzip}}) {
-    const std::string layout = name;
-    const auto at = path;
-    add(layout + "/library", [at](benchmark::State& state) { library_alone(state, at); });
-    add(layout + "/trusted", [at](benchmark::State& state) { hdf5(state, at, Hdf5Trust::own); });
-    add(layout + "/fenced", [at](benchmark::State& state) { hdf5(state, at, Hdf5Trust::foreign); });
-  }
-  add("npy/bytes", npy_bytes);
-  add("npy/headwave", npy);
-  return 0;
-}
-
-[[maybe_unused]] const int named = with_names();
-
 }  // namespace
+
+BENCHMARK_CAPTURE(stored_rows_library, plain, &Files::plain)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK_CAPTURE(stored_rows_library, chunks, &Files::chunks)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK_CAPTURE(stored_rows_library, gzip, &Files::gzip)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK_CAPTURE(stored_rows_trusted, plain, &Files::plain)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK_CAPTURE(stored_rows_trusted, chunks, &Files::chunks)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK_CAPTURE(stored_rows_trusted, gzip, &Files::gzip)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK_CAPTURE(stored_rows_fenced, plain, &Files::plain)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK_CAPTURE(stored_rows_fenced, chunks, &Files::chunks)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK_CAPTURE(stored_rows_fenced, gzip, &Files::gzip)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK(stored_rows_npy_bytes)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK(stored_rows_npy)->Unit(benchmark::kMicrosecond)->UseRealTime();

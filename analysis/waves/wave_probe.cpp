@@ -34,7 +34,7 @@ void WaveProbe::see(const LayerInput& input) {
   for (WaveListener* listener : listeners_) listener->begin(layer);
   for (Index h = 0; h < block.heads; ++h) {
     const Index row = grid_.first_row(input.layer) + h;
-    const Index key_head = h / (block.heads / block.kv_heads);
+    const Index key_head = block.key_head(h);
     Vector bias;
     if (!weights.query.bias.empty()) bias = weights.query.bias.segment(h * block.d_head, block.d_head).cast<double>();
     const HeadWaves waves =

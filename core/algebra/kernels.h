@@ -13,6 +13,13 @@ struct Operand {
   bool by_rows;
 };
 
+/// A right operand in the order in which a kernel reads it, of the sizes that it has.
+template <class Scalar>
+struct PackedMatrix {
+  const Scalar* data;
+  std::ptrdiff_t rows, cols;
+};
+
 /// What is worth having once for every vector width that a processor may have.
 template <class Scalar>
 struct Kernels {
@@ -22,10 +29,9 @@ struct Kernels {
   /// @param packed  room for b.rows * b.cols, at an address that 64 bytes divide
   void (*pack)(const Operand<Scalar>& b, Scalar* packed);
   /// out = a b of the first a.cols rows and the first `cols` columns of a b that was packed.
-  /// @param rows, of  sizes of b as it was packed
-  /// @param cols      all of them, or a multiple of columns_at_once
-  void (*multiply_packed)(const Operand<Scalar>& a, const Scalar* packed, std::ptrdiff_t rows, std::ptrdiff_t of,
-                          std::ptrdiff_t cols, Scalar* out, std::ptrdiff_t stride);
+  /// @param cols  all of them, or a multiple of columns_at_once
+  void (*multiply_packed)(const Operand<Scalar>& a, const PackedMatrix<Scalar>& b, std::ptrdiff_t cols, Scalar* out,
+                          std::ptrdiff_t stride);
   std::ptrdiff_t columns_at_once;
   /// x = exp(x - max) / sum exp(x - max), in place; all zeros where every entry is -infinity, or where there is none.
   void (*softmax)(Scalar* x, std::ptrdiff_t count);

@@ -74,7 +74,7 @@ struct Packed {
   using In = Eigen::internal::const_blas_data_mapper<Scalar, std::ptrdiff_t, order>;
 
   static constexpr std::ptrdiff_t panel = Traits::mr;
-  /// Rows of b at a time, so that a panel stays in the first cache beside what it meets, and panels that stay in the second.
+  /// Rows and columns of b at a time: packed they are 200 or 400 KB, which stay in the second cache. (Measured: attend_tokens.)
   static constexpr std::ptrdiff_t depth = 1024 / sizeof(Scalar), width = 8 * panel;
 
   template <int order>
@@ -98,30 +98,30 @@ struct Packed {
   }
 
   template <int order>
-  static void multiply_of(const Operand<Scalar>& a, const Scalar* packed, std::ptrdiff_t rows, std::ptrdiff_t of,
-                          std::ptrdiff_t cols, Scalar* out, std::ptrdiff_t stride) {
+  static void multiply_of(const Operand<Scalar>& a, const PackedMatrix<Scalar>& b, std::ptrdiff_t cols, Scalar* out,
+                          std::ptrdiff_t stride) {
     Eigen::internal::gemm_pack_rhs<Scalar, std::ptrdiff_t, In<order>, Traits::nr, order> pack_other;
     Eigen::internal::gebp_kernel<Scalar, Scalar, std::ptrdiff_t, Out, Traits::mr, Traits::nr, false, false> add_product;
     const In<order> from(a.data, a.stride);
     const Out to(out, stride);
     Eigen::Array<Scalar, Eigen::Dynamic, 1> other(std::min(depth, a.cols) * a.rows);
     for (std::ptrdiff_t k = 0; k < a.cols; k += depth) {
-      const std::ptrdiff_t there = std::min(depth, rows - k), deep = std::min(there, a.cols - k);
+      const std::ptrdiff_t there = std::min(depth, b.rows - k), deep = std::min(there, a.cols - k);
       pack_other(other.data(), from.getSubMapper(k, 0), deep, a.rows);
       for (std::ptrdiff_t i = 0; i < cols; i += width)
-        add_product(to.getSubMapper(i, 0), packed + k * of + i * there, other.data(), std::min(width, cols - i), deep,
-                    a.rows, Scalar(1), there, deep, 0, 0);
+        add_product(to.getSubMapper(i, 0), b.data + k * b.cols + i * there, other.data(), std::min(width, cols - i),
+                    deep, a.rows, Scalar(1), there, deep, 0, 0);
     }
   }
 
-  static void multiply(const Operand<Scalar>& a, const Scalar* packed, std::ptrdiff_t rows, std::ptrdiff_t of,
-                       std::ptrdiff_t cols, Scalar* out, std::ptrdiff_t stride) {
+  static void multiply(const Operand<Scalar>& a, const PackedMatrix<Scalar>& b, std::ptrdiff_t cols, Scalar* out,
+                       std::ptrdiff_t stride) {
     for (std::ptrdiff_t i = 0; i < a.rows; ++i) std::fill_n(out + i * stride, cols, Scalar(0));
     if (a.rows == 0 || cols == 0) return;
     if (a.by_rows)
-      multiply_of<Eigen::ColMajor>(a, packed, rows, of, cols, out, stride);
+      multiply_of<Eigen::ColMajor>(a, b, cols, out, stride);
     else
-      multiply_of<Eigen::RowMajor>(a, packed, rows, of, cols, out, stride);
+      multiply_of<Eigen::RowMajor>(a, b, cols, out, stride);
   }
 };
 

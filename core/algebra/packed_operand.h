@@ -36,7 +36,7 @@ class PackedOperand {
   void multiply(Out&& out, const Eigen::MatrixBase<A>& a) const {
     static_assert(product_detail::lies_in_memory<A>, "the left operand is read where it lies");
     eigen_assert(a.cols() <= rows_ && out.rows() == a.rows() && out.cols() == columns_for(out.cols()));
-    kernels<Scalar>().multiply_packed(product_detail::operand_of(a), packed_.data(), rows_, cols_, out.cols(),
+    kernels<Scalar>().multiply_packed(product_detail::operand_of(a), {packed_.data(), rows_, cols_}, out.cols(),
                                       out.data(), out.outerStride());
   }
 

@@ -121,9 +121,7 @@ class HeadRows {
   }
 
  private:
-  [[nodiscard]] std::size_t shared(Index head) const {
-    return static_cast<std::size_t>(head / (inputs_.heads / inputs_.kv_heads));
-  }
+  [[nodiscard]] std::size_t shared(Index head) const { return static_cast<std::size_t>(inputs_.key_head(head)); }
   /// Right of the last row's diagonal entry a causal mask forbids every key.
   [[nodiscard]] Index reach_of(Index end) const {
     return mask_.causal && !whole_ ? std::min(shape_.valid_keys, end) : shape_.valid_keys;

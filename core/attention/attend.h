@@ -15,13 +15,16 @@ struct HeadInputs {
   MatrixViewOf<Scalar> key;    ///< (n, kv_heads * d_head)
   MatrixViewOf<Scalar> value;  ///< (n, kv_heads * d_value); empty: nobody wants A V, only the probes look
   Index heads = 1;
-  Index kv_heads = 1;                           ///< query head h reads key head floor(h / (heads / kv_heads))
+  Index kv_heads = 1;                           ///< see key_head()
   double scale = 1.0;                           ///< 1/sqrt(d_head) in most models
   const PositionTerm* position_term = nullptr;  ///< turns queries and keys, is compared to them, or adds to the scores
   double soft_cap = 0;                          ///< scaled scores s become cap tanh(s / cap); 0: they stay
   /// (rows, heads * d_head) of a position term that is compared: what queries, and what keys, are held against; one of
   /// the two may be empty
   MatrixViewOf<Scalar> position_key = {}, position_query = {};
+
+  /// Whose keys and values a query head reads: as many heads share each.
+  [[nodiscard]] Index key_head(Index head) const { return head / (heads / kv_heads); }
 };
 
 /// Which keys a query may look at, and what is added to its scores.
@@ -49,8 +52,8 @@ struct AttentionSite {
 ///
 /// where cap(s) is s unless there is a soft cap; the position term is a kernel of offsets, or what disentangled attention
 /// adds (disentangled_term.h, equation 1), computed for the tile alone. Probes see every tile of A (and of S without the mask
-/// where they want it). A row with no allowed key is zero, never NaN. Under a causal mask the upper
-/// triangle is not computed. One tile holds tile_rows(n) x n weights per head.
+/// where they want it). A row with no allowed key is zero, never NaN. Under a causal mask the upper triangle is not computed.
+/// One tile holds tile_rows(n) x n weights per head.
 ///
 /// Source: Vaswani et al. 2017, section 3.2; the soft cap after Bello et al. 2017.
 /// @param inputs  projected queries, keys and values

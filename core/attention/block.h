@@ -86,6 +86,9 @@ struct BlockSpec {
   double soft_cap = 0;       ///< scaled scores s become cap tanh(s / cap) before mask and position term; 0: they stay
   Index window = 0;          ///< keys this far are not attended to: |i - j| < window; 0: no limit
   float residual_scale = 1;  ///< of what attention and feed-forward add to x: Granite's residual_multiplier
+
+  /// Whose keys and values a query head reads.
+  [[nodiscard]] Index key_head(Index head) const { return head / (heads / kv_heads); }
 };
 
 }  // namespace headwave

@@ -25,7 +25,7 @@ class Compared {
   /// @param query  (rows, d_head) of the head, scaled
   template <class Scores>
   void add(Index head, Index first, const MatrixOf<Scalar>& query, Scores scores) const {
-    const Index d = query.cols(), shared = head / (inputs_.heads / inputs_.kv_heads);
+    const Index d = query.cols(), shared = inputs_.key_head(head);
     constexpr Index keys_at_once = 64;
     for (Index at = 0; at < scores.cols(); at += keys_at_once) {
       auto block = scores.middleCols(at, std::min(keys_at_once, scores.cols() - at));

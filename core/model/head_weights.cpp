@@ -17,7 +17,7 @@ Matrix columns_of(const Linear& linear, Index first, Index count) {
 HeadWeights head_weights(const AttentionWeights& attention, const BlockSpec& block, Index head) {
   if (head < 0 || head >= block.heads)
     throw ShapeError(fmt::format("head_weights: there is no head {} among {}", head, block.heads));
-  const Index kv_head = head / (block.heads / block.kv_heads);
+  const Index kv_head = block.key_head(head);
   HeadWeights weights{columns_of(attention.query, head * block.d_head, block.d_head),
                       columns_of(attention.key, kv_head * block.d_head, block.d_head), Vector::Zero(block.d_head)};
   if (!attention.query.bias.empty())

@@ -182,7 +182,7 @@ Model re_aimed(const Model& model, const std::vector<HeadName>& heads, Index u) 
       throw ShapeError(fmt::format("re_aimed: by {} tokens with {} positions; expected a shift within them, not 0", u,
                                    positions.rows()));
     Linear& key = changed.attention_of(AttentionKind::self, head.layer).key;
-    const Index first = head.head / (block.heads / block.kv_heads) * block.d_head;
+    const Index first = block.key_head(head.head) * block.d_head;
     Matrix32 weight = key.weight;
     Matrix columns;
     if (key.in_out)

@@ -16,13 +16,14 @@ namespace {
 constexpr std::size_t most_chunks = 1'000'000;
 constexpr std::size_t checksum_bytes = 4;
 
-struct Filter {
+struct NamedFilter {
   H5Z_filter_t id;
+  unsigned value;  // the first
   std::string text;
 };
 
-std::vector<Filter> filters_of(hid_t layout) {
-  std::vector<Filter> filters;
+std::vector<NamedFilter> filters_of(hid_t layout) {
+  std::vector<NamedFilter> filters;
   const int count = H5Pget_nfilters(layout);
   for (int i = 0; i < count; ++i) {
     unsigned flags = 0;
@@ -39,13 +40,13 @@ std::vector<Filter> filters_of(hid_t layout) {
     if (id == H5Z_FILTER_SZIP) text = "szip";
     if (id == H5Z_FILTER_NBIT) text = "nbit";
     if (id == H5Z_FILTER_SCALEOFFSET) text = "scaleoffset";
-    filters.push_back({id, text});
+    filters.push_back({id, values[0], text});
   }
   return filters;
 }
 
-void demand_known_filters(const std::vector<Filter>& filters) {
-  for (const Filter& filter : filters)
+void demand_known_filters(const std::vector<NamedFilter>& filters) {
+  for (const NamedFilter& filter : filters)
     if (filter.id != H5Z_FILTER_DEFLATE && filter.id != H5Z_FILTER_SHUFFLE && filter.id != H5Z_FILTER_FLETCHER32)
       throw FormatError(
           fmt::format("stored with {}, expected no filter but shuffle, gzip and fletcher32: repack the file with "
@@ -84,7 +85,7 @@ std::vector<hsize_t> hdf5_chunk_shape(hid_t creation_properties) {
 
 std::vector<std::string> hdf5_filter_texts(hid_t creation_properties) {
   std::vector<std::string> texts;
-  for (const Filter& filter : filters_of(creation_properties)) texts.push_back(filter.text);
+  for (const NamedFilter& filter : filters_of(creation_properties)) texts.push_back(filter.text);
   return texts;
 }
 
@@ -97,9 +98,9 @@ Hdf5Chunks::Hdf5Chunks(hid_t dataset, hid_t creation_properties, std::span<const
       file_bytes_(file_bytes) {
   if (shape_.size() != shape.size() || std::ranges::count(shape_, hsize_t{0}) > 0)
     throw FormatError("its chunks do not fit its shape: the file is damaged");
-  const std::vector<Filter> filters = filters_of(creation_properties);
+  const std::vector<NamedFilter> filters = filters_of(creation_properties);
   demand_known_filters(filters);
-  for (const Filter& filter : filters) filters_.push_back(filter.id);
+  for (const NamedFilter& filter : filters) filters_.push_back({filter.id, filter.value});
   for (const hsize_t size : shape_)
     if (__builtin_mul_overflow(bytes_, size, &bytes_)) throw FormatError("its chunks are larger than any file");
   unsigned options = 0;
@@ -107,8 +108,11 @@ Hdf5Chunks::Hdf5Chunks(hid_t dataset, hid_t creation_properties, std::span<const
   partial_are_plain_ = (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0;
 }
 
-bool Hdf5Chunks::has(H5Z_filter_t filter) const {
-  return std::ranges::count(filters_, filter) > 0;
+std::optional<std::size_t> Hdf5Chunks::shuffled_bytes() const {
+  if (filters_.empty() || filters_.back().id != H5Z_FILTER_DEFLATE) return {};
+  if (filters_.size() == 1) return 1;
+  if (filters_.size() == 2 && filters_.front().id == H5Z_FILTER_SHUFFLE) return filters_.front().value;
+  return {};
 }
 
 void Hdf5Chunks::each(const ArrayBlock& block, const std::function<bool(const Offset&)>& visit) const {
@@ -127,7 +131,14 @@ void Hdf5Chunks::each(const ArrayBlock& block, const std::function<bool(const Of
   }
 }
 
-void Hdf5Chunks::check(const Offset& offset) {
+void Hdf5Chunks::check(const ArrayBlock& block) {
+  each(block, [this](const Offset& offset) {
+    check_chunk(offset);
+    return true;
+  });
+}
+
+void Hdf5Chunks::check_chunk(const Offset& offset) {
   const std::size_t stored = stored_size(offset);
   if (stored == 0) return;  // never written: the library gives the fill value
   if (is_filtered(offset))
@@ -170,10 +181,10 @@ std::uint32_t Hdf5Chunks::unpack(const Offset& offset, std::size_t stored) {
     throw FormatError(hdf5_reason());
   for (std::size_t i = filters_.size(); i-- > 0;) {
     if (((skipped >> i) & 1U) != 0) continue;
-    if (filters_[i] == H5Z_FILTER_FLETCHER32) {
+    if (filters_[i].id == H5Z_FILTER_FLETCHER32) {
       if (packed_.size() < checksum_bytes) require_size(packed_.size());
       packed_.resize(packed_.size() - checksum_bytes);
-    } else if (filters_[i] == H5Z_FILTER_DEFLATE) {
+    } else if (filters_[i].id == H5Z_FILTER_DEFLATE) {
       inflate_packed();
     }
   }

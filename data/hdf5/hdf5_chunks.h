@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,15 +38,17 @@ class Hdf5Chunks {
              std::uintmax_t file_bytes);
 
   [[nodiscard]] const std::vector<hsize_t>& shape() const { return shape_; }  ///< of one chunk
-  [[nodiscard]] bool has(H5Z_filter_t filter) const;
+  /// How many bytes shuffle took apart before gzip packed them, 1 where there is no shuffle; nothing where other filters
+  /// had a part in it, or these another order.
+  [[nodiscard]] std::optional<std::size_t> shuffled_bytes() const;
 
   /// Calls `visit` for every chunk that holds some of a block, in the order of entries, until it gives false.
   /// @throws FormatError if they are too many
   void each(const ArrayBlock& block, const std::function<bool(const Offset&)>& visit) const;
 
-  /// Proves that a chunk unpacks to a chunk's size, before the library is asked to read it.
-  /// @throws FormatError if it is shorter or longer, or cannot be read
-  void check(const Offset& offset);
+  /// Proves that every chunk of a block unpacks to a chunk's size, before the library is asked to read them.
+  /// @throws FormatError if one is shorter or longer or cannot be read, or they are too many
+  void check(const ArrayBlock& block);
 
   /// A chunk without gzip, its bytes shuffled as they are stored; valid until the next. Nothing where it was never
   /// written, or not every filter was applied.
@@ -53,6 +56,12 @@ class Hdf5Chunks {
   std::span<const unsigned char> unpacked(const Offset& offset);
 
  private:
+  struct Filter {
+    H5Z_filter_t id;
+    std::size_t value;  // its first one: of shuffle the size of an entry
+  };
+
+  void check_chunk(const Offset& offset);
   [[nodiscard]] std::size_t stored_size(const Offset& offset) const;
   [[nodiscard]] bool is_filtered(const Offset& offset) const;
   std::uint32_t unpack(const Offset& offset, std::size_t stored);
@@ -62,20 +71,11 @@ class Hdf5Chunks {
   hid_t dataset_;
   std::span<const Index> dataset_shape_;
   std::vector<hsize_t> shape_;
-  std::vector<H5Z_filter_t> filters_;
+  std::vector<Filter> filters_;
   std::size_t bytes_;  // of a chunk
   std::uintmax_t file_bytes_;
   bool partial_are_plain_ = false;
   std::vector<unsigned char> packed_, plain_;
 };
-
-/// Reads a block as the library would, of chunks that shuffle and gzip made, unpacking each once; the library would have
-/// to unpack them again after check().
-/// @param type         the entries' in the file
-/// @param memory_type  what they are converted to, by the library
-/// @param values       room for the whole block
-/// @returns whether it did: what has other filters or holes is left to the library
-/// @throws FormatError if a chunk does not unpack to its size, or the library cannot convert
-bool read_packed_chunks(Hdf5Chunks& chunks, hid_t type, hid_t memory_type, const ArrayBlock& block, void* values);
 
 }  // namespace headwave

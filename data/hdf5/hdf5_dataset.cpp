@@ -7,6 +7,7 @@
 
 #include "../../core/numbers/error.h"
 #include "../files/printable.h"
+#include "hdf5_packed_chunks.h"
 
 namespace headwave {
 
@@ -125,12 +126,7 @@ Hdf5Chunks Hdf5Dataset::chunks(std::uintmax_t file_bytes) const {
 }
 
 void Hdf5Dataset::check_chunks(std::uintmax_t file_bytes, const ArrayBlock& block) const {
-  if (!in_chunks()) return;
-  Hdf5Chunks all = chunks(file_bytes);
-  all.each(block, [&](const Hdf5Chunks::Offset& offset) {
-    all.check(offset);
-    return true;
-  });
+  if (in_chunks()) chunks(file_bytes).check(block);
 }
 
 std::size_t Hdf5Dataset::entries(const ArrayBlock& block) const {
@@ -144,7 +140,7 @@ void Hdf5Dataset::read(std::uintmax_t file_bytes, hid_t memory_type, const Array
   if (in_chunks()) {
     Hdf5Chunks all = chunks(file_bytes);
     if (read_packed_chunks(all, type(), memory_type, block, values)) return;
-    check_chunks(file_bytes, block);
+    all.check(block);
   }
   if (block.count == extent_.shape) {
     if (H5Dread(id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) throw FormatError(hdf5_reason());

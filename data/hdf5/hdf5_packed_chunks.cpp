@@ -1,29 +1,38 @@
+#include "hdf5_packed_chunks.h"
+
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <span>
+#include <type_traits>
+#include <vector>
 
 #include "../../core/numbers/error.h"
-#include "hdf5_chunks.h"
 
 namespace headwave {
 
 namespace {
 
-/// Undoes the shuffle: of every entry the first bytes lie together, then the second ones.
-/// @param from  entries * size bytes
-template <std::size_t size>
-void place_bytes(const unsigned char* from, std::size_t entries, unsigned char* to) {
+/// Undoes a shuffle: of every entry the first bytes lie together, then the second ones.
+/// @param size  of an entry; known to the compiler it is a loop of vectors
+template <class Size>
+void place_entries(std::span<const unsigned char> from, Size size, unsigned char* to) {
+  const std::size_t entries = from.size() / size;
   for (std::size_t i = 0; i < entries; ++i)
     for (std::size_t b = 0; b < size; ++b) to[i * size + b] = from[b * entries + i];
 }
 
-void place_bytes(std::span<const unsigned char> from, std::size_t size, unsigned char* to) {
-  const std::size_t entries = from.size() / size;
-  if (size == 2) return place_bytes<2>(from.data(), entries, to);
-  if (size == 4) return place_bytes<4>(from.data(), entries, to);
-  if (size == 8) return place_bytes<8>(from.data(), entries, to);
-  for (std::size_t i = 0; i < entries; ++i)
-    for (std::size_t b = 0; b < size; ++b) to[i * size + b] = from[b * entries + i];
+void unshuffle(std::span<const unsigned char> from, std::size_t size, unsigned char* to) {
+  if (size == 1)
+    std::ranges::copy(from, to);
+  else if (size == 2)
+    place_entries(from, std::integral_constant<std::size_t, 2>(), to);
+  else if (size == 4)
+    place_entries(from, std::integral_constant<std::size_t, 4>(), to);
+  else if (size == 8)
+    place_entries(from, std::integral_constant<std::size_t, 8>(), to);
+  else
+    place_entries(from, size, to);
 }
 
 /// What of a chunk belongs to a block: along one axis so many entries, from one place in the chunk to one in the block.
@@ -75,26 +84,25 @@ void copy(std::span<const Overlap> axes, std::size_t entry, const unsigned char*
 }  // namespace
 
 bool read_packed_chunks(Hdf5Chunks& chunks, hid_t type, hid_t memory_type, const ArrayBlock& block, void* values) {
-  if (!chunks.has(H5Z_FILTER_DEFLATE) || chunks.has(H5Z_FILTER_FLETCHER32)) return false;
   const std::size_t stored = H5Tget_size(type), entry = H5Tget_size(memory_type);
-  const bool shuffled = chunks.has(H5Z_FILTER_SHUFFLE), converted = H5Tequal(type, memory_type) <= 0;
+  const std::optional<std::size_t> shuffled = chunks.shuffled_bytes();
+  if (!shuffled || (*shuffled != 1 && *shuffled != stored)) return false;
+  const bool converted = H5Tequal(type, memory_type) <= 0;
+  auto* const to = static_cast<unsigned char*>(values);
   std::vector<unsigned char> entries;
   bool all = true;
   chunks.each(block, [&](const Hdf5Chunks::Offset& offset) {
     const std::span<const unsigned char> bytes = chunks.unpacked(offset);
     all = !bytes.empty();
     if (!all) return false;
-    const std::size_t count = bytes.size() / stored;
     const std::vector<Overlap> axes = overlaps(chunks, offset, block, entry);
-    const std::optional<std::size_t> whole = converted ? std::nullopt : lies_whole(axes, chunks.shape());
-    auto* const to = static_cast<unsigned char*>(values);
-    if (!whole) entries.resize(count * std::max(stored, entry));
-    unsigned char* const plain = whole ? to + *whole : entries.data();
-    if (shuffled)
-      place_bytes(bytes, stored, plain);
-    else
-      std::ranges::copy(bytes, plain);
-    if (whole) return true;
+    if (const auto place = converted ? std::nullopt : lies_whole(axes, chunks.shape())) {
+      unshuffle(bytes, *shuffled, to + *place);
+      return true;
+    }
+    const std::size_t count = bytes.size() / stored;
+    entries.resize(count * std::max(stored, entry));
+    unshuffle(bytes, *shuffled, entries.data());
     if (converted && H5Tconvert(type, memory_type, count, entries.data(), nullptr, H5P_DEFAULT) < 0)
       throw FormatError(hdf5_reason());
     copy(axes, entry, entries.data(), to);

@@ -1,6 +1,5 @@
 #include "paired_texts.h"
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>

@@ -75,7 +75,7 @@ void check_packed(const Kernels<Scalar>& kernel, Index rows, Index inner, Index 
         for (const bool a_by_rows : {true, false}) {
           const Operand<Scalar> left = a_by_rows ? Operand<Scalar>{a.data(), rows, deep, inner, true}
                                                  : Operand<Scalar>{a_columns.data(), rows, deep, rows, false};
-          kernel.multiply_packed(left, packed.data(), inner, cols, wide, out.data(), out.cols());
+          kernel.multiply_packed(left, {packed.data(), inner, cols}, wide, out.data(), out.cols());
           CHECK((out.leftCols(wide).template cast<double>() - expected).cwiseAbs().maxCoeff() <=
                 bound<Scalar>(deep) * std::sqrt(static_cast<double>(deep + 1)));
           CHECK((out.rightCols(3).array() == Scalar{7}).all());
