@@ -50,6 +50,16 @@ std::vector<std::string> strings_of(const Hdf5Dataset& data, std::uintmax_t file
   });
 }
 
+/// Nothing where they cannot be told: asked for the numbers themselves, the library says why.
+std::optional<Hdf5Places> places_of(const Hdf5Dataset& data, std::uintmax_t file_bytes) {
+  try {
+    data.check_readable(file_bytes, sizeof(float), whole_block(std::vector<Index>(data.extent().shape.size(), 0)));
+    return data.places(file_bytes);
+  } catch (const FormatError&) {
+    return {};
+  }
+}
+
 /// Unsigned numbers beyond int64 would be clipped in silence; read as they are, they come out negative.
 bool could_overflow(const Hdf5Dataset& data) {
   return H5Tget_size(data.type()) >= 8 && H5Tget_sign(data.type()) == H5T_SGN_NONE;
@@ -110,6 +120,9 @@ std::string Hdf5Answers::answer(const Hdf5Request& request, const Hdf5Room& room
       break;
     case Hdf5Question::scales:
       bytes.write(scales_of(Hdf5Dataset(file, object)));
+      break;
+    case Hdf5Question::places:
+      bytes.write(places_of(Hdf5Dataset(file, object), bytes_));
       break;
     case Hdf5Question::strings:
       bytes.write(strings_of(Hdf5Dataset(file, object), bytes_));

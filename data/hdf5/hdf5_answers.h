@@ -24,6 +24,7 @@ enum class Hdf5Question : std::uint8_t {
   attributes,
   attribute_texts,
   scales,
+  places,
   strings,
   doubles,
   floats,

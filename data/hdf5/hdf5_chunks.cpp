@@ -13,7 +13,7 @@ namespace headwave {
 
 namespace {
 
-constexpr std::size_t most_chunks = 1'000'000;
+constexpr std::size_t most_chunks = 1'000'000, most_placed_chunks = 100'000;
 constexpr std::size_t checksum_bytes = 4;
 
 struct NamedFilter {
@@ -108,11 +108,31 @@ Hdf5Chunks::Hdf5Chunks(hid_t dataset, hid_t creation_properties, std::span<const
   partial_are_plain_ = (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0;
 }
 
-std::optional<std::size_t> Hdf5Chunks::shuffled_bytes() const {
-  if (filters_.empty() || filters_.back().id != H5Z_FILTER_DEFLATE) return {};
+std::optional<std::uint64_t> Hdf5Chunks::shuffled_bytes() const {
+  if (filters_.empty()) return 0;
+  if (filters_.back().id != H5Z_FILTER_DEFLATE) return {};
   if (filters_.size() == 1) return 1;
   if (filters_.size() == 2 && filters_.front().id == H5Z_FILTER_SHUFFLE) return filters_.front().value;
   return {};
+}
+
+bool Hdf5Chunks::place(Hdf5Places& places) const {
+  const std::optional<std::uint64_t> shuffled = shuffled_bytes();
+  if (!shuffled || partial_are_plain_) return false;
+  places.shuffled = *shuffled;
+  places.piece_shape.assign(shape_.begin(), shape_.end());
+  const ArrayBlock all = whole_block({dataset_shape_.begin(), dataset_shape_.end()});
+  std::size_t count = 1;
+  for (const Range& range : chunk_ranges(shape_, all))
+    if (__builtin_mul_overflow(count, range.end - range.first, &count) || count > most_placed_chunks) return false;
+  bool every = true;
+  each(all, [&](const Offset& offset) {
+    const Stored chunk = stored(offset);
+    every = chunk.address != HADDR_UNDEF && chunk.skipped == 0;
+    places.pieces.push_back({chunk.address, chunk.bytes});
+    return every;
+  });
+  return every;
 }
 
 void Hdf5Chunks::each(const ArrayBlock& block, const std::function<bool(const Offset&)>& visit) const {
@@ -139,31 +159,22 @@ void Hdf5Chunks::check(const ArrayBlock& block) {
 }
 
 void Hdf5Chunks::check_chunk(const Offset& offset) {
-  const std::size_t stored = stored_size(offset);
-  if (stored == 0) return;  // never written: the library gives the fill value
+  const Stored chunk = stored(offset);
+  if (chunk.address == HADDR_UNDEF) return;  // the library gives the fill value
   if (is_filtered(offset))
-    unpack(offset, stored);
+    unpack(offset, static_cast<std::size_t>(chunk.bytes));
   else
-    require_size(stored);
+    require_size(static_cast<std::size_t>(chunk.bytes));
 }
 
-std::span<const unsigned char> Hdf5Chunks::unpacked(const Offset& offset) {
-  const std::size_t stored = stored_size(offset);
-  if (stored == 0 || !is_filtered(offset) || unpack(offset, stored) != 0) return {};
-  return packed_;
-}
-
-std::size_t Hdf5Chunks::stored_size(const Offset& offset) const {
+Hdf5Chunks::Stored Hdf5Chunks::stored(const Offset& offset) const {
   // (H5Dget_chunk_storage_size() tells a size of chunks that were never written.)
-  hsize_t stored = 0;
-  haddr_t address = HADDR_UNDEF;
-  unsigned skipped = 0;
-  if (H5Dget_chunk_info_by_coord(dataset_, offset.data(), &skipped, &address, &stored) < 0)
+  Stored chunk;
+  if (H5Dget_chunk_info_by_coord(dataset_, offset.data(), &chunk.skipped, &chunk.address, &chunk.bytes) < 0)
     throw FormatError(hdf5_reason());
-  if (address == HADDR_UNDEF) return 0;
-  if (stored > file_bytes_)
-    throw FormatError(fmt::format("a chunk of {} bytes does not fit in a file of {}", stored, file_bytes_));
-  return static_cast<std::size_t>(stored);
+  if (chunk.address != HADDR_UNDEF && chunk.bytes > file_bytes_)
+    throw FormatError(fmt::format("a chunk of {} bytes does not fit in a file of {}", chunk.bytes, file_bytes_));
+  return chunk;
 }
 
 bool Hdf5Chunks::is_filtered(const Offset& offset) const {
@@ -173,8 +184,7 @@ bool Hdf5Chunks::is_filtered(const Offset& offset) const {
   return !filters_.empty() && !(partial && partial_are_plain_);
 }
 
-/// Leaves the chunk in packed_. @returns a bit for every filter that was not applied to it
-std::uint32_t Hdf5Chunks::unpack(const Offset& offset, std::size_t stored) {
+void Hdf5Chunks::unpack(const Offset& offset, std::size_t stored) {
   packed_.resize(stored);
   std::uint32_t skipped = 0;
   if (H5Dread_chunk(dataset_, H5P_DEFAULT, offset.data(), &skipped, packed_.data()) < 0)
@@ -189,7 +199,6 @@ std::uint32_t Hdf5Chunks::unpack(const Offset& offset, std::size_t stored) {
     }
   }
   require_size(packed_.size());
-  return skipped;
 }
 
 void Hdf5Chunks::inflate_packed() {

@@ -11,6 +11,7 @@
 #include "../../core/numbers/matrix.h"
 #include "../arrays/array_block.h"
 #include "hdf5_handle.h"
+#include "hdf5_places.h"
 
 namespace headwave {
 
@@ -38,9 +39,10 @@ class Hdf5Chunks {
              std::uintmax_t file_bytes);
 
   [[nodiscard]] const std::vector<hsize_t>& shape() const { return shape_; }  ///< of one chunk
-  /// How many bytes shuffle took apart before gzip packed them, 1 where there is no shuffle; nothing where other filters
-  /// had a part in it, or these another order.
-  [[nodiscard]] std::optional<std::size_t> shuffled_bytes() const;
+  /// Says of a dataset's places where its chunks lie.
+  /// @returns whether it can: not of chunks that were never written, or by other filters than shuffle and gzip in this
+  ///          order, or packed in part, or of more than can be kept
+  [[nodiscard]] bool place(Hdf5Places& places) const;
 
   /// Calls `visit` for every chunk that holds some of a block, in the order of entries, until it gives false.
   /// @throws FormatError if they are too many
@@ -50,21 +52,24 @@ class Hdf5Chunks {
   /// @throws FormatError if one is shorter or longer or cannot be read, or they are too many
   void check(const ArrayBlock& block);
 
-  /// A chunk without gzip, its bytes shuffled as they are stored; valid until the next. Nothing where it was never
-  /// written, or not every filter was applied.
-  /// @throws FormatError as check()
-  std::span<const unsigned char> unpacked(const Offset& offset);
-
  private:
   struct Filter {
     H5Z_filter_t id;
     std::size_t value;  // its first one: of shuffle the size of an entry
   };
 
+  /// A chunk as it is stored.
+  struct Stored {
+    haddr_t address = HADDR_UNDEF;  // never written
+    hsize_t bytes = 0;
+    unsigned skipped = 0;  // a bit for every filter that was not applied
+  };
+
   void check_chunk(const Offset& offset);
-  [[nodiscard]] std::size_t stored_size(const Offset& offset) const;
+  [[nodiscard]] Stored stored(const Offset& offset) const;
+  [[nodiscard]] std::optional<std::uint64_t> shuffled_bytes() const;
   [[nodiscard]] bool is_filtered(const Offset& offset) const;
-  std::uint32_t unpack(const Offset& offset, std::size_t stored);
+  void unpack(const Offset& offset, std::size_t stored);
   void inflate_packed();
   void require_size(std::size_t bytes) const;
 

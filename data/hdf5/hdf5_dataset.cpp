@@ -7,7 +7,6 @@
 
 #include "../../core/numbers/error.h"
 #include "../files/printable.h"
-#include "hdf5_packed_chunks.h"
 
 namespace headwave {
 
@@ -45,6 +44,14 @@ std::size_t stored_entry(hid_t dataset, hid_t type) {
   std::size_t address = 8, length = 8;
   H5Pget_sizes(creation.id(), &address, &length);
   return 4 + address + 4;
+}
+
+/// Whether something of another kind stands before the file's own bytes: addresses then do not count from its beginning.
+bool begins_late(hid_t dataset) {
+  const Hdf5Handle file(H5Iget_file_id(dataset), H5Fclose);
+  const Hdf5Handle creation(H5Fget_create_plist(file.id()), H5Pclose);
+  hsize_t before = 0;
+  return H5Pget_userblock(creation.id(), &before) < 0 || before != 0;
 }
 
 }  // namespace
@@ -129,6 +136,21 @@ void Hdf5Dataset::check_chunks(std::uintmax_t file_bytes, const ArrayBlock& bloc
   if (in_chunks()) chunks(file_bytes).check(block);
 }
 
+std::optional<Hdf5Places> Hdf5Dataset::places(std::uintmax_t file_bytes) const {
+  const std::optional<Hdf5Number> number = hdf5_stored_number(type());
+  if (!number || extent_.entries == 0 || begins_late(id())) return {};
+  Hdf5Places places{extent_.shape, number->type, number->order, extent_.shape, 0, {}};
+  if (in_chunks()) {
+    if (!chunks(file_bytes).place(places)) return {};
+  } else {
+    const haddr_t address = H5Dget_offset(id());
+    if (H5Pget_layout(layout_.id()) != H5D_CONTIGUOUS || address == HADDR_UNDEF) return {};
+    places.pieces.push_back({address, extent_.entries * H5Tget_size(type())});
+  }
+  if (!places.are_sound(file_bytes)) return {};
+  return places;
+}
+
 std::size_t Hdf5Dataset::entries(const ArrayBlock& block) const {
   if (block.count == extent_.shape) return extent_.entries;
   std::size_t entries = 1;
@@ -137,11 +159,7 @@ std::size_t Hdf5Dataset::entries(const ArrayBlock& block) const {
 }
 
 void Hdf5Dataset::read(std::uintmax_t file_bytes, hid_t memory_type, const ArrayBlock& block, void* values) const {
-  if (in_chunks()) {
-    Hdf5Chunks all = chunks(file_bytes);
-    if (read_packed_chunks(all, type(), memory_type, block, values)) return;
-    all.check(block);
-  }
+  check_chunks(file_bytes, block);
   if (block.count == extent_.shape) {
     if (H5Dread(id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) throw FormatError(hdf5_reason());
     return;

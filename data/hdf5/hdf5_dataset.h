@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "../arrays/array_block.h"
 #include "hdf5_chunks.h"
 #include "hdf5_handle.h"
+#include "hdf5_places.h"
 #include "hdf5_type.h"
 
 namespace headwave {
@@ -44,6 +46,9 @@ class Hdf5Dataset {
   /// Refuses damaged chunks, which the library must not be asked to unpack.
   /// @throws FormatError
   void check_chunks(std::uintmax_t file_bytes, const ArrayBlock& block) const;
+
+  /// Where its numbers lie, to be read without the library; nothing where only that can read them.
+  [[nodiscard]] std::optional<Hdf5Places> places(std::uintmax_t file_bytes) const;
 
   /// Every entry, as a block.
   [[nodiscard]] ArrayBlock whole() const { return whole_block(extent_.shape); }

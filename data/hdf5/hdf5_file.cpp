@@ -32,7 +32,7 @@ std::unique_ptr<Hdf5Reader> reader_of(const std::filesystem::path& path, std::ui
   return std::make_unique<ReaderHere>(path, bytes, trust);
 }
 
-/// Lets the messages of some work say what they are about.
+/// Lets the messages of some work say what they are about; those about files do.
 template <class Work>
 auto named(const std::string& name, Work work) {
   try {
@@ -41,8 +41,6 @@ auto named(const std::string& name, Work work) {
     throw FormatError(fmt::format("{}: {}", name, problem.what()));
   } catch (const ShapeError& problem) {
     throw ShapeError(fmt::format("{}: {}", name, problem.what()));
-  } catch (const IoError& problem) {
-    throw IoError(fmt::format("{}: {}", name, problem.what()));
   }
 }
 
@@ -63,8 +61,14 @@ Hdf5File::Hdf5File(const std::filesystem::path& path, Hdf5Trust trust)
 
 void Hdf5File::open() {
   // This says what cannot be opened and why better than the library does.
-  const std::uintmax_t bytes = FileBytes(path_).size();
-  reader_ = named(name_, [&] { return reader_of(path_, bytes, trust_); });
+  bytes_ = std::make_unique<FileBytes>(path_);
+  try {
+    reader_ = named(name_, [&] { return reader_of(path_, bytes_->size(), trust_); });
+  } catch (const IoError& problem) {
+    throw IoError(fmt::format("{}: {}", name_, problem.what()));
+  }
+  if (!bytes_->is_still_named())
+    throw IoError(fmt::format("{}: was replaced by another file while it was opened: try again", name_));
 }
 
 Hdf5File::~Hdf5File() = default;
@@ -135,12 +139,35 @@ std::vector<double> Hdf5File::doubles(const std::string& dataset) const {
 }
 
 std::vector<float> Hdf5File::floats(const std::string& dataset) const {
-  return numbers<float>({Hdf5Question::floats, dataset});
+  std::vector<float> values;
+  read_floats(dataset, {}, room_in(values));
+  return values;
 }
 
 void Hdf5File::read(const std::string& dataset, const ArrayBlock& block, const FloatRoom& room) const {
+  read_floats(dataset, block, room);
+}
+
+void Hdf5File::read_floats(const std::string& dataset, const std::optional<ArrayBlock>& block,
+                           const FloatRoom& room) const {
+  if (const Hdf5Places* known = places(dataset)) {
+    named(fmt::format("{}: {}", name_, printable(dataset)),
+          [&] { read_placed(*bytes_, *known, block.value_or(whole_block(known->shape)), room); });
+    return;
+  }
   ask_named(name_, *reader_, {Hdf5Question::floats, dataset, {}, block},
             [&room](std::size_t bytes) { return room(bytes / sizeof(float)); });
+}
+
+const Hdf5Places* Hdf5File::places(const std::string& dataset) const {
+  const std::lock_guard lock(asking_);
+  auto found = places_.find(dataset);
+  if (found == places_.end()) {
+    auto told = ask<std::optional<Hdf5Places>>({Hdf5Question::places, dataset});
+    if (told && !told->are_sound(bytes_->size())) told.reset();
+    found = places_.emplace(dataset, std::move(told)).first;
+  }
+  return found->second ? &*found->second : nullptr;
 }
 
 std::vector<std::int64_t> Hdf5File::integers(const std::string& dataset) const {

@@ -2,12 +2,16 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "../../core/fields/field.h"
 #include "../arrays/array_block.h"
+#include "hdf5_places.h"
 
 namespace headwave {
 
@@ -44,8 +48,9 @@ void trust_hdf5_files();
 /// The library does not survive every damaged file: it crashes, hangs, or asks for all memory. So a child process with
 /// limits on both reads it, and what the child does not survive is an error like any other. A dataset is read only if
 /// it has at most 16 GiB and the file holds enough bytes for it, also where they are compressed. Links into other files,
-/// data kept in other files and virtual datasets are listed and never followed. May be read from several threads at
-/// once; they take turns.
+/// data kept in other files and virtual datasets are listed and never followed. Floats of most datasets are read without
+/// the library, which tells where they lie. May be read from several threads at once; those that ask the library take
+/// turns.
 class Hdf5File {
  public:
   /// @throws IoError if the file cannot be read, or no process made to read it; FormatError if it is not an HDF5 file or
@@ -88,7 +93,7 @@ class Hdf5File {
   [[nodiscard]] std::vector<double> doubles(const std::string& dataset) const;
   [[nodiscard]] std::vector<float> floats(const std::string& dataset) const;  ///< as doubles(), rounded to float
   /// Reads a block of a dataset as floats, row-major: no more than that, and of chunks those that hold some of it.
-  /// @throws FormatError as doubles(); ShapeError if there is no such block
+  /// @throws FormatError as doubles(); ShapeError if there is no such block; IoError if the file cannot be read any more
   void read(const std::string& dataset, const ArrayBlock& block, const FloatRoom& room) const;
   /// @throws FormatError as doubles(), or if the numbers are real or beyond int64
   [[nodiscard]] std::vector<std::int64_t> integers(const std::string& dataset) const;
@@ -97,6 +102,8 @@ class Hdf5File {
 
  private:
   void open();
+  [[nodiscard]] const Hdf5Places* places(const std::string& dataset) const;
+  void read_floats(const std::string& dataset, const std::optional<ArrayBlock>& block, const FloatRoom& room) const;
   template <class Answer>
   [[nodiscard]] Answer ask(const Hdf5Request& request) const;
   template <class Number>
@@ -106,7 +113,10 @@ class Hdf5File {
   std::filesystem::path path_;
   std::string name_;  // the path as messages show it
   Hdf5Trust trust_;
+  std::unique_ptr<FileBytes> bytes_;
   std::unique_ptr<Hdf5Reader> reader_;
+  mutable std::mutex asking_;
+  mutable std::map<std::string, std::optional<Hdf5Places>> places_;  // of datasets that were asked for
 };
 
 }  // namespace headwave

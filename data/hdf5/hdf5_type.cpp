@@ -8,6 +8,7 @@
 
 #include "../../core/numbers/error.h"
 #include "../files/unicode_text.h"
+#include "hdf5_half.h"
 
 namespace headwave {
 
@@ -57,6 +58,27 @@ std::vector<std::string> variable_strings(hid_t type, hid_t space, std::size_t e
 }
 
 }  // namespace
+
+std::optional<Hdf5Number> hdf5_stored_number(hid_t type) {
+  using enum NumberType;
+  struct Pair {
+    NumberType type;
+    hid_t little, big;
+  };
+  const Hdf5Handle half = hdf5_half_type(), big_half(H5Tcopy(half.id()), H5Tclose);
+  H5Tset_order(big_half.id(), H5T_ORDER_BE);
+  const std::array pairs{Pair{f32, H5T_IEEE_F32LE, H5T_IEEE_F32BE}, Pair{f16, half.id(), big_half.id()},
+                         Pair{f64, H5T_IEEE_F64LE, H5T_IEEE_F64BE}, Pair{i8, H5T_STD_I8LE, H5T_STD_I8BE},
+                         Pair{i16, H5T_STD_I16LE, H5T_STD_I16BE},   Pair{i32, H5T_STD_I32LE, H5T_STD_I32BE},
+                         Pair{i64, H5T_STD_I64LE, H5T_STD_I64BE},   Pair{u8, H5T_STD_U8LE, H5T_STD_U8BE},
+                         Pair{u16, H5T_STD_U16LE, H5T_STD_U16BE},   Pair{u32, H5T_STD_U32LE, H5T_STD_U32BE},
+                         Pair{u64, H5T_STD_U64LE, H5T_STD_U64BE}};
+  for (const Pair& pair : pairs) {
+    if (H5Tequal(type, pair.little) > 0) return Hdf5Number{pair.type, ByteOrder::little};
+    if (H5Tequal(type, pair.big) > 0) return Hdf5Number{pair.type, ByteOrder::big};
+  }
+  return {};
+}
 
 Hdf5Handle hdf5_text_type() {
   Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);

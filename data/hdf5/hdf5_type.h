@@ -2,10 +2,12 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "../../core/numbers/matrix.h"
+#include "../arrays/stored_numbers.h"
 #include "hdf5_handle.h"
 
 namespace headwave {
@@ -16,6 +18,15 @@ std::string hdf5_type_text(hid_t type);
 
 /// Whether entries of the type are real numbers that the library converts: integers, floats, enumerations.
 bool hdf5_is_number(hid_t type);
+
+/// How a number is stored.
+struct Hdf5Number {
+  NumberType type;
+  ByteOrder order;
+};
+
+/// Nothing of a type that is not one of ours to the bit.
+std::optional<Hdf5Number> hdf5_stored_number(hid_t type);
 
 /// The type of texts in UTF-8 of variable length, as we write them.
 /// @throws IoError if the library refuses

@@ -90,6 +90,59 @@ TEST_CASE("hdf5 fence: a child that dies, or does not answer, is an error that s
   CHECK(children().size() == before.size());
 }
 
+TEST_CASE("hdf5 fence: once the library told where floats lie they are read without it") {
+  const auto path = repository_file("tests/golden/hdf5_packed.h5");
+  const auto before = children();
+  const Hdf5File file(path), here(path, Hdf5Trust::own);
+  const auto after = children();
+  REQUIRE(after.size() == before.size() + 1);
+  for (const Hdf5Node& node : file.tree())
+    if (node.kind == "dataset") (void)file.floats(node.path);
+  ::kill(after.back(), SIGSEGV);
+  for (const Hdf5Node& node : here.tree()) {
+    if (node.kind != "dataset") continue;
+    CAPTURE(node.path);
+    const std::vector<double> doubles = here.doubles(node.path);  // by the library
+    const std::vector<float> expected(doubles.begin(), doubles.end());
+    CHECK(here.floats(node.path) == expected);
+    const bool needs_library =
+        node.path.starts_with("/checked") || node.path == "/holes" || node.path == "/one_chunk_plain";
+    if (needs_library)
+      CHECK_THROWS_AS(file.floats(node.path), FormatError);
+    else
+      CHECK(file.floats(node.path) == expected);
+  }
+}
+
+TEST_CASE("hdf5 places: such as do not make up a dataset within the file are not believed") {
+  const Hdf5Places right{{5, 3}, NumberType::f32, ByteOrder::little, {2, 3}, 0, {{100, 24}, {124, 24}, {976, 24}}};
+  REQUIRE(right.are_sound(1000));
+  const auto changed = [&](auto change) {
+    Hdf5Places places = right;
+    change(places);
+    return places.are_sound(1000);
+  };
+  CHECK_FALSE(right.are_sound(999));
+  CHECK_FALSE(changed([](Hdf5Places& places) { places.pieces.pop_back(); }));
+  CHECK_FALSE(changed([](Hdf5Places& places) { places.pieces[0].bytes = 23; }));
+  CHECK_FALSE(changed([](Hdf5Places& places) { places.pieces[1].first = ~std::uint64_t{0} - 3; }));
+  CHECK_FALSE(changed([](Hdf5Places& places) { places.piece_shape = {2}; }));
+  CHECK_FALSE(changed([](Hdf5Places& places) { places.piece_shape = {0, 3}; }));
+  CHECK_FALSE(changed([](Hdf5Places& places) { places.shape = {-5, 3}; }));
+  CHECK_FALSE(changed([](Hdf5Places& places) { places.piece_shape = {Index{1} << 62, Index{1} << 62}; }));
+  CHECK_FALSE(changed([](Hdf5Places& places) { places.type = static_cast<NumberType>(99); }));
+  CHECK_FALSE(changed([](Hdf5Places& places) { places.shuffled = 3; }));
+  CHECK(changed([](Hdf5Places& places) {
+    places.shuffled = 4;
+    places.pieces[0].bytes = 7;
+  }));
+  CHECK_FALSE(changed([](Hdf5Places& places) {  // would unpack to 96 MiB
+    places.shuffled = 4;
+    places.piece_shape = {Index{8} << 20, 3};
+    places.pieces.resize(1);
+  }));
+}
+
 TEST_CASE("hdf5 fence: over an object that the library does not survive, what comes before it is listed") {
   const TemporaryFolder folder;
   Result result = result_of(10);

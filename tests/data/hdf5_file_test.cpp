@@ -57,7 +57,7 @@ TEST_CASE("hdf5: numbers of every type and layout come out as h5py wrote them") 
   CHECK(file.floats("/links/soft").size() == 24);
 }
 
-TEST_CASE("hdf5: blocks of packed chunks that do not divide the shape, some never written, one not packed") {
+TEST_CASE("hdf5: blocks of chunks that do not divide the shape, some never written, one not packed") {
   const Hdf5File file(repository_file("tests/golden/hdf5_packed.h5"));
   const std::vector<ArrayBlock> blocks{{{0, 0, 0}, {5, 7, 3}}, {{1, 2, 1}, {3, 4, 2}}, {{4, 6, 2}, {1, 1, 1}},
                                        {{2, 3, 0}, {2, 3, 2}}, {{0, 0, 0}, {5, 1, 3}}, {{3, 0, 0}, {0, 7, 3}}};
@@ -72,7 +72,7 @@ TEST_CASE("hdf5: blocks of packed chunks that do not divide the shape, some neve
       CHECK(block_of(file, name, block) == expected);
     }
   };
-  for (const std::string group : {"gzip", "shuffle", "checked"}) {
+  for (const std::string group : {"plain", "gzip", "shuffle", "checked"}) {
     for (const std::string type : {"le_f2", "le_f4", "be_f4", "le_f8"}) expect(group + "/" + type, 0.25, 5);
     for (const std::string type : {"le_i2", "be_i4", "le_i8"}) {
       expect(group + "/" + type, 1, 5);
@@ -82,6 +82,18 @@ TEST_CASE("hdf5: blocks of packed chunks that do not divide the shape, some neve
   }
   expect("holes", 0.25, 2);
   expect("one_chunk_plain", 0.25, 5);
+}
+
+TEST_CASE("hdf5: a file that begins behind other bytes") {
+  const Hdf5File file(repository_file("tests/golden/hdf5_late.h5"));
+  for (const std::string name : {"one_piece", "chunks", "gzip"}) {
+    CAPTURE(name);
+    const std::vector<float> floats = file.floats(name);
+    REQUIRE(floats.size() == 105);
+    CHECK(floats[1] == 0.25F);
+    CHECK(floats[104] == 26.0F);
+    CHECK(block_of(file, name, {{4, 6, 2}, {1, 1, 1}}) == std::vector<float>{26.0F});
+  }
 }
 
 TEST_CASE("hdf5: blocks of a dataset") {

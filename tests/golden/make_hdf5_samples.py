@@ -1,5 +1,5 @@
-"""Makes hdf5_sample.h5, hdf5_packed.h5 and hdf5_hostile.h5: HDF5 files as h5py writes them, and as nobody should. Makes also
-result_unfinished.h5, result_newer.h5 and result_no_scales.h5, which are no results.
+"""Makes hdf5_sample.h5, hdf5_packed.h5, hdf5_late.h5 and hdf5_hostile.h5: HDF5 files as h5py writes them, and as nobody
+should. Makes also result_unfinished.h5, result_newer.h5 and result_no_scales.h5, which are no results.
 
 Usage: python make_hdf5_samples.py FOLDER
 Made with h5py 3.16.0 (HDF5 2.0.0), numpy 2.4.6.
@@ -63,6 +63,7 @@ def packed(path):
     values = np.arange(105, dtype="f8").reshape(5, 7, 3) / 4
     with h5py.File(path, "w", libver="earliest") as f:
         for name, filters in {
+            "plain": {},
             "gzip": dict(compression="gzip"),
             "shuffle": dict(compression="gzip", shuffle=True),
             "checked": dict(compression="gzip", shuffle=True, fletcher32=True),
@@ -79,6 +80,17 @@ def packed(path):
         holes[:2] = values[:2]
         plain = f.create_dataset("one_chunk_plain", data=values.astype("<f4"), chunks=(2, 3, 2), compression="gzip")
         plain.id.write_direct_chunk((0, 0, 0), values[:2, :3, :2].astype("<f4").tobytes(), filter_mask=1)
+
+
+def late(path):
+    """The same numbers behind 512 bytes of something else."""
+    values = np.arange(105, dtype="f8").reshape(5, 7, 3) / 4
+    with h5py.File(path, "w", libver="earliest", userblock_size=512) as f:
+        f["one_piece"] = values
+        f.create_dataset("chunks", data=values, chunks=(2, 3, 2))
+        f.create_dataset("gzip", data=values, chunks=(2, 3, 2), compression="gzip", shuffle=True)
+    with open(path, "r+b") as f:
+        f.write(b"something else")
 
 
 def hostile(path):
@@ -121,5 +133,6 @@ def results(folder):
 folder = Path(sys.argv[1])
 sample(folder / "hdf5_sample.h5")
 packed(folder / "hdf5_packed.h5")
+late(folder / "hdf5_late.h5")
 hostile(folder / "hdf5_hostile.h5")
 results(folder)

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include "../arrays/array_block.h"
+
+namespace headwave {
+
+/// The bytes of a dataset that are read at once, at most.
+constexpr std::size_t most_hdf5_bytes = std::size_t{16} << 30U;
+
+/// Where a file holds the numbers of a dataset, plain or as shuffle and gzip left them: once the library has told, they are
+/// read without it, by any thread, as fast as the file's bytes.
+struct Hdf5Places {
+  /// One after another in the file, with all filters applied or with none.
+  struct Piece {
+    std::uint64_t first = 0, bytes = 0;
+    template <class Self>
+    static auto members(Self& self) {
+      return std::tie(self.first, self.bytes);
+    }
+  };
+
+  std::vector<Index> shape;  ///< empty: a single number
+  NumberType type = NumberType::f32;
+  ByteOrder order = ByteOrder::little;
+  std::vector<Index> piece_shape;  ///< that of the dataset where it lies in one piece
+  std::uint64_t shuffled =
+      0;  ///< 0: plain; else packed by zlib after entries of so many bytes were taken apart, 1: none
+  std::vector<Piece> pieces;  ///< in the order of their places in the dataset
+
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.shape, self.type, self.order, self.piece_shape, self.shuffled, self.pieces);
+  }
+
+  /// Whether the pieces make up the dataset and lie within a file of that size, and none unpacks to more than 64 MiB:
+  /// what a process says that may have gone wrong over a damaged file is not believed otherwise.
+  [[nodiscard]] bool are_sound(std::uintmax_t file_bytes) const;
+};
+
+/// Reads a block of a dataset as floats, row-major: of plain pieces no more than that, packed ones unpacked one by one.
+/// @param places  sound for these bytes
+/// @throws ShapeError if there is no such block; FormatError if a piece does not unpack to its size, or more than 16 GiB
+///         are asked for; IoError if the file cannot be read
+void read_placed(const ReadableBytes& file, const Hdf5Places& places, const ArrayBlock& block, const FloatRoom& room);
+
+}  // namespace headwave
