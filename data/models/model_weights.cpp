@@ -119,7 +119,15 @@ Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
     return stack;
   }
   const Index embedded = embedded_width(map);
-  if (!map.words.empty()) stack.embedding.words = reader.matrix(map.words, map.vocabulary, embedded);
+  if (!map.words.empty()) {
+    stack.embedding.words = reader.matrix(map.words, map.vocabulary, embedded);
+    if (!stack.embedding.words.empty()) {
+      stack.embedding.let_go_of_words = [checkpoint = reader.storage()->checkpoint, words = map.words] {
+        checkpoint->let_go(words);
+      };
+      stack.embedding.let_go_of_words();
+    }
+  }
   set_image(reader, map, stack.embedding);
   set_sound(reader, map, stack.embedding);
   stack.embedding.word_scale = map.word_scale;

@@ -99,7 +99,8 @@ Seconds job_seconds(const Model& model, const Source& source, const Source& prob
   for (const auto& [stage, measured] : times.seconds()) {
     Seconds begun;
     double more = part[stage] > 0 ? whole[stage] / part[stage] : 1.0;
-    if (stage == "attention" && probe.count() > first) {
+    // (Documents side by side end together: those after the first say nothing by themselves.)
+    if (stage == "attention" && probe.count() > first && !model.by_layer()) {
       begun = times.first_seconds();
       more =
           sum_from(document_costs(model, all, options), first) / sum_from(document_costs(model, few, options), first);

@@ -28,8 +28,8 @@ struct JobEstimate {
 ///     time of another stage = probe's * cost in the job / cost in the probe                                    (2)
 ///
 /// where costs are those of job_stages.h, and times of the wall or of processors. What the null of the phases takes in the
-/// first two documents is apart in (1). Memory is that of job_memory.h, or what the probe took where that is more.
-/// Nothing is written.
+/// first two documents is apart in (1); where layers are read one by one documents end together, and (2) holds for attention
+/// too. Memory is that of job_memory.h, or what the probe took where that is more. Nothing is written.
 ///
 /// @throws Error as run_job_by_kind()
 JobEstimate estimate_job(const Model& model, const Source& source, const JobOptions& options = {});

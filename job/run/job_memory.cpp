@@ -16,18 +16,26 @@ namespace {
 // Of the program itself: parts that it has not come to yet, and the library that writes the result.
 constexpr double program_bytes = 6e6, writing_bytes = 1e7;
 
-/// Activations of the model's pass in float: states, projections as they are and as they are shown, keys and values as
-/// they are packed, the feed-forward network's inner rows, and the weights and scores of a tile of query rows.
+/// What a document's tokens take at most on their way through a stack, in float: while words are looked up, attention is
+/// computed, or the feed-forward network.
 double pass_bytes(const Stack& stack, double tokens) {
   const auto heads = static_cast<double>(stack.block.heads), d_model = static_cast<double>(stack.d_model());
   const double projected = heads * static_cast<double>(stack.block.d_head);
-  double inner = 0;
-  for (const Block& block : stack.blocks)
-    if (!block.feed_forward.empty()) inner = std::max(inner, static_cast<double>(block.feed_forward.widen.d_out()));
+  // A word comes with the pages that the system maps around it; a text repeats every other one.
+  constexpr double pages_around = 65536 / sizeof(float), different = 0.5;
+  const double looked_up =
+      std::min(pages_around * different * tokens, static_cast<double>(stack.embedding.words.size()));
+  // States before and after the norm; projections, turned ones, and keys and values as they are packed; weights and
+  // scores of a tile of query rows.
   const double tile = 2 * heads * static_cast<double>(tile_rows(static_cast<Index>(tokens)));
   const double packed = 2 * static_cast<double>(stack.block.kv_heads * stack.block.d_head);
-  return 4 *
-         (tokens * (4 * d_model + 8 * projected + packed + tile) + 2 * inner * std::min<double>(tokens, rows_at_once));
+  const double attention = tokens * (3 * d_model + 6 * projected + packed + tile);
+  double inner = 0;
+  for (const Block& block : stack.blocks)
+    if (const FeedForward& feed = block.feed_forward; !feed.empty())
+      inner = std::max(inner, static_cast<double>((feed.gate.empty() ? 1 : 2) * feed.widen.d_out()));
+  const double network = 4 * tokens * d_model + inner * std::min<double>(tokens, rows_at_once);
+  return sizeof(float) * std::max({looked_up + tokens * d_model, attention, network});
 }
 
 /// The largest layer of a stack whose weights are read when they are needed, in float.
@@ -79,8 +87,9 @@ JobMemory job_memory(const Model& model, const Source& source, const JobOptions&
   memory.document = stored_bytes(pass.first()) * longest / static_cast<double>(std::max<Index>(1, lengths.front()));
   double activations = 0, made = 0, released = 0;
   for (const Site& site : pass.sites()) {
-    memory.layer = std::max(memory.layer, layer_bytes(model.stack_of(site.kind)));
-    activations = std::max(activations, pass_bytes(model.stack_of(site.kind), longest));
+    const Stack& stack = model.stack_of(site.kind);
+    memory.layer = std::max(memory.layer, layer_bytes(stack));
+    activations = std::max(activations, pass_bytes(stack, longest));
     const AnalysisSizes sizes = site_sizes(model, site, lengths);
     AnalysisSizes block = sizes;
     block.documents = std::min(block.documents, of_block);
