@@ -12,11 +12,8 @@ namespace headwave {
 
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{16} << 30U;
-// Below this no question is asked; above it, data may be this many times the bytes that stand for it. Deflate reaches
-// 1032.
+// Below this no question is asked how few bytes stand for it.
 constexpr std::size_t harmless_bytes = std::size_t{64} << 20U;
-constexpr std::size_t best_compression = 2000;
 
 herr_t refuse_other_file(const char*, const char*, const char*, const char*, unsigned*, hid_t, void*) {
   return -1;
@@ -32,7 +29,7 @@ bool is_plausible(std::size_t bytes, std::uintmax_t stored) {
 std::size_t chunk_entries(hid_t layout) {
   std::size_t entries = 1;
   for (const hsize_t size : hdf5_chunk_shape(layout))
-    if (__builtin_mul_overflow(entries, size, &entries) || entries > most_bytes) return most_bytes;
+    if (__builtin_mul_overflow(entries, size, &entries) || entries > most_hdf5_bytes) return most_hdf5_bytes;
   return entries;
 }
 
@@ -107,7 +104,7 @@ void Hdf5Dataset::check_readable(std::uintmax_t file_bytes, std::size_t memory_e
   require_own_data();
   const H5D_layout_t kind = H5Pget_layout(layout_.id());
   const std::size_t entry = std::max(H5Tget_size(type_.id()), memory_entry);
-  if (entries(block) > most_bytes / entry)
+  if (entries(block) > most_hdf5_bytes / entry)
     throw FormatError(fmt::format("{} entries are more than the 16 GiB that are read at once", entries(block)));
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(extent_.entries, H5Tget_size(type_.id()), &bytes))

@@ -161,9 +161,11 @@ bool Hdf5Places::are_sound(std::uintmax_t file_bytes) const {
   const std::optional<std::size_t> bytes = product(piece_shape, size_of(type));
   if (!product(shape, size_of(type)) || !bytes || product(counts, 1) != pieces.size()) return false;
   if (shuffled > 0 && *bytes > most_unpacked) return false;
+  std::uintmax_t left = file_bytes;
   return std::ranges::all_of(pieces, [&](const Piece& piece) {
-    return piece.first <= file_bytes && piece.bytes <= file_bytes - piece.first &&
-           (shuffled > 0 || piece.bytes == *bytes);
+    if (piece.first > file_bytes || piece.bytes > file_bytes - piece.first || piece.bytes > left) return false;
+    left -= piece.bytes;
+    return shuffled > 0 ? *bytes / best_compression <= piece.bytes : piece.bytes == *bytes;
   });
 }
 

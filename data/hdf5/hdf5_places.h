@@ -12,6 +12,9 @@ namespace headwave {
 /// The bytes of a dataset that are read at once, at most.
 constexpr std::size_t most_hdf5_bytes = std::size_t{16} << 30U;
 
+/// Data may be this many times the bytes that stand for it. Deflate reaches 1032.
+constexpr std::size_t best_compression = 2000;
+
 /// Where a file holds the numbers of a dataset, plain or as shuffle and gzip left them: once the library has told, they are
 /// read without it, by any thread, as fast as the file's bytes.
 struct Hdf5Places {
@@ -37,8 +40,9 @@ struct Hdf5Places {
     return std::tie(self.shape, self.type, self.order, self.piece_shape, self.shuffled, self.pieces);
   }
 
-  /// Whether the pieces make up the dataset and lie within a file of that size, and none unpacks to more than 64 MiB:
-  /// what a process says that may have gone wrong over a damaged file is not believed otherwise.
+  /// Whether the pieces make up the dataset and lie within a file of that size, each in its own bytes, and none unpacks to
+  /// more than 64 MiB or than it can: what a process says that may have gone wrong over a damaged file is not believed
+  /// otherwise.
   [[nodiscard]] bool are_sound(std::uintmax_t file_bytes) const;
 };
 

@@ -136,6 +136,15 @@ TEST_CASE("hdf5 places: such as do not make up a dataset within the file are not
     places.shuffled = 4;
     places.pieces[0].bytes = 7;
   }));
+  CHECK_FALSE(changed([](Hdf5Places& places) {  // all in the same bytes, and more in them than can be
+    places.shuffled = 4;
+    places.pieces.assign(3, {100, 400});
+  }));
+  CHECK_FALSE(changed([](Hdf5Places& places) {
+    places.shuffled = 4;
+    places.piece_shape = {1000, 3};
+    places.pieces = {{100, 5}};
+  }));
   CHECK_FALSE(changed([](Hdf5Places& places) {  // would unpack to 96 MiB
     places.shuffled = 4;
     places.piece_shape = {Index{8} << 20, 3};

@@ -1,0 +1,40 @@
+#include "../../data/hdf5/hdf5_places.h"
+
+#include "../../core/numbers/bytes.h"
+#include "fuzz.h"
+
+using namespace headwave;
+
+namespace {
+
+/// Two pieces of a file of 32 bytes, and what a block of their dataset begins with.
+std::string places(std::uint64_t shuffled, std::uint64_t bytes) {
+  ByteWriter writer;
+  writer.write(Hdf5Places{{3, 2}, NumberType::f32, ByteOrder::little, {2, 2}, shuffled, {{0, bytes}, {16, bytes}}});
+  writer.write(ArrayBlock{{1, 0}, {2, 1}});
+  // What zlib makes of 1, 2, 3, 4, 1, 2, ..., twice.
+  const std::string packed("\170\234\143\144\142\146\141\104\302\000\001\120\000\051\0\0", 16);
+  return writer.taken() + packed + packed;
+}
+
+}  // namespace
+
+FUZZ_SEEDS(places(0, 16), places(4, 14), places(1, 14))
+
+// What a child that reads a damaged file might say of it, and the file.
+FUZZ(bytes) {
+  constexpr std::size_t most_entries = 1 << 20U;
+  refused_in_one_line([&] {
+    ByteReader reader(bytes);
+    const auto places = reader.read<Hdf5Places>();
+    const auto block = reader.read<ArrayBlock>();
+    const auto* first = reinterpret_cast<const std::byte*>(reader.rest().data());
+    const MemoryBytes file(std::vector<std::byte>(first, first + reader.rest().size()));
+    if (!places.are_sound(file.size())) return;
+    std::vector<float> values;
+    read_placed(file, places, block, [&](std::size_t entries) {
+      if (entries > most_entries) throw ShapeError("more than is tried here");
+      return room_in(values)(entries);
+    });
+  });
+}
