@@ -108,8 +108,8 @@ const std::vector<JobOption>& job_option_table() {
        .most = 1024},
       {.name = "together",
        .help =
-           "documents side by side where the model's layers are read one by one, 0: as many as memory holds; changes "
-           "no digit of the result",
+           "documents side by side where the model's layers are read one by one, 0: as many as memory holds, at most 4 "
+           "for each thread; changes no digit of the result",
        .member = &J::together,
        .least = 0,
        .most = 1e6},

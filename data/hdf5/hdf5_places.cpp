@@ -14,7 +14,7 @@ namespace headwave {
 
 namespace {
 
-constexpr std::size_t most_unpacked = std::size_t{64} << 20U;
+constexpr std::size_t most_unpacked = std::size_t{64} << 20U, most_axes = 32;
 
 /// Nothing where it is more than can be counted.
 std::optional<std::size_t> product(std::span<const Index> sizes, std::size_t unit) {
@@ -151,7 +151,7 @@ void spread(std::span<const Index> part, std::span<const Index> block, const flo
 
 bool Hdf5Places::are_sound(std::uintmax_t file_bytes) const {
   const bool known = type <= NumberType::boolean && (order == ByteOrder::little || order == ByteOrder::big);
-  if (!known || shape.size() != piece_shape.size()) return false;
+  if (!known || shape.size() != piece_shape.size() || shape.size() > most_axes) return false;
   if (shuffled > 1 && shuffled != size_of(type)) return false;
   std::vector<Index> counts;
   for (std::size_t a = 0; a < shape.size(); ++a) {

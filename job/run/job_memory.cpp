@@ -13,6 +13,9 @@ namespace headwave {
 
 namespace {
 
+/// Documents for which a layer is read: more would save little of the time that reading takes beside computing.
+constexpr Index enough_for_a_thread = 4;
+
 // Of the program itself: parts that it has not come to yet, and the library that writes the result.
 constexpr double program_bytes = 6e6, writing_bytes = 1e7;
 
@@ -126,7 +129,8 @@ JobOptions with_together(const Model& model, const Source& source, JobOptions op
   if (!model.by_layer() || options.together > 0) return options;
   constexpr double share = 0.7;  // of what is free now: others may want some of it later
   if (!limit) limit = static_cast<std::int64_t>(share * static_cast<double>(free_memory())) + resident_bytes();
-  options.together = together_within(job_memory(model, source, options), *limit, threads);
+  options.together =
+      std::min(together_within(job_memory(model, source, options), *limit, threads), enough_for_a_thread * threads);
   return options;
 }
 

@@ -41,8 +41,8 @@ JobMemory job_memory(const Model& model, const Source& source, const JobOptions&
 /// @param limit  bytes of resident memory
 Index together_within(const JobMemory& memory, std::int64_t limit, int threads);
 
-/// A job's options with as many documents side by side as memory holds, where layers are read one by one and nobody said
-/// how many.
+/// A job's options with as many documents side by side as memory holds, at most four for each thread, where layers are read
+/// one by one and nobody said how many.
 /// @param limit  bytes of resident memory; nothing: what the machine has free now
 /// @throws as job_memory()
 JobOptions with_together(const Model& model, const Source& source, JobOptions options, int threads,

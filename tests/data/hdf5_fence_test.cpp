@@ -129,6 +129,10 @@ TEST_CASE("hdf5 places: such as do not make up a dataset within the file are not
   CHECK_FALSE(changed([](Hdf5Places& places) { places.piece_shape = {2}; }));
   CHECK_FALSE(changed([](Hdf5Places& places) { places.piece_shape = {0, 3}; }));
   CHECK_FALSE(changed([](Hdf5Places& places) { places.shape = {-5, 3}; }));
+  CHECK_FALSE(changed([](Hdf5Places& places) {  // more axes than a dataset may have
+    places.shape = places.piece_shape = std::vector<Index>(33, 1);
+    places.pieces = {{100, 4}};
+  }));
   CHECK_FALSE(changed([](Hdf5Places& places) { places.piece_shape = {Index{1} << 62, Index{1} << 62}; }));
   CHECK_FALSE(changed([](Hdf5Places& places) { places.type = static_cast<NumberType>(99); }));
   CHECK_FALSE(changed([](Hdf5Places& places) { places.shuffled = 3; }));

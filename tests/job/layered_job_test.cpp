@@ -57,6 +57,19 @@ TEST_CASE("a job gives the same bits where weights are in memory and where layer
   }
 }
 
+TEST_CASE("no more than four documents for each thread are side by side, unless somebody says so") {
+  const TemporaryFolder folder;
+  write_documents(folder / "ids.json");
+  const JobInput layers = opened("bert-mlm", folder / "ids.json", WeightsIn::layers);
+  constexpr std::int64_t plenty = 100'000'000'000;
+  JobOptions options = quick_options();
+  CHECK(with_together(layers.model, *layers.source, options, 1, plenty).together == 4);
+  CHECK(with_together(layers.model, *layers.source, options, 2, plenty).together == 7);
+  CHECK(with_together(layers.model, *layers.source, options, 2, 1).together == 1);
+  options.together = 6;
+  CHECK(with_together(layers.model, *layers.source, options, 1, plenty).together == 6);
+}
+
 TEST_CASE("as many documents are side by side as memory holds") {
   JobMemory memory;
   memory.there = 1e6;
