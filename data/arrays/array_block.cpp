@@ -106,6 +106,12 @@ ArrayBlock whole_block(const std::vector<Index>& shape) {
   return {std::vector<Index>(shape.size(), 0), shape};
 }
 
+std::size_t entries_of(const ArrayBlock& block) {
+  if (std::ranges::count(block.count, Index{0}) > 0) return 0;
+  return static_cast<std::size_t>(
+      std::accumulate(block.count.begin(), block.count.end(), Index{1}, std::multiplies<>()));
+}
+
 void require_inside(const ArrayBlock& block, const std::vector<Index>& shape) {
   bool inside = block.first.size() == shape.size() && block.count.size() == shape.size();
   for (std::size_t a = 0; inside && a < shape.size(); ++a)
@@ -119,12 +125,9 @@ void require_inside(const ArrayBlock& block, const std::vector<Index>& shape) {
 void read_block(const ReadableBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block,
                 const FloatRoom& room) {
   require_inside(block, numbers.shape);
-  // Of an array without entries the other axes may be longer than any number of entries.
-  const bool none = std::ranges::count(block.count, Index{0}) > 0;
-  const auto entries = static_cast<std::size_t>(
-      none ? 0 : std::accumulate(block.count.begin(), block.count.end(), Index{1}, std::multiplies<>()));
+  const std::size_t entries = entries_of(block);
   float* const into = room(entries);
-  if (!none) Gathering(bytes, numbers, block, {into, entries}).gather();
+  if (entries > 0) Gathering(bytes, numbers, block, {into, entries}).gather();
 }
 
 std::vector<float> floats_of_block(const ReadableBytes& bytes, const PlacedNumbers& numbers, const ArrayBlock& block) {

@@ -24,6 +24,10 @@ struct ArrayBlock {
 /// The whole of an array.
 ArrayBlock whole_block(const std::vector<Index>& shape);
 
+/// How many entries a block has that lies inside an array: of one without entries the other axes may be longer than any
+/// number of them.
+std::size_t entries_of(const ArrayBlock& block);
+
 /// Where the entries of a block go: called once, with their number, when it is known that they can be read.
 /// @returns room for so many
 using FloatRoom = std::function<float*(std::size_t entries)>;

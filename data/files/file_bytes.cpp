@@ -52,13 +52,6 @@ void FileBytes::read(std::size_t first, std::span<std::byte> into) const {
   }
 }
 
-bool FileBytes::is_still_named() const {
-  struct stat open {
-  }, named{};
-  return ::fstat(file_.get(), &open) == 0 && ::stat(path_.c_str(), &named) == 0 && open.st_dev == named.st_dev &&
-         open.st_ino == named.st_ino;
-}
-
 void PartOfBytes::read(std::size_t first, std::span<std::byte> into) const {
   require_bytes(first, into.size(), size_);
   all_.read(first_ + first, into);

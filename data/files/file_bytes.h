@@ -40,7 +40,7 @@ class FileBytes : public ReadableBytes {
   [[nodiscard]] std::size_t size() const override { return size_; }
   void read(std::size_t first, std::span<std::byte> into) const override;
   /// Whether the path still leads to this file.
-  [[nodiscard]] bool is_still_named() const;
+  [[nodiscard]] bool is_still_named() const { return file_.is_at(path_); }
   [[nodiscard]] int descriptor() const { return file_.get(); }  ///< the system's number of the open file
 
  private:

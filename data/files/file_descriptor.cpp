@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../../core/numbers/error.h"
@@ -21,6 +22,13 @@ FileDescriptor::FileDescriptor(FileDescriptor&& other) noexcept : number_(std::e
 FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
   std::swap(number_, other.number_);
   return *this;
+}
+
+bool FileDescriptor::is_at(const std::filesystem::path& path, int flags) const {
+  struct stat open {
+  }, named{};
+  return ::fstat(number_, &open) == 0 && ::fstatat(AT_FDCWD, path.c_str(), &named, flags) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
 }
 
 bool FileDescriptor::write(std::string_view bytes) const {

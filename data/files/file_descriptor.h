@@ -22,6 +22,9 @@ class FileDescriptor {
 
   [[nodiscard]] bool is_open() const { return number_ >= 0; }
   [[nodiscard]] int get() const { return number_; }
+  /// Whether a path still leads to this file.
+  /// @param flags  AT_SYMLINK_NOFOLLOW: by itself, not as a link
+  [[nodiscard]] bool is_at(const std::filesystem::path& path, int flags = 0) const;
   /// Writes all of it where the file stands. @returns whether the system took it; errno says why not
   [[nodiscard]] bool write(std::string_view bytes) const;
   /// Sees to it that what was written is on the disk. @returns whether it is; errno says why not

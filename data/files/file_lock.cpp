@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../../core/numbers/error.h"
@@ -16,14 +15,6 @@
 namespace headwave {
 
 namespace {
-
-/// Whether the file still has the name under which it was opened: whoever held it before may have removed it.
-bool has_name(const FileDescriptor& file, const std::filesystem::path& path) {
-  struct stat open {
-  }, named{};
-  return ::fstat(file.get(), &open) == 0 && ::lstat(path.c_str(), &named) == 0 && open.st_ino == named.st_ino &&
-         open.st_dev == named.st_dev;
-}
 
 std::string content_of_lock(const FileDescriptor& file) {
   std::array<char, 100> text{};
@@ -52,7 +43,8 @@ LockFile::LockFile(const std::filesystem::path& path) : path_(path) {
       throw IoError(fmt::format("{}: another headwave is writing here ({}); wait for it, or choose another --out",
                                 shown_path(folder), content_of_lock(file_)));
     }
-  } while (!has_name(file_, path));
+    // Whoever held it before may have removed it.
+  } while (!file_.is_at(path, AT_SYMLINK_NOFOLLOW));
   std::array<char, 65> host{};
   (void)::gethostname(host.data(), host.size() - 1);
   // Only words for whoever asks: the lock holds without them.

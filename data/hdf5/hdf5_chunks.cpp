@@ -4,7 +4,6 @@
 #include <array>
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include "../../core/numbers/error.h"
 #include "../files/printable.h"
@@ -123,8 +122,8 @@ bool Hdf5Chunks::place(Hdf5Places& places) const {
   places.piece_shape.assign(shape_.begin(), shape_.end());
   const ArrayBlock all = whole_block({dataset_shape_.begin(), dataset_shape_.end()});
   std::size_t count = 1;
-  for (const Range& range : chunk_ranges(shape_, all))
-    if (__builtin_mul_overflow(count, range.end - range.first, &count) || count > most_placed_chunks) return false;
+  for (const Range& range : chunk_ranges(shape_, all)) count *= range.end - range.first;
+  if (count > most_placed_chunks) return false;
   bool every = true;
   each(all, [&](const Offset& offset) {
     const Stored chunk = stored(offset);
@@ -204,11 +203,8 @@ void Hdf5Chunks::unpack(const Offset& offset, std::size_t stored) {
 void Hdf5Chunks::inflate_packed() {
   // Room for the checksum that may lie inside the packed part, and no more: a chunk that unpacks to more is refused
   // too.
-  uLongf size = bytes_ + checksum_bytes;
-  plain_.resize(size);
-  if (uncompress(plain_.data(), &size, packed_.data(), packed_.size()) != Z_OK)
-    throw FormatError("a compressed chunk does not unpack to its size: the file is damaged");
-  plain_.resize(size);
+  plain_.resize(bytes_ + checksum_bytes);
+  plain_.resize(inflate(packed_, plain_));
   packed_.swap(plain_);
 }
 

@@ -29,8 +29,6 @@ std::vector<std::string> hdf5_filter_texts(hid_t creation_properties);
 /// fletcher32 cannot be undone so, or would be loaded from plug-ins: datasets with those are refused.
 class Hdf5Chunks {
  public:
-  using Offset = std::vector<hsize_t>;  ///< of a chunk's first entry
-
   /// @param shape       the dataset's, which outlives this
   /// @param entry       bytes of one entry in the file
   /// @param file_bytes  the size of the file
@@ -38,21 +36,18 @@ class Hdf5Chunks {
   Hdf5Chunks(hid_t dataset, hid_t creation_properties, std::span<const Index> shape, std::size_t entry,
              std::uintmax_t file_bytes);
 
-  [[nodiscard]] const std::vector<hsize_t>& shape() const { return shape_; }  ///< of one chunk
   /// Says of a dataset's places where its chunks lie.
   /// @returns whether it can: not of chunks that were never written, or by other filters than shuffle and gzip in this
   ///          order, or packed in part, or of more than can be kept
   [[nodiscard]] bool place(Hdf5Places& places) const;
-
-  /// Calls `visit` for every chunk that holds some of a block, in the order of entries, until it gives false.
-  /// @throws FormatError if they are too many
-  void each(const ArrayBlock& block, const std::function<bool(const Offset&)>& visit) const;
 
   /// Proves that every chunk of a block unpacks to a chunk's size, before the library is asked to read them.
   /// @throws FormatError if one is shorter or longer or cannot be read, or they are too many
   void check(const ArrayBlock& block);
 
  private:
+  using Offset = std::vector<hsize_t>;  // of a chunk's first entry
+
   struct Filter {
     H5Z_filter_t id;
     std::size_t value;  // its first one: of shuffle the size of an entry
@@ -65,6 +60,9 @@ class Hdf5Chunks {
     unsigned skipped = 0;  // a bit for every filter that was not applied
   };
 
+  /// Calls `visit` for every chunk that holds some of a block, in the order of entries, until it gives false.
+  /// @throws FormatError if they are too many
+  void each(const ArrayBlock& block, const std::function<bool(const Offset&)>& visit) const;
   void check_chunk(const Offset& offset);
   [[nodiscard]] Stored stored(const Offset& offset) const;
   [[nodiscard]] std::optional<std::uint64_t> shuffled_bytes() const;
@@ -80,7 +78,7 @@ class Hdf5Chunks {
   std::size_t bytes_;  // of a chunk
   std::uintmax_t file_bytes_;
   bool partial_are_plain_ = false;
-  std::vector<unsigned char> packed_, plain_;
+  std::vector<std::byte> packed_, plain_;
 };
 
 }  // namespace headwave

@@ -33,11 +33,15 @@ std::size_t chunk_entries(hid_t layout) {
   return entries;
 }
 
+Hdf5Handle file_creation_of(hid_t dataset) {
+  const Hdf5Handle file(H5Iget_file_id(dataset), H5Fclose);
+  return {H5Fget_create_plist(file.id()), H5Pclose};
+}
+
 /// Bytes that an entry takes where it lies: of a text of variable length its length, and where in the file it begins.
 std::size_t stored_entry(hid_t dataset, hid_t type) {
   if (H5Tis_variable_str(type) <= 0) return H5Tget_size(type);
-  const Hdf5Handle file(H5Iget_file_id(dataset), H5Fclose);
-  const Hdf5Handle creation(H5Fget_create_plist(file.id()), H5Pclose);
+  const Hdf5Handle creation = file_creation_of(dataset);
   std::size_t address = 8, length = 8;
   H5Pget_sizes(creation.id(), &address, &length);
   return 4 + address + 4;
@@ -45,8 +49,7 @@ std::size_t stored_entry(hid_t dataset, hid_t type) {
 
 /// Whether something of another kind stands before the file's own bytes: addresses then do not count from its beginning.
 bool begins_late(hid_t dataset) {
-  const Hdf5Handle file(H5Iget_file_id(dataset), H5Fclose);
-  const Hdf5Handle creation(H5Fget_create_plist(file.id()), H5Pclose);
+  const Hdf5Handle creation = file_creation_of(dataset);
   hsize_t before = 0;
   return H5Pget_userblock(creation.id(), &before) < 0 || before != 0;
 }
@@ -104,8 +107,7 @@ void Hdf5Dataset::check_readable(std::uintmax_t file_bytes, std::size_t memory_e
   require_own_data();
   const H5D_layout_t kind = H5Pget_layout(layout_.id());
   const std::size_t entry = std::max(H5Tget_size(type_.id()), memory_entry);
-  if (entries(block) > most_hdf5_bytes / entry)
-    throw FormatError(fmt::format("{} entries are more than the 16 GiB that are read at once", entries(block)));
+  require_at_once(entries(block), entry);
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(extent_.entries, H5Tget_size(type_.id()), &bytes))
     throw FormatError(fmt::format("{} entries: the file is damaged", extent_.entries));
@@ -150,9 +152,7 @@ std::optional<Hdf5Places> Hdf5Dataset::places(std::uintmax_t file_bytes) const {
 
 std::size_t Hdf5Dataset::entries(const ArrayBlock& block) const {
   if (block.count == extent_.shape) return extent_.entries;
-  std::size_t entries = 1;
-  for (const Index count : block.count) entries *= static_cast<std::size_t>(count);
-  return entries;
+  return entries_of(block);
 }
 
 void Hdf5Dataset::read(std::uintmax_t file_bytes, hid_t memory_type, const ArrayBlock& block, void* values) const {

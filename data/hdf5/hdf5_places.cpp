@@ -14,6 +14,7 @@ namespace headwave {
 
 namespace {
 
+constexpr const char* not_its_size = "a compressed chunk does not unpack to its size: the file is damaged";
 constexpr std::size_t most_unpacked = std::size_t{64} << 20U, most_axes = 32;
 
 /// Nothing where it is more than can be counted.
@@ -23,13 +24,8 @@ std::optional<std::size_t> product(std::span<const Index> sizes, std::size_t uni
   return unit;
 }
 
-std::size_t entries_of(const ArrayBlock& block) {
-  // Of an array without entries the other axes may be longer than any number of entries.
-  if (std::ranges::count(block.count, Index{0}) > 0) return 0;
-  const std::size_t entries = product(block.count, 1).value_or(most_hdf5_bytes);
-  if (entries > most_hdf5_bytes / sizeof(float))
-    throw FormatError(fmt::format("{} entries are more than the 16 GiB that are read at once", entries));
-  return entries;
+Index pieces_along(const Hdf5Places& places, std::size_t axis) {
+  return (places.shape[axis] - 1) / places.piece_shape[axis] + 1;
 }
 
 /// Undoes a shuffle: of every entry the first bytes lie together, then the second ones.
@@ -50,7 +46,7 @@ void unshuffle(std::span<const std::byte> from, std::size_t size, std::byte* to)
     place_entries(from, size, to);
 }
 
-/// Pieces unpacked one after another into the same memory.
+/// Unpacks pieces one after another.
 class Unpacking {
  public:
   Unpacking(const ReadableBytes& file, const Hdf5Places& places)
@@ -63,11 +59,7 @@ class Unpacking {
     std::vector<std::byte> plain(bytes_);
     std::vector<std::byte>& inflated = shuffled_ > 1 ? inflated_ : plain;
     inflated.resize(bytes_);
-    uLongf size = bytes_;
-    if (uncompress(reinterpret_cast<Bytef*>(inflated.data()), &size, reinterpret_cast<const Bytef*>(packed_.data()),
-                   packed_.size()) != Z_OK ||
-        size != bytes_)
-      throw FormatError("a compressed chunk does not unpack to its size: the file is damaged");
+    if (inflate(packed_, inflated) != bytes_) throw FormatError(not_its_size);
     if (shuffled_ > 1) unshuffle(inflated_, shuffled_, plain.data());
     return plain;
   }
@@ -114,7 +106,7 @@ class PartWalk {
     }
     for (std::size_t a = axes; a-- > 0;) {
       piece += at_[a] * pieces;
-      pieces *= (places_.shape[a] + places_.piece_shape[a] - 1) / places_.piece_shape[a];
+      pieces *= pieces_along(places_, a);
     }
     part.piece = static_cast<std::size_t>(piece);
     return part;
@@ -149,14 +141,28 @@ void spread(std::span<const Index> part, std::span<const Index> block, const flo
 
 }  // namespace
 
+void require_at_once(std::size_t entries, std::size_t entry) {
+  if (entries > most_hdf5_bytes / entry)
+    throw FormatError(fmt::format("{} entries are more than the 16 GiB that are read at once", entries));
+}
+
+std::size_t inflate(std::span<const std::byte> packed, std::span<std::byte> room) {
+  uLongf size = room.size();
+  if (uncompress(reinterpret_cast<Bytef*>(room.data()), &size, reinterpret_cast<const Bytef*>(packed.data()),
+                 packed.size()) != Z_OK)
+    throw FormatError(not_its_size);
+  return size;
+}
+
 bool Hdf5Places::are_sound(std::uintmax_t file_bytes) const {
-  const bool known = type <= NumberType::boolean && (order == ByteOrder::little || order == ByteOrder::big);
+  const bool known =
+      type >= NumberType::f16 && type <= NumberType::boolean && (order == ByteOrder::little || order == ByteOrder::big);
   if (!known || shape.size() != piece_shape.size() || shape.size() > most_axes) return false;
   if (shuffled > 1 && shuffled != size_of(type)) return false;
   std::vector<Index> counts;
   for (std::size_t a = 0; a < shape.size(); ++a) {
     if (shape[a] <= 0 || piece_shape[a] <= 0) return false;
-    counts.push_back((shape[a] - 1) / piece_shape[a] + 1);
+    counts.push_back(pieces_along(*this, a));
   }
   const std::optional<std::size_t> bytes = product(piece_shape, size_of(type));
   if (!product(shape, size_of(type)) || !bytes || product(counts, 1) != pieces.size()) return false;
@@ -172,6 +178,7 @@ bool Hdf5Places::are_sound(std::uintmax_t file_bytes) const {
 void read_placed(const ReadableBytes& file, const Hdf5Places& places, const ArrayBlock& block, const FloatRoom& room) {
   require_inside(block, places.shape);
   const std::size_t entries = entries_of(block);
+  require_at_once(entries, sizeof(float));
   float* const to = room(entries);
   if (entries == 0) return;
   Unpacking unpacking(file, places);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -11,6 +12,15 @@ namespace headwave {
 
 /// The bytes of a dataset that are read at once, at most.
 constexpr std::size_t most_hdf5_bytes = std::size_t{16} << 30U;
+
+/// @throws FormatError if entries of so many bytes are more than that
+void require_at_once(std::size_t entries, std::size_t entry);
+
+/// Undoes gzip.
+/// @param room  for all that may come
+/// @returns how many bytes came
+/// @throws FormatError if there are more, or the packed ones are broken
+std::size_t inflate(std::span<const std::byte> packed, std::span<std::byte> room);
 
 /// Data may be this many times the bytes that stand for it. Deflate reaches 1032.
 constexpr std::size_t best_compression = 2000;

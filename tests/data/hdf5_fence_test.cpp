@@ -135,6 +135,7 @@ TEST_CASE("hdf5 places: such as do not make up a dataset within the file are not
   }));
   CHECK_FALSE(changed([](Hdf5Places& places) { places.piece_shape = {Index{1} << 62, Index{1} << 62}; }));
   CHECK_FALSE(changed([](Hdf5Places& places) { places.type = static_cast<NumberType>(99); }));
+  CHECK_FALSE(changed([](Hdf5Places& places) { places.type = static_cast<NumberType>(-1); }));
   CHECK_FALSE(changed([](Hdf5Places& places) { places.shuffled = 3; }));
   CHECK(changed([](Hdf5Places& places) {
     places.shuffled = 4;

@@ -3,7 +3,6 @@
 #include <fstream>
 
 #include "../../core/numbers/error.h"
-#include "../../data/files/file_bytes.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -228,16 +227,4 @@ TEST_CASE("hdf5: files that are missing, folders, no HDF5 or cut short") {
   std::filesystem::copy(repository_file("tests/golden/hdf5_sample.h5"), folder / "cut.h5");
   std::filesystem::resize_file(folder / "cut.h5", 10'000);
   CHECK_THROWS_AS(Hdf5File(folder / "cut.h5"), FormatError);
-}
-
-TEST_CASE("an open file knows whether its path leads to it still") {
-  const TemporaryFolder folder;
-  for (const char* name : {"a", "b"}) std::ofstream(folder / name) << name;
-  const FileBytes file(folder / "a");
-  CHECK(file.is_still_named());
-  std::filesystem::rename(folder / "b", folder / "a");
-  CHECK_FALSE(file.is_still_named());
-  std::filesystem::remove(folder / "a");
-  CHECK_FALSE(file.is_still_named());
-  CHECK(file.text(0, 9) == "a");
 }

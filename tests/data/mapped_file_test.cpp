@@ -10,6 +10,7 @@
 
 #include "../../core/numbers/error.h"
 #include "../../data/files/digest.h"
+#include "../../data/files/file_bytes.h"
 #include "../../data/files/file_descriptor.h"
 #include "../../data/files/printable.h"
 #include "../../data/files/replaced_file.h"
@@ -156,4 +157,16 @@ TEST_CASE("a file whose name another takes while it is mapped stays what it was"
   write_text(folder / "a", "other");
   CHECK(file.text() == "abc");
   CHECK_NOTHROW(require_intact_files());
+}
+
+TEST_CASE("an open file knows whether its path leads to it still") {
+  const TemporaryFolder folder;
+  for (const char* name : {"a", "b"}) std::ofstream(folder / name) << name;
+  const FileBytes file(folder / "a");
+  CHECK(file.is_still_named());
+  std::filesystem::rename(folder / "b", folder / "a");
+  CHECK_FALSE(file.is_still_named());
+  std::filesystem::remove(folder / "a");
+  CHECK_FALSE(file.is_still_named());
+  CHECK(file.text(0, 9) == "a");
 }
