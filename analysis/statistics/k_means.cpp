@@ -18,14 +18,13 @@ namespace {
 
 constexpr double to_rest = -1.0;  // a tolerance that is never met: only labels that stay end the run
 
-// The points around their common mean, where squared distances lose fewest digits, in both orders of memory.
+// The points around their common mean, where squared distances lose fewest digits.
 struct Points {
   explicit Points(MatrixView points)
-      : mean(points.colwise().mean()), rows(points.rowwise() - mean), columns(rows.transpose()) {}
+      : mean(points.colwise().mean()), rows(points.rowwise() - mean) {}
 
   Eigen::RowVectorXd mean;  // (d)
-  Matrix rows;              // (n, d)  a point side by side
-  Matrix columns;           // (d, n)  a coordinate side by side: loops over points are vectorised
+  Matrix rows;              // (n, d)
 
   [[nodiscard]] Index count() const { return rows.rows(); }
 };
@@ -177,7 +176,7 @@ KMeans k_means(MatrixView points, const KMeansOptions& options) {
   parallel_for(options.restarts, options.threads, [&](Index restart) {
     Random random = root.stream(static_cast<std::uint64_t>(restart));
     Run run =
-        lloyd(centred, k_means_start(centred.columns, options.clusters, random), tolerance, options.max_iterations);
+        lloyd(centred, k_means_start(centred.rows, options.clusters, random), tolerance, options.max_iterations);
     run.labels = {};  // n numbers per restart that the last run finds again
     runs[static_cast<std::size_t>(restart)] = std::move(run);
   });

@@ -12,25 +12,25 @@ namespace headwave {
 
 namespace {
 
-// min(closest, squared distance to a centre) of every point, for every one of some centres, and their sums: the inertia if that
-// point became a centre too. By differences: equal points are at distance zero and are never drawn twice. Centre after centre for
-// points that are in the cache.
-std::vector<double> lower(const MatrixView& columns, const std::vector<Index>& centres, const Vector& closest,
-                          Matrix& lowered) {
-  std::vector<double> sums(centres.size(), 0.0);
-  for (Index first = 0; first < columns.cols(); first += points_in_cache) {
-    const Index width = std::min(points_in_cache, columns.cols() - first);
-    Eigen::Array<double, 1, Eigen::Dynamic, Eigen::RowMajor, 1, points_in_cache> distances(width);
-    for (std::size_t c = 0; c < centres.size(); ++c) {
-      distances.setZero();
-      for (Index j = 0; j < columns.rows(); ++j)
-        distances += (columns.row(j).segment(first, width).array() - columns(j, centres[c])).square();
-      distances = distances.min(closest.segment(first, width).transpose().array());
-      sums[c] += distances.sum();
-      lowered.row(static_cast<Index>(c)).segment(first, width) = distances;
-    }
-  }
-  return sums;
+// Squared distances of points to the nearest of some centres, and which that is.
+struct Nearest {
+  Vector distance;            // (n)
+  std::vector<Index> centre;  // (n)
+};
+
+double squared_distance(const MatrixView& points, Index i, Index j) {
+  return (points.row(i) - points.row(j)).squaredNorm();  // by differences: equal points are at distance zero
+}
+
+// What the distances would be if one point became a centre too.
+Vector lowered(const MatrixView& points, const Nearest& nearest, const std::vector<Index>& centres, Index candidate) {
+  std::vector<double> near;  // by centre: points no farther from it than this cannot be nearer to the candidate
+  for (const Index centre : centres) near.push_back(0.25 * squared_distance(points, candidate, centre));
+  Vector distance = nearest.distance;
+  for (Index i = 0; i < distance.size(); ++i)
+    if (distance[i] > near[static_cast<std::size_t>(nearest.centre[static_cast<std::size_t>(i)])])
+      distance[i] = std::min(distance[i], squared_distance(points, i, candidate));
+  return distance;
 }
 
 // A point drawn with probability proportional to its share of the cumulative weight; any point where all weights are
@@ -44,30 +44,38 @@ Index drawn(const std::vector<double>& cumulative, Random& random) {
 
 }  // namespace
 
-Matrix k_means_start(MatrixView columns, Index clusters, Random& random) {
-  if (clusters < 1 || columns.empty())
-    throw ShapeError(fmt::format("k_means_start: expected points and clusters, got {} x {} and {}", columns.rows(),
-                                 columns.cols(), clusters));
-  const auto candidates = 2 + static_cast<Index>(std::log(static_cast<double>(clusters)));
-  Matrix centroids(clusters, columns.rows());
-  Vector closest = Vector::Constant(columns.cols(), std::numeric_limits<double>::infinity());
-  std::vector<double> cumulative(static_cast<std::size_t>(columns.cols()));
-  Index chosen = random.below(columns.cols());
-  Matrix lowered(candidates, columns.cols());
-  lower(columns, {chosen}, closest, lowered);
-  Index best = 0;  // row of `lowered`
-  std::vector<Index> points(static_cast<std::size_t>(candidates));
-  for (Index k = 0;; ++k) {
-    centroids.row(k) = columns.col(chosen).transpose();
-    if (k == clusters - 1) return centroids;
-    closest = lowered.row(best).transpose();
-    std::partial_sum(closest.begin(), closest.end(), cumulative.begin());
-    for (Index& point : points) point = drawn(cumulative, random);
-    const std::vector<double> inertia = lower(columns, points, closest, lowered);
-    const auto least = std::min_element(inertia.begin(), inertia.end());
-    best = least - inertia.begin();
-    chosen = points[static_cast<std::size_t>(best)];
+Matrix k_means_start(MatrixView points, Index clusters, Random& random) {
+  if (clusters < 1 || points.empty())
+    throw ShapeError(fmt::format("k_means_start: expected points and clusters, got {} x {} and {}", points.rows(),
+                                 points.cols(), clusters));
+  const auto count = static_cast<std::size_t>(points.rows());
+  const auto candidates = 2 + static_cast<std::size_t>(std::log(static_cast<double>(clusters)));
+  std::vector<Index> centres{random.below(points.rows())};
+  Nearest nearest{(points.rowwise() - points.row(centres.front())).rowwise().squaredNorm(),
+                  std::vector<Index>(count, 0)};
+  std::vector<double> cumulative(count);
+  while (static_cast<Index>(centres.size()) < clusters) {
+    std::partial_sum(nearest.distance.begin(), nearest.distance.end(), cumulative.begin());
+    std::vector<Index> drawn_points(candidates);
+    for (Index& point : drawn_points) point = drawn(cumulative, random);
+    Index chosen = 0;
+    Vector best;
+    double least = std::numeric_limits<double>::infinity();
+    for (const Index point : drawn_points) {
+      Vector distance = lowered(points, nearest, centres, point);
+      const double sum = distance.sum();
+      if (best.size() > 0 && !(sum < least)) continue;
+      least = sum;
+      chosen = point;
+      best.swap(distance);
+    }
+    for (std::size_t i = 0; i < count; ++i)
+      if (best[static_cast<Index>(i)] < nearest.distance[static_cast<Index>(i)])
+        nearest.centre[i] = static_cast<Index>(centres.size());
+    nearest.distance.swap(best);
+    centres.push_back(chosen);
   }
+  return points(centres, Eigen::all);
 }
 
 }  // namespace headwave

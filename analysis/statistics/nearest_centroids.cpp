@@ -7,12 +7,12 @@
 #include <numeric>
 
 #include "../../core/algebra/product.h"
-#include "k_means_start.h"
 
 namespace headwave {
 
 namespace {
 
+constexpr Index points_in_cache = 512;  // so many points' distances are worked on together
 constexpr double none = -std::numeric_limits<double>::infinity();
 
 /// Of some points the largest bracket, the first of equals, and the second largest.

@@ -84,7 +84,7 @@ void set_offsets(const std::vector<Delay>& found, DelaySpectrum& result) {
 }  // namespace
 
 Eigen::VectorXcd cross_spectrum(const HeadWaves& waves) {
-  return cross_spectrum(gained_queries(waves), waves.key_spectrum, 0);
+  return cross_spectrum(gained_queries(waves), waves.key_spectrum);
 }
 
 MatrixC gained_queries(const HeadWaves& waves) {
@@ -92,8 +92,8 @@ MatrixC gained_queries(const HeadWaves& waves) {
          waves.head->svd.gain.head(waves.rank()).transpose().array().cast<std::complex<double>>();
 }
 
-Eigen::VectorXcd cross_spectrum(const MatrixC& gained, const MatrixC& random_keys, Index first_column) {
-  return gained.cwiseProduct(random_keys.middleCols(first_column, gained.cols())).rowwise().sum();
+Eigen::VectorXcd cross_spectrum(const MatrixC& gained, const MatrixC& keys) {
+  return gained.cwiseProduct(keys).rowwise().sum();
 }
 
 Eigen::VectorXcd phase_cross_spectrum(const PhaseRotation& rotation, const Vector& gain, const Matrix& amplitude) {

@@ -20,11 +20,11 @@ Eigen::VectorXcd cross_spectrum(const HeadWaves& waves);
 /// @returns (floor(T/2) + 1, k)
 MatrixC gained_queries(const HeadWaves& waves);
 
-/// C(f) with other key columns in place of the redefined ones: what the head would match if it read random directions
-/// with its own gains.
-/// @param gained       (floor(T/2) + 1, k)  gained_queries()
-/// @param random_keys  (floor(T/2) + 1, k or more)  transform of X times a random frame
-Eigen::VectorXcd cross_spectrum(const MatrixC& gained, const MatrixC& random_keys, Index first_column);
+/// C(f) with any key columns: with those of X times a random frame what the head would match if it read random directions with its
+/// own gains.
+/// @param gained  (floor(T/2) + 1, k)  gained_queries()
+/// @param keys    (floor(T/2) + 1, k)  transform of the key columns
+Eigen::VectorXcd cross_spectrum(const MatrixC& gained, const MatrixC& keys);
 
 /// What the phases of M alone make of the queries' waves, C(f) = sum_p w_p lambda_p |F[Q p](f)|^2 over its directions
 /// p, with w_p = sum_j gain[j] |p_j|^2 the gain that a direction carries. Where every |p| turns its wave by the delay

@@ -32,11 +32,11 @@ std::vector<PhaseRotation> random_rotations(Index d_model, Index rank, Index cou
 
 }  // namespace
 
-Matrix random_frames(Index d_model, Index width, const RandomReadingOptions& options) {
-  Matrix frames(d_model, options.draws * width);
+Matrix32 random_frames(Index d_model, Index width, const RandomReadingOptions& options) {
+  Matrix32 frames(d_model, options.draws * width);
   for (Index draw = 0; draw < options.draws; ++draw) {
     Random random = Random(options.seed).stream(static_cast<std::uint64_t>(draw));
-    frames.middleCols(draw * width, width) = random_frame(d_model, width, random);
+    frames.middleCols(draw * width, width) = random_frame(d_model, width, random).cast<float>();
   }
   return frames;
 }

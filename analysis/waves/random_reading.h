@@ -19,7 +19,7 @@ struct RandomReadingOptions {
 /// Frames of orthonormal columns, side by side.
 /// @param width  columns of each, d_head or less
 /// @returns (d_model, draws * width)
-Matrix random_frames(Index d_model, Index width, const RandomReadingOptions& options);
+Matrix32 random_frames(Index d_model, Index width, const RandomReadingOptions& options);
 
 /// Rotations between directions that a query reads and such random ones, shared between heads of one rank.
 class RandomRotations {

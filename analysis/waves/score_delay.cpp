@@ -52,7 +52,7 @@ class ScoreDelayAnalysis : public DocumentAnalysis<DocumentCross, CrossSpectra> 
   void add(CrossSpectra& sum, DocumentCross&& found) const override { add_document(sum, std::move(found)); }
   void join(CrossSpectra& sum, CrossSpectra&& next) const override { join_documents(sum, std::move(next)); }
 
-  Matrix frames_;
+  Matrix32 frames_;
 };
 
 AnalysisCost delay_spectrum_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
@@ -61,9 +61,10 @@ AnalysisCost delay_spectrum_cost(const AnalysisSizes& sizes, const DocumentSizes
   const double random_columns = draws * sizes.d_head;
   if (document.number >= 0) {
     cost.document = (0.5e-8 + 0.33e-8 * draws) * sizes.length * sizes.rows * sizes.d_head;
-    cost.looking = cross_spectra_bytes(sizes, 1 + draws) + 8 * 2 * sizes.length * random_columns;
+    cost.looking = cross_spectra_bytes(sizes, 1 + draws) +
+                   4 * sizes.length * (random_columns + sizes.d_model + sizes.rows / sizes.layers * sizes.d_head);
   }
-  cost.prepared = 8 * sizes.d_model * random_columns;
+  cost.prepared = 4 * sizes.d_model * random_columns;
   cost.kept = cross_spectra_bytes(sizes, sizes.alike + draws);
   cost.after = job_delay_cost(sizes, options);
   cost.finishing = cross_spectra_bytes(sizes, 2);
@@ -85,22 +86,44 @@ void join_documents(CrossSpectra& sum, CrossSpectra&& next) {
   add_to(sum.null, std::move(next.null));
 }
 
-ScoreDelayListener::ScoreDelayListener(const HeadGrid& grid, Index length, Index draws, const Matrix& frames)
-    : frames_(frames) {
+ScoreDelayListener::ScoreDelayListener(const HeadGrid& grid, Index length, Index draws, const Matrix32& frames)
+    : frames_(frames), heads_(grid.heads), draws_(draws), width_(frames.cols() / std::max<Index>(1, draws)) {
   found_.cross = MatrixC::Zero(length / 2 + 1, grid.rows());
   found_.null.assign(static_cast<std::size_t>(draws), found_.cross);
+  random_keys_.resize(found_.cross.rows(), 2 * draws * width_);
+  gained_.resize(found_.cross.rows(), 2 * heads_ * width_);
 }
 
 void ScoreDelayListener::begin(const WaveLayer& layer) {
-  random_keys_ = product_with_real(layer.spectrum, frames_);
+  if (draws_ == 0) return;
+  multiply(random_keys_.leftCols(draws_ * width_), layer.spectrum.real().cast<float>(), frames_);
+  multiply(random_keys_.rightCols(draws_ * width_), layer.spectrum.imag().cast<float>(), frames_);
+  gained_.setZero();  // beyond a head's rank
 }
 
 void ScoreDelayListener::see(const HeadWaves& waves) {
   const MatrixC gained = gained_queries(waves);
-  found_.cross.col(waves.row) = cross_spectrum(gained, waves.key_spectrum, 0);
-  const Index width = frames_.cols() / std::max<Index>(1, static_cast<Index>(found_.null.size()));
-  for (std::size_t draw = 0; draw < found_.null.size(); ++draw)
-    found_.null[draw].col(waves.row) = cross_spectrum(gained, random_keys_, static_cast<Index>(draw) * width);
+  found_.cross.col(waves.row) = cross_spectrum(gained, waves.key_spectrum);
+  if (draws_ == 0) return;
+  const Index first = waves.row % heads_ * width_;
+  gained_.middleCols(first, gained.cols()) = gained.real().cast<float>();
+  gained_.middleCols(heads_ * width_ + first, gained.cols()) = gained.imag().cast<float>();
+}
+
+void ScoreDelayListener::end(const WaveLayer& layer) {
+  if (draws_ == 0) return;
+  Matrix32 parts(2 * draws_, 2 * heads_);
+  for (Index f = 0; f < gained_.rows(); ++f) {
+    const MatrixView32 keys(random_keys_.row(f).data(), 2 * draws_, width_);
+    const MatrixView32 queries(gained_.row(f).data(), 2 * heads_, width_);
+    multiply(parts, keys, queries.transpose());
+    const auto real = parts.topLeftCorner(draws_, heads_) - parts.bottomRightCorner(draws_, heads_);
+    const auto imaginary = parts.topRightCorner(draws_, heads_) + parts.bottomLeftCorner(draws_, heads_);
+    for (Index draw = 0; draw < draws_; ++draw)
+      for (Index head = 0; head < heads_; ++head)
+        found_.null[static_cast<std::size_t>(draw)](f, layer.place * heads_ + head) = {real(draw, head),
+                                                                                      imaginary(draw, head)};
+  }
 }
 
 DelaySpectrum job_delay(const CrossSpectra& spectra, const char* name, const char* long_name,

@@ -19,18 +19,22 @@ void add_document(CrossSpectra& sum, DocumentCross&& document);
 /// Adds what the next documents came to.
 void join_documents(CrossSpectra& sum, CrossSpectra&& next);
 
-/// Gathers the cross-spectrum of every head over one document, and those of heads whose keys read at random.
+/// Gathers the cross-spectrum of every head over one document, and those of heads whose keys read at random: these in float, as
+/// states are, for all heads of a layer at once.
 class ScoreDelayListener : public WaveListener {
  public:
   /// @param frames  random_frames(), (d_model, draws * d); must outlive the listener
-  ScoreDelayListener(const HeadGrid& grid, Index length, Index draws, const Matrix& frames);
+  ScoreDelayListener(const HeadGrid& grid, Index length, Index draws, const Matrix32& frames);
   void begin(const WaveLayer& layer) override;
   void see(const HeadWaves& waves) override;
+  void end(const WaveLayer& layer) override;
   [[nodiscard]] DocumentCross taken() { return std::move(found_); }
 
  private:
-  const Matrix& frames_;
-  MatrixC random_keys_;
+  const Matrix32& frames_;
+  Index heads_, draws_, width_;  ///< width: columns of one draw
+  Matrix32 random_keys_;         ///< (floor(T/2) + 1, 2 * draws * width)  real parts of every draw, imaginary ones
+  Matrix32 gained_;              ///< (floor(T/2) + 1, 2 * heads * width)  the same of every head's gained_queries()
   DocumentCross found_;
 };
 

@@ -1,5 +1,6 @@
 #include "fft.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -35,6 +36,20 @@ fftw_complex* fftw_pointer(MatrixC& matrix) {
 }
 
 enum class Transform { real_to_half, half_to_real, complex_in_place };
+
+// So many columns are transformed together, each with its entries side by side: FFTW is two to five times as fast there as where
+// they are as far apart as rows are.
+constexpr Index columns_at_once = 16;
+
+// rows = columns^T, a few rows of `columns` at a time: their lines of the cache are still there for the next column.
+template <class Rows, class Columns>
+void transpose_into(Rows&& rows, const Columns& columns) {
+  constexpr Index step = 8;
+  for (Index n = 0; n < columns.rows(); n += step) {
+    const Index count = std::min(step, columns.rows() - n);
+    rows.middleCols(n, count) = columns.middleRows(n, count).transpose();
+  }
+}
 
 // Plans that were made, by what they are of: a job transforms columns of the same few shapes again and again. A plan
 // serves all arrays that are aligned as those it was made with, which Eigen's are.
@@ -104,18 +119,36 @@ const char* name_of(Window window) {
 }
 
 MatrixC real_dft(MatrixView columns, const SpectrumOptions& options) {
-  check_size("real_dft", columns.rows(), columns.cols());
+  if (!options.demean && !options.detrend && options.window == Window::rectangular)
+    return padded_dft(columns, columns.rows());
+  return padded_dft(prepared(columns, options), columns.rows());
+}
+
+MatrixC padded_dft(MatrixView columns, Index length) {
+  check_size("a transform", columns.rows(), columns.cols());
+  check_size("a transform", length, columns.cols());
+  if (columns.rows() > length)
+    throw ShapeError(fmt::format("a transform of length {}: {} rows are more", length, columns.rows()));
   if (!columns.allFinite())
-    throw NumericError("real_dft: an entry is not finite; check the values before transforming them");
-  MatrixC spectrum(columns.rows() / 2 + 1, columns.cols());
-  if (columns.cols() == 0) return spectrum;
-  Matrix x = prepared(columns, options);
-  const int length = static_cast<int>(x.rows()), width = static_cast<int>(x.cols());
-  const Plan plan = Plans::all().of(Transform::real_to_half, length, width, [&] {
-    return fftw_plan_many_dft_r2c(1, &length, width, x.data(), nullptr, width, 1, fftw_pointer(spectrum), nullptr,
-                                  width, 1, FFTW_ESTIMATE);
-  });
-  fftw_execute_dft_r2c(plan.get(), x.data(), fftw_pointer(spectrum));
+    throw NumericError("a transform: an entry is not finite; check the values before transforming them");
+  MatrixC spectrum(length / 2 + 1, columns.cols());
+  Matrix sequences;  // one a row
+  MatrixC half;
+  const int rows = static_cast<int>(length);
+  for (Index first = 0; first < columns.cols(); first += columns_at_once) {
+    const int width = static_cast<int>(std::min(columns_at_once, columns.cols() - first));
+    if (sequences.rows() != width) {
+      sequences.setZero(width, length);
+      half.resize(width, spectrum.rows());
+    }
+    transpose_into(sequences, columns.middleCols(first, width));
+    const Plan plan = Plans::all().of(Transform::real_to_half, length, width, [&] {
+      return fftw_plan_many_dft_r2c(1, &rows, width, sequences.data(), nullptr, 1, rows, fftw_pointer(half), nullptr, 1,
+                                    static_cast<int>(half.cols()), FFTW_ESTIMATE | FFTW_PRESERVE_INPUT);
+    });
+    fftw_execute_dft_r2c(plan.get(), sequences.data(), fftw_pointer(half));
+    spectrum.middleCols(first, width) = half.transpose();
+  }
   return spectrum;
 }
 
@@ -141,14 +174,22 @@ Matrix real_columns(const MatrixC& half, Index length) {
   if (!half.allFinite())
     throw NumericError("real_columns: an entry is not finite; check the values before transforming them");
   Matrix columns(length, half.cols());
-  if (half.cols() == 0) return columns;
-  MatrixC spectrum = half;  // which the transform overwrites
-  const int rows = static_cast<int>(length), width = static_cast<int>(half.cols());
-  const Plan plan = Plans::all().of(Transform::half_to_real, length, width, [&] {
-    return fftw_plan_many_dft_c2r(1, &rows, width, fftw_pointer(spectrum), nullptr, width, 1, columns.data(), nullptr,
-                                  width, 1, FFTW_ESTIMATE);
-  });
-  fftw_execute_dft_c2r(plan.get(), fftw_pointer(spectrum), columns.data());
+  MatrixC spectrum;  // one column of `half` a row
+  Matrix sequences;
+  const int rows = static_cast<int>(length);
+  for (Index first = 0; first < half.cols(); first += columns_at_once) {
+    const int width = static_cast<int>(std::min(columns_at_once, half.cols() - first));
+    spectrum.resize(width, half.rows());
+    sequences.resize(width, length);
+    transpose_into(spectrum, half.middleCols(first, width));
+    const Plan plan = Plans::all().of(Transform::half_to_real, length, width, [&] {
+      return fftw_plan_many_dft_c2r(1, &rows, width, fftw_pointer(spectrum), nullptr, 1,
+                                    static_cast<int>(spectrum.cols()), sequences.data(), nullptr, 1, rows,
+                                    FFTW_ESTIMATE);
+    });
+    fftw_execute_dft_c2r(plan.get(), fftw_pointer(spectrum), sequences.data());
+    columns.middleCols(first, width) = sequences.transpose();
+  }
   return columns;
 }
 

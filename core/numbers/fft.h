@@ -38,6 +38,12 @@ struct SpectrumOptions {
 /// @throws ShapeError if there are no rows; NumericError if an entry is not finite
 MatrixC real_dft(MatrixView columns, const SpectrumOptions& options = {});
 
+/// The same of columns that zeros follow, up to a length.
+/// @param length  of the transformed columns, no less than there are rows
+/// @returns (floor(length/2) + 1, columns)
+/// @throws ShapeError if there are no rows, or more than `length`; NumericError if an entry is not finite
+MatrixC padded_dft(MatrixView columns, Index length);
+
 /// Absolute values, sqrt(re^2 + im^2) entry by entry. Several times faster than std::abs, which minds squares that no
 /// double holds: magnitudes below 1e-154 come out as zero, above 1e154 as infinity.
 Matrix magnitudes(const MatrixC& values);

@@ -26,9 +26,7 @@ Matrix at_lags(const MatrixC& cross) {
 }  // namespace
 
 MatrixC padded_spectrum(MatrixView columns) {
-  Matrix padded = Matrix::Zero(2 * columns.rows(), columns.cols());
-  padded.topRows(columns.rows()) = columns;
-  return real_dft(padded);
+  return padded_dft(columns, 2 * columns.rows());
 }
 
 MatrixC unpadded_rows(const MatrixC& padded) {

@@ -172,7 +172,7 @@ inline std::vector<double> null_coherences(const Followed& head, const Matrix& s
   for (Index draw = 0; draw < draws; ++draw) {
     Random random = Random(99).stream(static_cast<std::uint64_t>(draw));
     const MatrixC keys = real_dft(Matrix(states * random_frame(states.cols(), head.waves.rank(), random)));
-    found.push_back(delays(cross_spectrum(gained_queries(head.waves), keys, 0), states.rows()).front().coherence);
+    found.push_back(delays(cross_spectrum(gained_queries(head.waves), keys), states.rows()).front().coherence);
   }
   return found;
 }
@@ -237,7 +237,7 @@ inline WaveChain chain_of(const Stack& stack, const HeadGrid& grid, const std::v
   chain.spectra = wave_spectra(grid, length, count);
   const double threshold = options.columns ? periodic_threshold(length, options.periodic) : 1;
   chain.periodic = periodic_columns(grid, d_head, threshold, options.periodic);
-  const Matrix frames = random_frames(stack.d_model(), width, options.reading);
+  const Matrix32 frames = random_frames(stack.d_model(), width, options.reading);
   const RandomRotations rotations(stack.d_model(), chain.heads, options.reading);
   CrossCovarianceSum covariances(grid, d_head, reach, length, stack.block.score_scale);
   for (std::size_t number = 0; number < documents.size(); ++number) {

@@ -72,6 +72,24 @@ TEST_CASE("half a transform gives its real columns back, times their length") {
   CHECK_THROWS_AS(real_columns(MatrixC::Constant(3, 1, not_defined), 4), NumericError);
 }
 
+TEST_CASE("columns are transformed as each would be alone, however many there are") {
+  for (const Index width : {1, 15, 16, 17, 45}) {
+    const Matrix x = random_columns(24, width, 1);
+    const MatrixC all = real_dft(x), padded = padded_dft(x, 40);
+    const Matrix back = real_columns(all, 24);
+    Matrix longer = Matrix::Zero(40, width);
+    longer.topRows(24) = x;
+    CHECK((padded - direct_dft(longer.cast<std::complex<double>>(), 21)).cwiseAbs().maxCoeff() <= tolerance(x));
+    for (Index c = 0; c < width; ++c) {
+      const MatrixC alone = real_dft(Matrix(x.col(c)));
+      CHECK((all.col(c) - alone).cwiseAbs().maxCoeff() <= tolerance(x));
+      CHECK((back.col(c) / 24.0 - x.col(c)).cwiseAbs().maxCoeff() < 1e-13);
+    }
+  }
+  CHECK(padded_dft(Matrix(8, 0), 20).rows() == 11);
+  CHECK_THROWS_WITH(padded_dft(Matrix(Matrix::Ones(8, 1)), 7), ContainsSubstring("of length 7: 8 rows are more"));
+}
+
 TEST_CASE("magnitudes are absolute values") {
   MatrixC values(1, 4);
   values << std::complex<double>(3, -4), 0, std::complex<double>(-1e100, 0), std::complex<double>(1e-20, 1e-20);
