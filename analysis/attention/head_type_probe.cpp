@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <unordered_map>
 #include <utility>
 
@@ -38,7 +37,7 @@ AnalysisCost head_types_cost(const AnalysisSizes& sizes, const DocumentSizes& do
   AnalysisCost cost;
   cost.document = 1.8e-9 * document.tokens * document.tokens * sizes.rows;
   cost.kept = 8 * 60 * sizes.rows;
-  cost.looking = 8 * sizes.rows * (document.tokens + 60);
+  cost.looking = 8 * (sizes.rows * (document.tokens + 60) + sizes.rows / sizes.layers * std::max(document.tokens, 4096.0));
   return cost;
 }
 
@@ -72,9 +71,8 @@ HeadTypeProbe::HeadTypeProbe(HeadGrid grid, const Document& document, AttentionK
   seen_ = Vector::Zero(static_cast<Index>(grid_.layers.size()));
   columns_ = Matrix::Zero(grid_.rows(), keys_);
   products_.assign(grid_.layers.size(), Matrix::Zero(grid_.heads, grid_.heads));
-  terms_.resize(keys_);
   wide_.resize(keys_);
-  squares_.resize(grid_.heads, keys_);
+  squares_.resize(grid_.heads, std::max<Index>(keys_, 4096));
 }
 
 HeadTypeProbe::Query HeadTypeProbe::query_at(Index position, KeySpan open) const {
@@ -110,11 +108,7 @@ void HeadTypeProbe::add_argmax(const Query& query, Index row, const Eigen::Ref<c
 void HeadTypeProbe::add_scores(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open) {
   const Index allowed = open.size();
   if (allowed == 0) return;
-  // 0 ln 0 = 0. Not in one expression: a cast within would keep the logarithm from being vectorised.
-  terms_.head(allowed) =
-      open.array().transpose() * open.array().transpose().max(std::numeric_limits<float>::min()).log();
-  wide_.head(allowed) = terms_.head(allowed).cast<double>();
-  const double negative = wide_.head(allowed).sum();
+  const double negative = kernels<float>().sum_x_log_x(open.data(), allowed);
   if (!std::isfinite(negative))
     throw NumericError(
         fmt::format("head types: an attention weight of query {} is not finite; look for NaN or huge values in the "
@@ -152,6 +146,13 @@ void HeadTypeProbe::add_scores(const Query& query, Index row, const Eigen::Ref<c
   }
 }
 
+void HeadTypeProbe::add_products(Index layer) {
+  if (squared_ == 0) return;
+  const auto squares = squares_.leftCols(squared_);
+  multiply_add(products_[static_cast<std::size_t>(layer)], squares, squares.transpose());
+  squared_ = 0;
+}
+
 void HeadTypeProbe::see(const Tile& tile) {
   if (tile.kind != kind_) return;
   if (tile.heads() != grid_.heads || tile.queries != queries_ || tile.keys != keys_)
@@ -164,16 +165,17 @@ void HeadTypeProbe::see(const Tile& tile) {
   for (Index r = 0; r < tile.rows(); ++r) {
     const Query query = query_at(tile.first_row + r, tile.allowed_keys(tile.first_row + r));
     const Index allowed = query.open.count;
+    if (squared_ + allowed > squares_.cols()) add_products(layer);
     for (Index head = 0; head < tile.heads(); ++head) {
       const auto open = tile.weights[static_cast<std::size_t>(head)].row(r).segment(query.open.first, allowed);
       add_scores(query, first_row + head, open);
       wide_.head(allowed) = open.transpose().array().cast<double>();
       columns_.row(first_row + head).segment(query.open.first, allowed) += wide_.head(allowed).matrix().transpose();
-      squares_.row(head).head(allowed) = wide_.head(allowed).square().matrix().transpose();
+      squares_.row(head).segment(squared_, allowed) = wide_.head(allowed).square().matrix().transpose();
     }
-    multiply_add(products_[static_cast<std::size_t>(layer)], squares_.leftCols(allowed),
-                 squares_.leftCols(allowed).transpose());
+    squared_ += allowed;
   }
+  add_products(layer);
 }
 
 /// Equation (3).

@@ -51,6 +51,7 @@ class HeadTypeProbe : public Probe {
   void add_scores(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open);
   void add_argmax(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open, float largest);
   void add(HeadScore score, Index row, double value);
+  void add_products(Index layer);
   void set_sink(Index row, DocumentHeadTypes& result) const;
 
   HeadGrid grid_;
@@ -67,9 +68,9 @@ class HeadTypeProbe : public Probe {
   Vector seen_;                                 ///< (layers)  query rows that came
   Matrix columns_;                              ///< (rows, keys)  weight that each key gets
   std::vector<Matrix> products_;                ///< (heads, heads) each: equation (5), lower triangle
-  Eigen::ArrayXf terms_;                        ///< (keys)  work space
   Eigen::ArrayXd wide_;                         ///< (keys)  work space
-  Matrix squares_;                              ///< (heads, keys)  work space
+  Matrix squares_;                              ///< (heads, keys or more)  of some queries' weights, side by side
+  Index squared_ = 0;                           ///< columns of it
 };
 
 /// In a job: head_types/...

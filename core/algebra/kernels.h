@@ -35,6 +35,8 @@ struct Kernels {
   std::ptrdiff_t columns_at_once;
   /// x = exp(x - max) / sum exp(x - max), in place; all zeros where every entry is -infinity, or where there is none.
   void (*softmax)(Scalar* x, std::ptrdiff_t count);
+  /// sum x ln x, with 0 ln 0 = 0: terms in Scalar, summed in double; not finite where an entry is not.
+  double (*sum_x_log_x)(const Scalar* x, std::ptrdiff_t count);
 };
 
 /// Those of the widest vectors that this processor has: 512 bits where it has AVX-512 (F, BW, CD, DQ, VL), else what the

@@ -146,6 +146,16 @@ class Lanes {
     last = change(last);
     std::copy(last.data(), last.data() + (size - i), x + i);
   }
+
+  template <class Visit>
+  static void visit(const Scalar* x, std::ptrdiff_t size, Scalar rest, const Visit& visit) {
+    std::ptrdiff_t i = 0;
+    for (; i + count <= size; i += count) visit(Array(Eigen::Map<const Array, Eigen::Unaligned>(x + i)));
+    if (i == size) return;
+    Array last = Array::Constant(rest);
+    last.head(size - i) = Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>>(x + i, size - i);
+    visit(last);
+  }
 };
 
 template <class Scalar>
@@ -169,8 +179,21 @@ void softmax_of(Scalar* x, std::ptrdiff_t count) {
 }
 
 template <class Scalar>
+double sum_x_log_x_of(const Scalar* x, std::ptrdiff_t count) {
+  using Array = typename Lanes<Scalar>::Array;
+  Eigen::Array<double, Lanes<Scalar>::count, 1> sums;
+  sums.setZero();
+  Lanes<Scalar>::visit(x, count, Scalar(0), [&](const Array& values) {
+    // Not in one expression: a cast within would keep the logarithm from being vectorised.
+    const Array terms = values * values.max(std::numeric_limits<Scalar>::min()).log();
+    sums += terms.template cast<double>();
+  });
+  return sums.sum();
+}
+
+template <class Scalar>
 constexpr Kernels<Scalar> all_kernels{&multiply_operands<Scalar>, &Packed<Scalar>::pack, &Packed<Scalar>::multiply,
-                                      Packed<Scalar>::panel, &softmax_of<Scalar>};
+                                      Packed<Scalar>::panel,      &softmax_of<Scalar>,   &sum_x_log_x_of<Scalar>};
 
 }  // namespace
 

@@ -104,6 +104,31 @@ void check_softmax(const Kernels<Scalar>& kernel) {
   CHECK_NOTHROW(kernel.softmax(nullptr, 0));
 }
 
+template <class Scalar>
+void check_sum_x_log_x(const Kernels<Scalar>& kernel) {
+  for (const Index count : {0, 1, 2, 15, 16, 17, 512}) {
+    CAPTURE(count, sizeof(Scalar));
+    VectorOf<Scalar> x = random_matrix(1, count, 6).row(0).transpose().cwiseAbs().cast<Scalar>();
+    for (Index i = 2; i < count; i += 5) x[i] = 0;
+    double sum = 0, size = 0;
+    for (const Scalar entry : x)
+      if (entry > 0) {
+        const auto wide = static_cast<double>(entry);
+        sum += wide * std::log(wide);
+        size += std::abs(wide * std::log(wide)) + wide;
+      }
+    CHECK(std::abs(kernel.sum_x_log_x(x.data(), count) - sum) <=
+          4 * static_cast<double>(std::numeric_limits<Scalar>::epsilon()) * size);
+    for (Index at = 0; at < count; at += 7)
+      for (const Scalar broken :
+           {std::numeric_limits<Scalar>::quiet_NaN(), std::numeric_limits<Scalar>::infinity()}) {
+        VectorOf<Scalar> y = x;
+        y[at] = broken;
+        CHECK_FALSE(std::isfinite(kernel.sum_x_log_x(y.data(), count)));
+      }
+  }
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("products of every width, layout and stride are the sums that they should be", "", float, double) {
@@ -116,6 +141,10 @@ TEMPLATE_TEST_CASE("products of every width, layout and stride are the sums that
 TEMPLATE_TEST_CASE("a softmax of every width sums to one, and is all zeros where everything is forbidden", "", float,
                    double) {
   for (const Kernels<TestType>* kernel : kernels_here<TestType>()) check_softmax(*kernel);
+}
+
+TEMPLATE_TEST_CASE("a sum of x ln x of every width leaves out zeros, and shows what is not finite", "", float, double) {
+  for (const Kernels<TestType>* kernel : kernels_here<TestType>()) check_sum_x_log_x(*kernel);
 }
 
 TEMPLATE_TEST_CASE("products with a packed operand are the sums that they should be, of its first rows and columns too",
