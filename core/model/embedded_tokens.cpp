@@ -44,7 +44,7 @@ Matrix32 signal_rows(const Embedding& embedding, const TokenSequence& tokens, co
 
 Matrix32 word_rows(const Embedding& embedding, const TokenSequence& tokens, const std::string& document) {
   if (!embedding.reads_words()) return signal_rows(embedding, tokens, document.empty() ? "document" : document);
-  const MatrixView32& words = embedding.words;
+  const WordTable& words = embedding.words;
   Matrix32 x(static_cast<Index>(tokens.ids.size()), words.cols());
   for (Index i = 0; i < x.rows(); ++i) {
     const Index id = tokens.ids[static_cast<std::size_t>(i)];
@@ -52,7 +52,7 @@ Matrix32 word_rows(const Embedding& embedding, const TokenSequence& tokens, cons
       throw ShapeError(
           fmt::format("{}: token {} has id {}, outside the vocabulary of {}; was it tokenized for another model?",
                       document.empty() ? "document" : document, i, id, words.rows()));
-    x.row(i) = words.row(id);
+    words.copy_row(id, x.row(i).data());
   }
   return x;
 }

@@ -73,7 +73,8 @@ Matrix32 EmbeddingMeans::words(Index first, Index count) const {
   const Embedding& embedding = stack_.embedding;
   Matrix32 rows(count, embedding.words.cols());
   for (Index w = 0; w < count; ++w)
-    rows.row(w) = embedding.word_scale * embedding.words.row(words_.ids[static_cast<std::size_t>(first + w)]);
+    embedding.words.copy_row(words_.ids[static_cast<std::size_t>(first + w)], rows.row(w).data());
+  if (embedding.word_scale != 1.0F) rows *= embedding.word_scale;
   if (!embedding.token_types.empty()) rows.rowwise() += embedding.token_types.row(0);
   return rows;
 }

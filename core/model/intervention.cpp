@@ -132,7 +132,7 @@ Model positions_only(const Model& model) {
     if (stack.embedding.positions.empty() && stack.position_term == nullptr && stack.others.position_term == nullptr)
       throw ShapeError(
           fmt::format("positions_only: this {} knows nothing of positions; nothing would be left", model.family));
-    MatrixView32& words = stack.embedding.words;
+    WordTable& words = stack.embedding.words;
     words = zero_rows(changed.kept(Vector32(Vector32::Zero(words.cols()))), words.rows());
     if (Linear& last = stack.embedding.frames.second; !last.empty()) {  // gelu(0) is 0
       last.weight = zero_rows(changed.kept(Vector32(Vector32::Zero(last.d_in()))), last.weight.rows());

@@ -25,8 +25,12 @@ void as_layer_sees(Matrix32& x, const Stack& stack, Index layer) {
 }
 
 /// Mean row, summed in double.
-Eigen::RowVectorXf mean_row(const MatrixView32& matrix, float scale) {
-  return (matrix.cast<double>().colwise().mean() * static_cast<double>(scale)).cast<float>();
+Eigen::RowVectorXf mean_row(const WordTable& table, float scale) {
+  constexpr Index at_a_time = 1024;
+  Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(table.cols());
+  for (Index first = 0; first < table.rows(); first += at_a_time)
+    sum += table.copied(first, std::min(at_a_time, table.rows() - first)).cast<double>().colwise().sum();
+  return (sum / static_cast<double>(table.rows()) * static_cast<double>(scale)).cast<float>();
 }
 
 }  // namespace
@@ -45,7 +49,7 @@ Matrix32 layer_words(const Stack& stack, Index layer) {
   require_layer(stack, layer);
   const Embedding& embedding = stack.embedding;
   if (embedding.words.empty()) throw ShapeError("layer_words: the model has no word embeddings");
-  Matrix32 x = embedding.words;
+  Matrix32 x = embedding.words.copied(0, embedding.words.rows());
   if (embedding.word_scale != 1.0F) x *= embedding.word_scale;
   if (!embedding.positions.empty()) x.rowwise() += mean_row(embedding.positions, 1.0F);
   as_layer_sees(x, stack, layer);

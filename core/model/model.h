@@ -13,6 +13,7 @@
 #include "frame_stem.h"
 #include "layer_store.h"
 #include "patch_grid.h"
+#include "word_table.h"
 
 namespace headwave {
 
@@ -25,7 +26,7 @@ constexpr Index most_layers = 1024;
 /// exists. A model of images has no words: a patch stands for one as a linear map of its pixels; nor has one of sound, where
 /// what is made of a few frames stands for one.
 struct Embedding {
-  MatrixView32 words;         ///< (vocabulary, d_embedding)  d_model wide where there is no projection
+  WordTable words;            ///< (vocabulary, d_embedding)  d_model wide where there is no projection
   float word_scale = 1;       ///< sqrt(d_model) in the original Transformer
   MatrixView32 positions;     ///< (longest document, d_embedding) row n is added to token n; empty: no position table
   MatrixView32 token_types;   ///< (types, d_embedding); or empty

@@ -176,11 +176,25 @@ void Checkpoint::require(const std::string& name, const std::vector<Index>& shap
         fmt::format("{}: tensor '{}' has shape {}, expected {}: config.json (or the map) and the weights do not "
                     "belong together",
                     shown_path(*file), printable(name), shape_text(tensor->shape), shape_text(shape)));
-  if (!real_type(tensor->dtype))
+  require_real(place(name));
+}
+
+void Checkpoint::require_real(const Place& tensor) const {
+  if (!real_type(tensor.info->dtype))
     throw FormatError(
         fmt::format("{}: tensor '{}' is {}, expected F32, F16, BF16 or F64: quantised or integer weights are not "
                     "read, save the model in float32",
-                    shown_path(*file), printable(name), tensor->dtype));
+                    shown_path(*tensor.file), printable(tensor.info->name), tensor.info->dtype));
+}
+
+std::function<void(Index row, float* out)> Checkpoint::row_reader(const std::string& name) const {
+  const Place& tensor = place(name);
+  require_real(tensor);
+  const std::size_t columns = tensor.info->shape.empty() ? 1 : static_cast<std::size_t>(tensor.info->shape.back());
+  return [bytes = tensor.bytes, columns, type = *real_type(tensor.info->dtype)](Index row, float* out) {
+    const std::size_t width = columns * size_of(type);
+    put_floats(bytes.subspan(static_cast<std::size_t>(row) * width, width), type, ByteOrder::little, {out, columns});
+  };
 }
 
 const float* Checkpoint::values(const std::string& name, const std::vector<Index>& shape,

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -70,6 +71,10 @@ class Checkpoint {
   /// The same of a tensor of this shape, whose rows are its first axis.
   [[nodiscard]] MatrixView32 matrix(const std::string& name, const std::vector<Index>& shape,
                                     ConvertedTensors* converted = nullptr) const;
+  /// What puts single rows of a tensor, along its last axis, where they belong, without converting the others.
+  /// @returns good while this object lives, from several threads at once
+  /// @throws FormatError if the tensor is missing or holds no real numbers
+  [[nodiscard]] std::function<void(Index row, float* out)> row_reader(const std::string& name) const;
   /// @returns (size)
   /// @throws FormatError as above
   [[nodiscard]] VectorView32 vector(const std::string& name, Index size, ConvertedTensors* converted = nullptr) const;
@@ -90,6 +95,7 @@ class Checkpoint {
   };
   void open_single(const std::filesystem::path& file);
   void open_sharded(const std::filesystem::path& index);
+  void require_real(const Place& tensor) const;
   [[nodiscard]] const Place& place(const std::string& name) const;
   [[nodiscard]] const float* values(const std::string& name, const std::vector<Index>& shape,
                                     ConvertedTensors* converted) const;

@@ -120,7 +120,7 @@ Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   }
   const Index embedded = embedded_width(map);
   if (!map.words.empty()) {
-    stack.embedding.words = reader.matrix(map.words, map.vocabulary, embedded);
+    stack.embedding.words = reader.words(map.words, map.vocabulary, embedded);
     if (!stack.embedding.words.empty()) {
       stack.embedding.let_go_of_words = [checkpoint = reader.storage()->checkpoint, words = map.words] {
         checkpoint->let_go(words);
@@ -168,8 +168,7 @@ PredictionHead prediction_of(TensorReader& reader, const PredictionMap& map, con
 /// What predicts tokens, or, where weights are read layer by layer, the shape of what does and how to read it.
 void set_prediction(TensorReader& reader, const ModelMap& map, Model& model) {
   const StackMap& last = map.decoder ? *map.decoder : map.stack;
-  const bool tied = reader.was_read(map.prediction.words.weight);
-  if (!reader.options().by_layer || tied) {
+  if (!reader.options().by_layer) {
     model.head = prediction_of(reader, map.prediction, last);
     return;
   }

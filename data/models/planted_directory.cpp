@@ -36,7 +36,7 @@ void add(std::vector<NamedTensor>& tensors, const std::string& name, const Norm&
 /// Every tensor under the name that transformers' BertModel gives it.
 std::vector<NamedTensor> bert_tensors(const Model& model) {
   const Embedding& embedding = model.stack.embedding;
-  std::vector<NamedTensor> tensors{tensor("embeddings.word_embeddings.weight", embedding.words),
+  std::vector<NamedTensor> tensors{tensor("embeddings.word_embeddings.weight", embedding.words.in_memory()),
                                    tensor("embeddings.position_embeddings.weight", embedding.positions),
                                    tensor("embeddings.token_type_embeddings.weight", embedding.token_types)};
   add(tensors, "embeddings.LayerNorm", embedding.norm);

@@ -33,6 +33,8 @@ class TensorReader {
   MatrixView32 matrix(const std::string& name, Index rows, Index cols);
   /// (shape[0], the product of the others)
   MatrixView32 matrix(const std::string& name, const std::vector<Index>& shape);
+  /// (rows, cols)  row by row where it is stored in half precision, which is widened exactly; else as matrix()
+  WordTable words(const std::string& name, Index rows, Index cols);
   /// (size)  a bias stored as (1, size) is read as (size)
   VectorView32 vector(const std::string& name, Index size);
   /// @param in_out  the weight is stored as (in, out); else as (out, in)
@@ -57,6 +59,7 @@ class TensorReader {
   template <class View, class Find>
   View read(const std::string& name, const Find& find);
   MatrixView32 shape(const std::string& name, Index rows, Index cols);
+  void add_not_finite(const std::string& name);
 
   std::shared_ptr<ModelStorage> storage_;
   WeightOptions options_;

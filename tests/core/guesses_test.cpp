@@ -24,7 +24,7 @@ PlantedModel repeating_model(bool causal) {
   spec.heads = {{{PlantedKind::noise, 0, {}, 1.0}}};
   PlantedModel planted = planted_model(spec);
   planted.model.stack.block.causal = causal;
-  planted.model.head.words.weight = planted.model.stack.embedding.words;
+  planted.model.head.words.weight = planted.model.stack.embedding.words.in_memory();
   return planted;
 }
 

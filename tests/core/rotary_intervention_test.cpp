@@ -181,7 +181,7 @@ TEST_CASE("what is not rotary, and what is not there, cannot be turned or left o
   CHECK_THROWS_WITH(turned(other, {{0, 1}}, 1), ContainsSubstring("no rotary positions; its positions are linear"));
   other.stack.position_term = nullptr;
   CHECK_THROWS_WITH(without_pairs(other, 0, 0), ContainsSubstring("a tiny has no rotary positions"));
-  other.stack.embedding.positions = other.stack.embedding.words;
+  other.stack.embedding.positions = other.stack.embedding.words.in_memory();
   CHECK_THROWS_WITH(turned(other, {{0, 1}}, 1), ContainsSubstring("are a table, which re-aim and without-band change"));
 }
 

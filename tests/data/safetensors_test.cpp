@@ -73,6 +73,11 @@ TEST_CASE("safetensors: halves, doubles and unaligned floats are converted") {
   CHECK(checkpoint.matrix("odd", 1, 2)(0, 1) == 8);
   CHECK(checkpoint.matrix("odd", 1, 2).data() == checkpoint.matrix("odd", 1, 2).data());  // converted once
   CHECK_THROWS_WITH(checkpoint.vector("flag", 1), ContainsSubstring("BOOL"));
+  CHECK_THROWS_WITH(checkpoint.row_reader("flag"), ContainsSubstring("BOOL"));
+  CHECK_THROWS_WITH(checkpoint.row_reader("none"), ContainsSubstring("no tensor 'none'"));
+  std::array<float, 4> row{};
+  checkpoint.row_reader("brain")(0, row.data());
+  CHECK(row == std::array<float, 4>{1, -2, 0.5F, 3});
   CHECK(checkpoint.names() == std::vector<std::string>{"flag", "half", "brain", "double", "odd"});
 }
 

@@ -9,6 +9,7 @@
 #include "../../core/model/prediction.h"
 #include "../../core/model/rotary_intervention.h"
 #include "../../core/numbers/random.h"
+#include "../../data/arrays/stored_numbers.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/models/model_weights.h"
 #include "../catch.h"
@@ -122,6 +123,20 @@ TEST_CASE("weights in bfloat16 are converted with their layer") {
   const Document document = some_documents(whole)[1];
   CHECK(model_pass(layers, document, {}, {.final_states = true}) ==
         model_pass(whole, document, {}, {.final_states = true}));
+
+  // Words are widened row by row: they are those of the same numbers stored as floats.
+  std::vector<std::vector<float>> widened;
+  std::vector<TensorInMemory> floats;
+  for (const TensorInMemory& tensor : tensors) {
+    const std::vector<float>& values = widened.emplace_back(floats_of(tensor.bytes, NumberType::bf16));
+    floats.push_back({tensor.name, "F32", tensor.shape, std::as_bytes(std::span(values))});
+  }
+  const Model wide = mapped_weights(map, std::make_shared<const Checkpoint>("floats", floats, nullptr)).model;
+  const WordTable& words = whole.stack.embedding.words;
+  CHECK_THROWS_AS(words.in_memory(), ShapeError);
+  CHECK(words.copied(0, words.rows()) == wide.stack.embedding.words.in_memory());
+  CHECK(model_pass(whole, document, {}, {.final_states = true}) ==
+        model_pass(wide, document, {}, {.final_states = true}));
 }
 
 TEST_CASE("a layer's weights are shared while somebody holds them, and let go when nobody does") {

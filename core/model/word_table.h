@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "../numbers/matrix.h"
+
+namespace headwave {
+
+/// The embeddings of words, one a row: floats in memory, or rows that are made when somebody asks for them, so that a table
+/// that is stored in another type is never held a second time.
+class WordTable {
+ public:
+  /// Puts a row where its columns belong. Called from several threads.
+  using ReadRow = std::function<void(Index row, float* out)>;
+
+  WordTable() = default;
+  /// Of a table that somebody else owns.
+  WordTable(const MatrixView32& rows) : rows_(rows) {}  // NOLINT: implicit, as a view is
+  WordTable(const Matrix32& rows) : rows_(rows) {}      // NOLINT: as above
+  WordTable(Index rows, Index cols, ReadRow read) : rows_(nullptr, rows, cols), read_(std::move(read)) {}
+
+  [[nodiscard]] Index rows() const { return rows_.rows(); }
+  [[nodiscard]] Index cols() const { return rows_.cols(); }
+  [[nodiscard]] Index size() const { return rows_.size(); }
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
+
+  /// @param row  of those there are
+  /// @param out  as many floats as there are columns
+  void copy_row(Index row, float* out) const;
+  /// Rows first ... first + count - 1.
+  [[nodiscard]] Matrix32 copied(Index first, Index count) const;
+  /// The table where it lies in memory. @throws ShapeError where rows are made when asked for
+  [[nodiscard]] const MatrixView32& in_memory() const;
+
+ private:
+  MatrixView32 rows_;
+  ReadRow read_;  ///< null: `rows_` are in memory
+};
+
+}  // namespace headwave
