@@ -37,7 +37,8 @@ AnalysisCost head_types_cost(const AnalysisSizes& sizes, const DocumentSizes& do
   AnalysisCost cost;
   cost.document = 1.8e-9 * document.tokens * document.tokens * sizes.rows;
   cost.kept = 8 * 60 * sizes.rows;
-  cost.looking = 8 * (sizes.rows * (document.tokens + 60) + sizes.rows / sizes.layers * std::max(document.tokens, 4096.0));
+  cost.looking =
+      8 * (sizes.rows * (document.tokens + 60) + sizes.rows / sizes.layers * std::max(document.tokens, 4096.0));
   return cost;
 }
 

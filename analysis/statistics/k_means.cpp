@@ -20,8 +20,7 @@ constexpr double to_rest = -1.0;  // a tolerance that is never met: only labels 
 
 // The points around their common mean, where squared distances lose fewest digits.
 struct Points {
-  explicit Points(MatrixView points)
-      : mean(points.colwise().mean()), rows(points.rowwise() - mean) {}
+  explicit Points(MatrixView points) : mean(points.colwise().mean()), rows(points.rowwise() - mean) {}
 
   Eigen::RowVectorXd mean;  // (d)
   Matrix rows;              // (n, d)
@@ -175,8 +174,7 @@ KMeans k_means(MatrixView points, const KMeansOptions& options) {
   const Random root(options.seed);
   parallel_for(options.restarts, options.threads, [&](Index restart) {
     Random random = root.stream(static_cast<std::uint64_t>(restart));
-    Run run =
-        lloyd(centred, k_means_start(centred.rows, options.clusters, random), tolerance, options.max_iterations);
+    Run run = lloyd(centred, k_means_start(centred.rows, options.clusters, random), tolerance, options.max_iterations);
     run.labels = {};  // n numbers per restart that the last run finds again
     runs[static_cast<std::size_t>(restart)] = std::move(run);
   });

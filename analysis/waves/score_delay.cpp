@@ -122,7 +122,7 @@ void ScoreDelayListener::end(const WaveLayer& layer) {
     for (Index draw = 0; draw < draws_; ++draw)
       for (Index head = 0; head < heads_; ++head)
         found_.null[static_cast<std::size_t>(draw)](f, layer.place * heads_ + head) = {real(draw, head),
-                                                                                      imaginary(draw, head)};
+                                                                                       imaginary(draw, head)};
   }
 }
 

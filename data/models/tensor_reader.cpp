@@ -27,8 +27,7 @@ View TensorReader::read(const std::string& name, const Find& find) {
   if (first && !checkpoint().has(name)) missing_.push_back(name);
   try {
     const View view = find();
-    if (options_.check_values && first && view.data() != nullptr && !are_finite(view))
-      add_not_finite(name);
+    if (options_.check_values && first && view.data() != nullptr && !are_finite(view)) add_not_finite(name);
     return view;
   } catch (const FormatError& problem) {
     if (!first) return {};
@@ -55,13 +54,15 @@ MatrixView32 TensorReader::matrix(const std::string& name, const std::vector<Ind
 }
 
 WordTable TensorReader::words(const std::string& name, Index rows, Index cols) {
-  const bool half = checkpoint().has(name) && (checkpoint().info(name).dtype == "BF16" || checkpoint().info(name).dtype == "F16");
+  const bool half =
+      checkpoint().has(name) && (checkpoint().info(name).dtype == "BF16" || checkpoint().info(name).dtype == "F16");
   if (!half) return matrix(name, rows, cols);
   const bool first = !was_read(name);
   if (shape(name, rows, cols).empty()) return {};
   if (first && options_.check_values && checkpoint().non_finite(name) > 0) add_not_finite(name);
-  return {rows, cols, [checkpoint = storage_->checkpoint, read = checkpoint().row_reader(name)](
-                          Index row, float* out) { read(row, out); }};
+  return {rows, cols, [checkpoint = storage_->checkpoint, read = checkpoint().row_reader(name)](Index row, float* out) {
+            read(row, out);
+          }};
 }
 
 void TensorReader::add_not_finite(const std::string& name) {

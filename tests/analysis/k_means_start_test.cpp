@@ -72,8 +72,7 @@ TEST_CASE("k-means starts where a start that computes every distance does") {
                 cumulative.begin();
       std::vector<double> sums;
       for (const Index point : drawn) sums.push_back(inertia(point));
-      centres.push_back(
-          drawn[static_cast<std::size_t>(std::min_element(sums.begin(), sums.end()) - sums.begin())]);
+      centres.push_back(drawn[static_cast<std::size_t>(std::min_element(sums.begin(), sums.end()) - sums.begin())]);
     }
     return Matrix(points(centres, Eigen::all));
   };

@@ -120,8 +120,7 @@ void check_sum_x_log_x(const Kernels<Scalar>& kernel) {
     CHECK(std::abs(kernel.sum_x_log_x(x.data(), count) - sum) <=
           4 * static_cast<double>(std::numeric_limits<Scalar>::epsilon()) * size);
     for (Index at = 0; at < count; at += 7)
-      for (const Scalar broken :
-           {std::numeric_limits<Scalar>::quiet_NaN(), std::numeric_limits<Scalar>::infinity()}) {
+      for (const Scalar broken : {std::numeric_limits<Scalar>::quiet_NaN(), std::numeric_limits<Scalar>::infinity()}) {
         VectorOf<Scalar> y = x;
         y[at] = broken;
         CHECK_FALSE(std::isfinite(kernel.sum_x_log_x(y.data(), count)));
