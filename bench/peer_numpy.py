@@ -1,6 +1,6 @@
-"""The peer of wave_weights.cpp: what weights alone tell of a head, in numpy, on one thread.
+"""The peer of wave_weights.cpp: what weights alone tell of a head, in numpy.
 
-    python bench/peer_numpy.py [--heads N] [--repeats N] [--full-repeats N]
+    python bench/peer_numpy.py [--heads N] [--repeats N] [--full-repeats N] [--threads N]
 
 full: as published, W_Q W_K^T (d_model x d_model) by a full SVD, and the eigenvalues of R = U_Q^T U_K, d_model x d_model
       too. Its eigenvectors, which phase spectra need, cost more: printed apart.
@@ -19,8 +19,14 @@ import os
 import statistics
 import time
 
+parser = argparse.ArgumentParser(description="milliseconds per head of the weights-only chain in numpy")
+parser.add_argument("--heads", type=int, default=12, help="different heads, taken in turn (default 12)")
+parser.add_argument("--repeats", type=int, default=200, help="of the thin chain (default 200)")
+parser.add_argument("--full-repeats", type=int, default=5, help="of the full chain (default 5); 0: leave it out")
+parser.add_argument("--threads", type=int, default=1, help="that numpy's BLAS and LAPACK may use (default 1)")
+arguments = parser.parse_args()
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"  # read when numpy is imported
+    os.environ[variable] = str(arguments.threads)  # read when numpy is imported
 
 import numpy as np  # noqa: E402
 
@@ -71,13 +77,8 @@ def measured(name, chain, heads, repeats):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="milliseconds per head of the weights-only chain in numpy")
-    parser.add_argument("--heads", type=int, default=12, help="different heads, taken in turn (default 12)")
-    parser.add_argument("--repeats", type=int, default=200, help="of the thin chain (default 200)")
-    parser.add_argument("--full-repeats", type=int, default=5, help="of the full chain (default 5); 0: leave it out")
-    arguments = parser.parse_args()
     heads = drawn_heads(arguments.heads)
-    print(f"numpy {np.__version__}, one thread, d_model {D_MODEL}, d_head {D_HEAD}")
+    print(f"numpy {np.__version__}, threads: {arguments.threads}, d_model {D_MODEL}, d_head {D_HEAD}")
     if arguments.full_repeats > 0:
         measured("full: SVD, eigenvalues of R", full_values, heads, arguments.full_repeats)
         measured("full: SVD, eigenvectors of R too", full_vectors, heads, arguments.full_repeats)
