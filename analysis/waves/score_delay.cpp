@@ -60,7 +60,7 @@ AnalysisCost delay_spectrum_cost(const AnalysisSizes& sizes, const DocumentSizes
   const auto draws = static_cast<double>(options.draws);
   const double random_columns = draws * sizes.d_head;
   if (document.number >= 0) {
-    cost.document = (0.5e-8 + 0.33e-8 * draws) * sizes.length * sizes.rows * sizes.d_head;
+    cost.document = (0.3e-8 + 0.1e-8 * draws) * sizes.length * sizes.rows * sizes.d_head;
     cost.looking = cross_spectra_bytes(sizes, 1 + draws) +
                    4 * sizes.length * (random_columns + sizes.d_model + sizes.rows / sizes.layers * sizes.d_head);
   }
@@ -92,12 +92,14 @@ ScoreDelayListener::ScoreDelayListener(const HeadGrid& grid, Index length, Index
   found_.null.assign(static_cast<std::size_t>(draws), found_.cross);
   random_keys_.resize(found_.cross.rows(), 2 * draws * width_);
   gained_.resize(found_.cross.rows(), 2 * heads_ * width_);
+  query_scale_ = Vector::Ones(heads_);
 }
 
 void ScoreDelayListener::begin(const WaveLayer& layer) {
   if (draws_ == 0) return;
-  multiply(random_keys_.leftCols(draws_ * width_), layer.spectrum.real().cast<float>(), frames_);
-  multiply(random_keys_.rightCols(draws_ * width_), layer.spectrum.imag().cast<float>(), frames_);
+  key_scale_ = scale_of(layer.spectrum);
+  multiply(random_keys_.leftCols(draws_ * width_), (layer.spectrum.real() / key_scale_).cast<float>(), frames_);
+  multiply(random_keys_.rightCols(draws_ * width_), (layer.spectrum.imag() / key_scale_).cast<float>(), frames_);
   gained_.setZero();  // beyond a head's rank
 }
 
@@ -105,9 +107,10 @@ void ScoreDelayListener::see(const HeadWaves& waves) {
   const MatrixC gained = gained_queries(waves);
   found_.cross.col(waves.row) = cross_spectrum(gained, waves.key_spectrum);
   if (draws_ == 0) return;
-  const Index first = waves.row % heads_ * width_;
-  gained_.middleCols(first, gained.cols()) = gained.real().cast<float>();
-  gained_.middleCols(heads_ * width_ + first, gained.cols()) = gained.imag().cast<float>();
+  const Index head = waves.row % heads_, first = head * width_;
+  query_scale_[head] = scale_of(gained);
+  gained_.middleCols(first, gained.cols()) = (gained.real() / query_scale_[head]).cast<float>();
+  gained_.middleCols(heads_ * width_ + first, gained.cols()) = (gained.imag() / query_scale_[head]).cast<float>();
 }
 
 void ScoreDelayListener::end(const WaveLayer& layer) {
@@ -121,8 +124,8 @@ void ScoreDelayListener::end(const WaveLayer& layer) {
     const auto imaginary = parts.topRightCorner(draws_, heads_) + parts.bottomLeftCorner(draws_, heads_);
     for (Index draw = 0; draw < draws_; ++draw)
       for (Index head = 0; head < heads_; ++head)
-        found_.null[static_cast<std::size_t>(draw)](f, layer.place * heads_ + head) = {real(draw, head),
-                                                                                       imaginary(draw, head)};
+        found_.null[static_cast<std::size_t>(draw)](f, layer.place * heads_ + head) =
+            key_scale_ * query_scale_[head] * std::complex<double>(real(draw, head), imaginary(draw, head));
   }
 }
 

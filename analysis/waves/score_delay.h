@@ -33,6 +33,8 @@ class ScoreDelayListener : public WaveListener {
  private:
   const Matrix32& frames_;
   Index heads_, draws_, width_;  ///< width: columns of one draw
+  double key_scale_ = 1;         ///< that random keys are divided by: floats have few powers of ten
+  Vector query_scale_;           ///< (heads)  the same of gained queries
   Matrix32 random_keys_;         ///< (floor(T/2) + 1, 2 * draws * width)  real parts of every draw, imaginary ones
   Matrix32 gained_;              ///< (floor(T/2) + 1, 2 * heads * width)  the same of every head's gained_queries()
   DocumentCross found_;

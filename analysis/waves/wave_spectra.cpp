@@ -53,7 +53,7 @@ AnalysisCost wave_spectra_cost(const AnalysisSizes& sizes, const DocumentSizes& 
   AnalysisCost cost;
   const double columns = sizes.length * sizes.rows * sizes.d_head;
   if (document.number >= 0) {
-    cost.document = 7.5e-8 * columns;
+    cost.document = 2.5e-8 * columns;
     cost.looking = 8 * (2 * columns / sizes.layers + 2 * sizes.length * sizes.d_model);
   }
   cost.entries = 6 * sizes.layers * sizes.frequencies();
