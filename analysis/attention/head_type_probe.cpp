@@ -13,6 +13,9 @@ namespace headwave {
 
 namespace {
 
+/// Columns of squared weights that are multiplied at once, where queries have fewer keys.
+constexpr Index squares_at_once = 4096;
+
 /// The part of an ascending list that lies in first .. end - 1.
 std::span<const Index> part_of(const std::vector<Index>& list, Index first, Index end) {
   const auto from = std::lower_bound(list.begin(), list.end(), first);
@@ -37,8 +40,8 @@ AnalysisCost head_types_cost(const AnalysisSizes& sizes, const DocumentSizes& do
   AnalysisCost cost;
   cost.document = 1.8e-9 * document.tokens * document.tokens * sizes.rows;
   cost.kept = 8 * 60 * sizes.rows;
-  cost.looking =
-      8 * (sizes.rows * (document.tokens + 60) + sizes.rows / sizes.layers * std::max(document.tokens, 4096.0));
+  const double squares = std::max(document.tokens, static_cast<double>(squares_at_once));
+  cost.looking = 8 * sizes.rows * (document.tokens + 60 + squares / sizes.layers);
   return cost;
 }
 
@@ -73,7 +76,7 @@ HeadTypeProbe::HeadTypeProbe(HeadGrid grid, const Document& document, AttentionK
   columns_ = Matrix::Zero(grid_.rows(), keys_);
   products_.assign(grid_.layers.size(), Matrix::Zero(grid_.heads, grid_.heads));
   wide_.resize(keys_);
-  squares_.resize(grid_.heads, std::max<Index>(keys_, 4096));
+  squares_.resize(grid_.heads, std::max(keys_, squares_at_once));
 }
 
 HeadTypeProbe::Query HeadTypeProbe::query_at(Index position, KeySpan open) const {
@@ -147,6 +150,7 @@ void HeadTypeProbe::add_scores(const Query& query, Index row, const Eigen::Ref<c
   }
 }
 
+/// Equation (5) of the queries whose squares are there.
 void HeadTypeProbe::add_products(Index layer) {
   if (squared_ == 0) return;
   const auto squares = squares_.leftCols(squared_);

@@ -10,6 +10,7 @@
 #include "../../core/algebra/thin_svd.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/layer_positions.h"
+#include "../../core/numbers/scale.h"
 
 namespace headwave {
 
@@ -60,8 +61,7 @@ PositionComponents position_components(MatrixView positions, const PositionCompo
   if (!positions.allFinite()) throw NumericError("position_components: an entry of the position table is not finite");
 
   // Scaled to entries near 1 by a power of two, which is exact: squares of very large or small ones leave the range.
-  const double largest = positions.cwiseAbs().maxCoeff();
-  const double scale = largest > 0 ? std::exp2(std::ilogb(largest)) : 1.0;
+  const double scale = scale_of(positions.cwiseAbs().maxCoeff());
   Matrix table = positions / scale;
   const double row = table.norm() / std::sqrt(static_cast<double>(table.rows()));
   // Twice: the first mean is rounded by up to T eps, and a table of equal rows would be left with that as a component.

@@ -6,6 +6,7 @@
 #include "../../core/algebra/product.h"
 #include "../../core/numbers/append.h"
 #include "../../core/numbers/fft.h"
+#include "../../core/numbers/scale.h"
 #include "random_reading.h"
 
 namespace headwave {
@@ -18,6 +19,12 @@ void add_to(std::vector<MatrixC>& sums, std::vector<MatrixC>&& parts) {
     return;
   }
   for (std::size_t i = 0; i < parts.size(); ++i) sums[i] += parts[i];
+}
+
+/// scale_of() the largest part of any entry.
+double scale_of_parts(const MatrixC& values) {
+  if (values.size() == 0) return 1;
+  return scale_of(std::max(values.real().cwiseAbs().maxCoeff(), values.imag().cwiseAbs().maxCoeff()));
 }
 
 class ScoreDelayAnalysis : public DocumentAnalysis<DocumentCross, CrossSpectra> {
@@ -97,7 +104,7 @@ ScoreDelayListener::ScoreDelayListener(const HeadGrid& grid, Index length, Index
 
 void ScoreDelayListener::begin(const WaveLayer& layer) {
   if (draws_ == 0) return;
-  key_scale_ = scale_of(layer.spectrum);
+  key_scale_ = scale_of_parts(layer.spectrum);
   multiply(random_keys_.leftCols(draws_ * width_), (layer.spectrum.real() / key_scale_).cast<float>(), frames_);
   multiply(random_keys_.rightCols(draws_ * width_), (layer.spectrum.imag() / key_scale_).cast<float>(), frames_);
   gained_.setZero();  // beyond a head's rank
@@ -108,7 +115,7 @@ void ScoreDelayListener::see(const HeadWaves& waves) {
   found_.cross.col(waves.row) = cross_spectrum(gained, waves.key_spectrum);
   if (draws_ == 0) return;
   const Index head = waves.row % heads_, first = head * width_;
-  query_scale_[head] = scale_of(gained);
+  query_scale_[head] = scale_of_parts(gained);
   gained_.middleCols(first, gained.cols()) = (gained.real() / query_scale_[head]).cast<float>();
   gained_.middleCols(heads_ * width_ + first, gained.cols()) = (gained.imag() / query_scale_[head]).cast<float>();
 }

@@ -141,9 +141,7 @@ class Lanes {
       here = change(Array(here));
     }
     if (i == size) return;
-    Array last = Array::Constant(rest);
-    last.head(size - i) = Eigen::Map<Eigen::Array<Scalar, Eigen::Dynamic, 1>>(x + i, size - i);
-    last = change(last);
+    const Array last = change(filled(x + i, size - i, rest));
     std::copy(last.data(), last.data() + (size - i), x + i);
   }
 
@@ -151,10 +149,15 @@ class Lanes {
   static void visit(const Scalar* x, std::ptrdiff_t size, Scalar rest, const Visit& visit) {
     std::ptrdiff_t i = 0;
     for (; i + count <= size; i += count) visit(Array(Eigen::Map<const Array, Eigen::Unaligned>(x + i)));
-    if (i == size) return;
-    Array last = Array::Constant(rest);
-    last.head(size - i) = Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>>(x + i, size - i);
-    visit(last);
+    if (i < size) visit(filled(x + i, size - i, rest));
+  }
+
+ private:
+  /// Fewer entries than lanes, among others.
+  static Array filled(const Scalar* x, std::ptrdiff_t size, Scalar rest) {
+    Array lanes = Array::Constant(rest);
+    lanes.head(size) = Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>>(x, size);
+    return lanes;
   }
 };
 

@@ -166,12 +166,6 @@ Matrix magnitudes(const MatrixC& values) {
   return result;
 }
 
-double scale_of(const MatrixC& values) {
-  const double largest =
-      values.size() == 0 ? 0.0 : std::max(values.real().cwiseAbs().maxCoeff(), values.imag().cwiseAbs().maxCoeff());
-  return largest > 0 ? std::exp2(std::ilogb(largest)) : 1.0;
-}
-
 Matrix real_columns(const MatrixC& half, Index length) {
   check_size("real_columns", length, half.cols());
   if (half.rows() != length / 2 + 1)

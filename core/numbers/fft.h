@@ -48,9 +48,6 @@ MatrixC padded_dft(MatrixView columns, Index length);
 /// double holds: magnitudes below 1e-154 come out as zero, above 1e154 as infinity.
 Matrix magnitudes(const MatrixC& values);
 
-/// A power of two near the largest part of any entry, by which to divide without rounding; 1 where all are zero.
-double scale_of(const MatrixC& values);
-
 /// Absolute value of real_dft(): the amplitude spectrum of each real column, not normalised.
 ///
 /// With the rectangular window and no demeaning Parseval's equation holds:

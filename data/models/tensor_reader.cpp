@@ -60,9 +60,7 @@ WordTable TensorReader::words(const std::string& name, Index rows, Index cols) {
   const bool first = !was_read(name);
   if (shape(name, rows, cols).empty()) return {};
   if (first && options_.check_values && checkpoint().non_finite(name) > 0) add_not_finite(name);
-  return {rows, cols, [checkpoint = storage_->checkpoint, read = checkpoint().row_reader(name)](Index row, float* out) {
-            read(row, out);
-          }};
+  return {rows, cols, checkpoint().row_reader(name)};
 }
 
 void TensorReader::add_not_finite(const std::string& name) {

@@ -6,7 +6,7 @@
 using namespace headwave;
 
 TEST_CASE("the null of the delay is of heads that read random frames with their own gains, whatever the states' size") {
-  constexpr Index length = 48, d_model = 20, d_head = 6, heads = 3;
+  constexpr Index length = 48, d_model = 20, d_head = 6, heads = 4;
   Random random(4);
   const auto drawn = [&](Index rows, Index cols) {
     return Matrix(Matrix::NullaryExpr(rows, cols, [&] { return random.normal(); }));
@@ -17,6 +17,7 @@ TEST_CASE("the null of the delay is of heads that read random frames with their 
     keys.push_back(drawn(d_model, d_head));
   }
   keys[1].rightCols(2).setZero();  // a head of lower rank
+  keys[3].setZero();               // one that matches nothing
   const WaveStack made(queries, keys);
   const Matrix states = drawn(length, d_model);
   WaveChainOptions options;
@@ -25,6 +26,7 @@ TEST_CASE("the null of the delay is of heads that read random frames with their 
   const Matrix32 frames = random_frames(d_model, d_head, options.reading);
   const std::vector<WaveHead> wave_head = wave_heads(made.stack, made.grid(), 1);
   CHECK(wave_head[1].rank == 4);
+  CHECK(wave_head[3].rank == 0);
 
   for (const double size : {1e-17, 1.0, 1e17}) {
     CAPTURE(size);

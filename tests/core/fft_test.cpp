@@ -90,16 +90,6 @@ TEST_CASE("columns are transformed as each would be alone, however many there ar
   CHECK_THROWS_WITH(padded_dft(Matrix(Matrix::Ones(8, 1)), 7), ContainsSubstring("of length 7: 8 rows are more"));
 }
 
-TEST_CASE("a scale is a power of two near the largest part") {
-  MatrixC values = MatrixC::Zero(2, 2);
-  CHECK(scale_of(MatrixC(0, 3)) == 1);
-  CHECK(scale_of(values) == 1);
-  values(1, 0) = {-3.0, 0.5};
-  values(0, 1) = {1.0, 5.0};
-  CHECK(scale_of(values) == 4);
-  CHECK(scale_of(MatrixC(1e-30 * values)) == std::exp2(-98));
-}
-
 TEST_CASE("magnitudes are absolute values") {
   MatrixC values(1, 4);
   values << std::complex<double>(3, -4), 0, std::complex<double>(-1e100, 0), std::complex<double>(1e-20, 1e-20);
