@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,7 +34,6 @@ struct Embedding {
   Linear patches = {};        ///< of images: a patch's pixels to d_model; or empty
   MatrixView32 opening = {};  ///< of images: (first, d_model) the tokens before the patches, by id; or empty
   FrameStem frames = {};      ///< of sound: what makes positions from frames; or empty
-  std::function<void()> let_go_of_words = {};  ///< `words` need not be in memory until somebody looks at them; or null
 
   /// Whether tokens are looked up in `words`.
   [[nodiscard]] bool reads_words() const { return patches.empty() && frames.empty(); }

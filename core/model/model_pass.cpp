@@ -73,9 +73,7 @@ std::vector<Matrix32> stack_passes(const Stack& stack, std::span<const Passing> 
   const auto count = static_cast<Index>(documents.size());
   std::vector<Matrix32> states(documents.size());
   parallel_for(count, threads, [&](Index i) {
-    const auto d = static_cast<std::size_t>(i);
-    states[d] = embedded(*documents[d].document);
-    if (stack.embedding.let_go_of_words) stack.embedding.let_go_of_words();
+    states[static_cast<std::size_t>(i)] = embedded(*documents[static_cast<std::size_t>(i)].document);
   });
   for (Index layer = 0; layer < stack.layers(); ++layer) {
     const std::shared_ptr<const Block> block = stack.layer(layer);

@@ -7,8 +7,8 @@
 
 namespace headwave {
 
-/// The embeddings of words, one a row: floats in memory, or rows that are made when somebody asks for them, so that a table
-/// that is stored in another type is never held a second time.
+/// The embeddings of words, one a row: floats in memory, or rows that are read or made when somebody asks for them, so that a
+/// table of which documents need little is not held.
 class WordTable {
  public:
   /// Puts a row where its columns belong. Called from several threads.

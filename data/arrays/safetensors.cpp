@@ -93,7 +93,7 @@ Checkpoint::Checkpoint(const std::string& called, const std::vector<TensorInMemo
       throw FormatError(fmt::format("{}: tensor '{}' of {} has {} bytes, its shape {} says otherwise; give it whole",
                                     called, printable(tensor.name), tensor.dtype, tensor.bytes.size(),
                                     shape_text(tensor.shape)));
-    if (!places_.emplace(tensor.name, Place{tensor.bytes, &info, &path_}).second)
+    if (!places_.emplace(tensor.name, Place{tensor.bytes, &info, nullptr}).second)
       throw FormatError(fmt::format("{}: two tensors are called '{}'", called, printable(tensor.name)));
     names_.push_back(tensor.name);
   }
@@ -102,7 +102,7 @@ Checkpoint::Checkpoint(const std::string& called, const std::vector<TensorInMemo
 void Checkpoint::open_single(const fs::path& path) {
   const auto& file = *(files_[path.filename().string()] = std::make_unique<SafetensorsFile>(path));
   for (const TensorInfo& tensor : file.tensors()) {
-    places_.emplace(tensor.name, Place{file.bytes(tensor), &tensor, &file.path()});
+    places_.emplace(tensor.name, Place{file.bytes(tensor), &tensor, &file});
     names_.push_back(tensor.name);
   }
 }
@@ -121,7 +121,7 @@ void Checkpoint::open_sharded(const fs::path& index) {
           fmt::format("{}: tensor '{}' is said to be in {}, which does not hold it: the shards do not belong "
                       "together",
                       shown_path(index), printable(name), printable(shard_name)));
-    if (!places_.emplace(name, Place{file->bytes(*tensor), tensor, &file->path()}).second)
+    if (!places_.emplace(name, Place{file->bytes(*tensor), tensor, file.get()}).second)
       refuse_second_key(shown_path(index), name);
   };
   const nlohmann::json json =
@@ -169,14 +169,18 @@ std::vector<Index> without_ones(std::vector<Index> shape, std::size_t axes) {
 
 }  // namespace
 
+std::string Checkpoint::shown_file(const Place& tensor) const {
+  return shown_path(tensor.file != nullptr ? tensor.file->path() : path_);
+}
+
 void Checkpoint::require(const std::string& name, const std::vector<Index>& shape) const {
-  const auto& [bytes, tensor, file] = place(name);
-  if (without_ones(tensor->shape, shape.size()) != shape)
+  const Place& tensor = place(name);
+  if (without_ones(tensor.info->shape, shape.size()) != shape)
     throw FormatError(
         fmt::format("{}: tensor '{}' has shape {}, expected {}: config.json (or the map) and the weights do not "
                     "belong together",
-                    shown_path(*file), printable(name), shape_text(tensor->shape), shape_text(shape)));
-  require_real(place(name));
+                    shown_file(tensor), printable(name), shape_text(tensor.info->shape), shape_text(shape)));
+  require_real(tensor);
 }
 
 void Checkpoint::require_real(const Place& tensor) const {
@@ -184,16 +188,19 @@ void Checkpoint::require_real(const Place& tensor) const {
     throw FormatError(
         fmt::format("{}: tensor '{}' is {}, expected F32, F16, BF16 or F64: quantised or integer weights are not "
                     "read, save the model in float32",
-                    shown_path(*tensor.file), printable(tensor.info->name), tensor.info->dtype));
+                    shown_file(tensor), printable(tensor.info->name), tensor.info->dtype));
 }
 
 std::function<void(Index row, float* out)> Checkpoint::row_reader(const std::string& name) const {
   const Place& tensor = place(name);
   require_real(tensor);
   const std::size_t columns = tensor.info->shape.empty() ? 1 : static_cast<std::size_t>(tensor.info->shape.back());
-  return [bytes = tensor.bytes, columns, type = *real_type(tensor.info->dtype)](Index row, float* out) {
-    const std::size_t width = columns * size_of(type);
-    put_floats(bytes.subspan(static_cast<std::size_t>(row) * width, width), type, ByteOrder::little, {out, columns});
+  return [&tensor, columns, type = *real_type(tensor.info->dtype)](Index row, float* out) {
+    const std::size_t width = columns * size_of(type), first = static_cast<std::size_t>(row) * width;
+    std::vector<std::byte> read(tensor.file != nullptr ? width : 0);
+    if (tensor.file != nullptr) tensor.file->read(*tensor.info, first, read);
+    put_floats(tensor.file != nullptr ? read : tensor.bytes.subspan(first, width), type, ByteOrder::little,
+               {out, columns});
   };
 }
 
@@ -209,7 +216,7 @@ const float* Checkpoint::values(const std::string& name, const std::vector<Index
   const auto [found, is_new] = kept.values.try_emplace(name);
   if (is_new) {
     found->second = floats_of(bytes, type);
-    if (!files_.empty()) let_go_of_pages(bytes);
+    if (file != nullptr) let_go_of_pages(bytes);
   }
   return found->second.data();
 }
@@ -230,7 +237,7 @@ VectorView32 Checkpoint::vector(const std::string& name, Index size, ConvertedTe
 }
 
 void Checkpoint::let_go(const std::string& name) const {
-  if (!files_.empty()) let_go_of_pages(place(name).bytes);
+  if (place(name).file != nullptr) let_go_of_pages(place(name).bytes);
 }
 
 Index Checkpoint::non_finite(const std::string& name) const {

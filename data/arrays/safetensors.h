@@ -71,7 +71,8 @@ class Checkpoint {
   /// The same of a tensor of this shape, whose rows are its first axis.
   [[nodiscard]] MatrixView32 matrix(const std::string& name, const std::vector<Index>& shape,
                                     ConvertedTensors* converted = nullptr) const;
-  /// What puts single rows of a tensor, along its last axis, where they belong, without converting the others.
+  /// What puts single rows of a tensor, along its last axis, where they belong: the others are neither converted nor looked at,
+  /// and no page of a file stays in memory.
   /// @returns good while this object lives, from several threads at once
   /// @throws FormatError if the tensor is missing or holds no real numbers
   [[nodiscard]] std::function<void(Index row, float* out)> row_reader(const std::string& name) const;
@@ -91,10 +92,11 @@ class Checkpoint {
   struct Place {
     std::span<const std::byte> bytes;
     const TensorInfo* info;
-    const std::filesystem::path* file;
+    const SafetensorsFile* file;  ///< null: somebody else keeps the bytes
   };
   void open_single(const std::filesystem::path& file);
   void open_sharded(const std::filesystem::path& index);
+  [[nodiscard]] std::string shown_file(const Place& tensor) const;
   void require_real(const Place& tensor) const;
   [[nodiscard]] const Place& place(const std::string& name) const;
   [[nodiscard]] const float* values(const std::string& name, const std::vector<Index>& shape,

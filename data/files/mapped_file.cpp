@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "../../core/numbers/error.h"
-#include "file_bytes.h"
 #include "file_descriptor.h"
 #include "printable.h"
 
@@ -92,13 +91,11 @@ void stop_watching(std::size_t place) {
 
 }  // namespace
 
-MappedFile::MappedFile(const std::filesystem::path& path) : path_(path), watched_(not_watched) {
-  const FileBytes file(path);
+MappedFile::MappedFile(const std::filesystem::path& path) : file_(path), watched_(not_watched) {
   struct stat status {};
-  if (::fstat(file.descriptor(), &status) != 0) fail_by_errno(path, "cannot be examined");
-  size_ = static_cast<std::size_t>(status.st_size);
-  if (size_ == 0) return;  // mmap refuses a length of zero
-  void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
+  if (::fstat(file_.descriptor(), &status) != 0) fail_by_errno(path, "cannot be examined");
+  if (size() == 0) return;  // mmap refuses a length of zero
+  void* address = ::mmap(nullptr, size(), PROT_READ, MAP_PRIVATE, file_.descriptor(), 0);
   if (address == MAP_FAILED) fail_by_errno(path, "cannot be mapped into memory");
   data_ = static_cast<const std::byte*>(address);
   watched_ = watch(path, data_, status);
@@ -107,7 +104,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) : path_(path), watched
 MappedFile::~MappedFile() {
   if (data_ == nullptr) return;
   stop_watching(watched_);
-  ::munmap(const_cast<std::byte*>(data_), size_);
+  ::munmap(const_cast<std::byte*>(data_), size());
 }
 
 void let_go_of_pages(std::span<const std::byte> bytes) {

@@ -5,6 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include "file_bytes.h"
+
 namespace headwave {
 
 /// The bytes of a file, mapped read-only into memory: pages are read when they are looked at, and shared between
@@ -19,15 +21,17 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
   ~MappedFile();
 
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, size_}; }
-  [[nodiscard]] std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
+  [[nodiscard]] const std::filesystem::path& path() const { return file_.path(); }
+  [[nodiscard]] std::size_t size() const { return file_.size(); }
+  [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, size()}; }
+  [[nodiscard]] std::string_view text() const { return {reinterpret_cast<const char*>(data_), size()}; }
+  /// The same file, for who reads here and there: looking may take 2 MB of this process's memory for one number, where the
+  /// system holds the file in large pieces.
+  [[nodiscard]] const FileBytes& file() const { return file_; }
 
  private:
-  std::filesystem::path path_;
+  FileBytes file_;
   const std::byte* data_ = nullptr;
-  std::size_t size_ = 0;
   std::size_t watched_ = 0;  // its place among the watched files
 };
 

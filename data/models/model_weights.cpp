@@ -119,15 +119,7 @@ Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
     return stack;
   }
   const Index embedded = embedded_width(map);
-  if (!map.words.empty()) {
-    stack.embedding.words = reader.words(map.words, map.vocabulary, embedded);
-    if (!stack.embedding.words.empty()) {
-      stack.embedding.let_go_of_words = [checkpoint = reader.storage()->checkpoint, words = map.words] {
-        checkpoint->let_go(words);
-      };
-      stack.embedding.let_go_of_words();
-    }
-  }
+  if (!map.words.empty()) stack.embedding.words = reader.words(map.words, map.vocabulary, embedded);
   set_image(reader, map, stack.embedding);
   set_sound(reader, map, stack.embedding);
   stack.embedding.word_scale = map.word_scale;

@@ -54,12 +54,10 @@ MatrixView32 TensorReader::matrix(const std::string& name, const std::vector<Ind
 }
 
 WordTable TensorReader::words(const std::string& name, Index rows, Index cols) {
-  const bool half =
-      checkpoint().has(name) && (checkpoint().info(name).dtype == "BF16" || checkpoint().info(name).dtype == "F16");
-  if (!half) return matrix(name, rows, cols);
   const bool first = !was_read(name);
   if (shape(name, rows, cols).empty()) return {};
   if (first && options_.check_values && checkpoint().non_finite(name) > 0) add_not_finite(name);
+  checkpoint().let_go(name);
   return {rows, cols, checkpoint().row_reader(name)};
 }
 

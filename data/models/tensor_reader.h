@@ -33,7 +33,7 @@ class TensorReader {
   MatrixView32 matrix(const std::string& name, Index rows, Index cols);
   /// (shape[0], the product of the others)
   MatrixView32 matrix(const std::string& name, const std::vector<Index>& shape);
-  /// (rows, cols)  row by row where it is stored in half precision, which is widened exactly; else as matrix()
+  /// (rows, cols)  row by row: a document needs few words of many
   WordTable words(const std::string& name, Index rows, Index cols);
   /// (size)  a bias stored as (1, size) is read as (size)
   VectorView32 vector(const std::string& name, Index size);

@@ -19,15 +19,11 @@ constexpr Index enough_for_a_thread = 4;
 // Of the program itself: parts that it has not come to yet, and the library that writes the result.
 constexpr double program_bytes = 6e6, writing_bytes = 1e7;
 
-/// What a document's tokens take at most on their way through a stack, in float: while words are looked up, attention is
-/// computed, or the feed-forward network.
+/// What a document's tokens take at most on their way through a stack, in float: while attention is computed, or the
+/// feed-forward network.
 double pass_bytes(const Stack& stack, double tokens) {
   const auto heads = static_cast<double>(stack.block.heads), d_model = static_cast<double>(stack.d_model());
   const double projected = heads * static_cast<double>(stack.block.d_head);
-  // A word comes with the pages that the system maps around it; a text repeats every other one.
-  constexpr double pages_around = 65536 / sizeof(float), different = 0.5;
-  const double looked_up =
-      std::min(pages_around * different * tokens, static_cast<double>(stack.embedding.words.size()));
   // States before and after the norm; projections, turned ones, and keys and values as they are packed; weights and
   // scores of a tile of query rows.
   const double tile = 2 * heads * static_cast<double>(tile_rows(static_cast<Index>(tokens)));
@@ -38,7 +34,7 @@ double pass_bytes(const Stack& stack, double tokens) {
     if (const FeedForward& feed = block.feed_forward; !feed.empty())
       inner = std::max(inner, static_cast<double>((feed.gate.empty() ? 1 : 2) * feed.widen.d_out()));
   const double network = 4 * tokens * d_model + inner * std::min<double>(tokens, rows_at_once);
-  return sizeof(float) * std::max({looked_up + tokens * d_model, attention, network});
+  return sizeof(float) * std::max(attention, network);
 }
 
 /// The largest layer of a stack whose weights are read when they are needed, in float.

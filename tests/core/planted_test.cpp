@@ -63,18 +63,6 @@ Index rows_with_maximum_at(const Matrix32& weights, Index t) {
 
 }  // namespace
 
-TEST_CASE("a document lets go of the words once they are looked up") {
-  PlantedModel planted = planted_model(one_head({8}, {1}, 0));
-  const Document document = planted_documents(planted, 1, 20, 1)->document(0);
-  const std::vector<Passing> both{{&document, {}}, {&document, {}}};
-  const PassOptions whole{.final_states = true};
-  const std::vector<Matrix32> expected = model_passes(planted.model, both, 1, whole);
-  int times = 0;
-  planted.model.stack.embedding.let_go_of_words = [&times] { ++times; };
-  CHECK(model_passes(planted.model, both, 1, whole) == expected);
-  CHECK(times == 2);
-}
-
 TEST_CASE("fixture 1: a soft head two tokens to the left") {
   const std::vector<double> f{37.3, 41.6, 46.2, 50.4, 53.7, 61.8}, a{2, 1.8, 1.6, 1.4, 1.2, 1};
   const PlantedModel planted = planted_model(one_head(f, a, -2));

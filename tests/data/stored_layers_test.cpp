@@ -124,7 +124,7 @@ TEST_CASE("weights in bfloat16 are converted with their layer") {
   CHECK(model_pass(layers, document, {}, {.final_states = true}) ==
         model_pass(whole, document, {}, {.final_states = true}));
 
-  // Words are widened row by row: they are those of the same numbers stored as floats.
+  // Words are read row by row: they are those of the same numbers stored as floats.
   std::vector<std::vector<float>> widened;
   std::vector<TensorInMemory> floats;
   for (const TensorInMemory& tensor : tensors) {
@@ -134,7 +134,7 @@ TEST_CASE("weights in bfloat16 are converted with their layer") {
   const Model wide = mapped_weights(map, std::make_shared<const Checkpoint>("floats", floats, nullptr)).model;
   const WordTable& words = whole.stack.embedding.words;
   CHECK_THROWS_AS(words.in_memory(), ShapeError);
-  CHECK(words.copied(0, words.rows()) == wide.stack.embedding.words.in_memory());
+  CHECK(words.copied(0, words.rows()) == wide.stack.embedding.words.copied(0, words.rows()));
   CHECK(model_pass(whole, document, {}, {.final_states = true}) ==
         model_pass(wide, document, {}, {.final_states = true}));
 }
