@@ -27,7 +27,15 @@ command -v mpirun >/dev/null || skip "there is no mpirun here"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_plm=isolated OMPI_MCA_hwloc_base_binding_policy=none
 timeout 60 mpirun -n 2 true >"$work/out" 2>&1 || skip "mpirun starts no two processes here: $(grep -v '^[- ]*$' "$work/out" | head -n 1)"
-processes() { count=$1; shift; timeout 300 mpirun -n "$count" "$@" >"$work/out" 2>"$work/err" </dev/null; }
+# What mpirun says, or that it did not end.
+processes() {
+  count=$1
+  shift
+  timeout 300 mpirun -n "$count" "$@" >"$work/out" 2>"$work/err" </dev/null
+  ended=$?
+  [ $ended != 124 ] || complain "mpirun -n $count $* did not end within 300 s"
+  return $ended
+}
 tables() { "$headwave" -q export "$1/results.h5" --csv "$1/tables" >/dev/null && cat "$1/tables"/*.csv; }
 
 "$headwave" $run --out "$work/one" >/dev/null || complain "one process"
@@ -69,7 +77,8 @@ for count in 4 1; do
   kill -9 "$(for process in /proc/[0-9]*; do
     tr '\0' ' ' <"$process/cmdline" | grep -q "^$headwave .*--out $work/killed" && echo "${process#/proc/}"
   done 2>/dev/null | sort -n | tail -n 1)" 2>/dev/null
-  wait
+  wait $!
+  [ $? != 124 ] || failed=1
   [ ! -e "$work/killed/results.h5" ] || echo "the run was over before it could be killed"
   processes $count "$headwave" $long --resume --out "$work/killed" || { complain "$count processes do not go on"; cat "$work/err"; }
   tables "$work/killed" | cmp -s - "$work/long.csv" || complain "$count processes that went on come to other numbers"
