@@ -11,7 +11,7 @@ complain() { echo "FAILED: $*"; failed=1; }
 
 "$headwave" -q plant --documents 3 --out "$work/planted" >/dev/null || exit 1
 run="-q run --model $work/planted --ids $work/ids.txt --documents 40 --only measured_offset,head_types,cross_covariance --no-figures --threads 1"
-awk 'BEGIN { for (d = 0; d < 40; ++d) { for (i = 0; i < 48; ++i) printf "%d ", (7 * d + i * i) % 20; print "" } }' >"$work/ids.txt"
+awk 'BEGIN { for (d = 0; d < 160; ++d) { for (i = 0; i < 48; ++i) printf "%d ", (7 * d + i * i) % 20; print "" } }' >"$work/ids.txt"
 
 # Without MPI each process would do all of the work.
 OMPI_COMM_WORLD_SIZE=2 "$headwave" $run --out "$work/alone" >/dev/null 2>"$work/err"
@@ -65,7 +65,7 @@ fi
 fails "mpirun has divided this one" 2 "$headwave" $run --shard 1/2 --out "$work/bad"
 
 # A process that is killed ends the run, which is gone on with, by as many processes or one.
-long="${run%--only*}--no-figures --threads 1 --draws 3 --resamples 5 --keep-every 0"
+long="$(echo "${run%--only*}" | sed 's/--documents 40/--documents 160/') --no-figures --threads 1 --draws 3 --resamples 5 --keep-every 0"
 "$headwave" $long --out "$work/long" >/dev/null || complain "a longer run"
 tables "$work/long" >"$work/long.csv"
 for count in 4 1; do
