@@ -17,7 +17,7 @@ template <class Scalar>
 MatrixViewOf<Scalar> view_of(const Rows<Scalar>& rows, const char* name) {
   const MatrixViewOf<Scalar> view(rows.data(), static_cast<Index>(rows.shape(0)), static_cast<Index>(rows.shape(1)),
                                   static_cast<Index>(rows.stride(0)));
-  if (!view.allFinite())
+  if (!are_finite(view))
     throw NumericError(fmt::format("attend: {} holds NaN or infinity; expected finite numbers", name));
   return view;
 }
@@ -53,7 +53,7 @@ class CallingProbe : public Probe {
   template <class Scalar>
   void hand_on(const TileOf<Scalar>& tile) {
     for (const auto& weights : tile.weights)
-      if (!weights.allFinite()) throw too_large<Scalar>();
+      if (!are_finite(weights)) throw too_large<Scalar>();
     const nb::gil_scoped_acquire held;
     callable_(tile.first_row, copied(tile.weights), copied(tile.scores));
   }
@@ -90,7 +90,7 @@ nb::object attended(const Rows<Scalar>& q, const Rows<Scalar>& k, const std::opt
   auto output = std::make_unique<MatrixOf<Scalar>>(
       waited_for([&] { return attend<Scalar>(inputs, mask, AttentionSite{}, probes); }));
   if (!v) return nb::none();
-  if (!output->allFinite()) throw too_large<Scalar>();
+  if (!are_finite(*output)) throw too_large<Scalar>();
   MatrixOf<Scalar>* kept = output.release();
   const nb::capsule owner(kept, [](void* memory) noexcept { delete static_cast<MatrixOf<Scalar>*>(memory); });
   const std::size_t shape[] = {static_cast<std::size_t>(kept->rows()), static_cast<std::size_t>(kept->cols())};

@@ -119,7 +119,7 @@ void GridOffsetSum::add_up(DocumentGridOffsets&& more, Index documents) {
 }
 
 GridOffsets GridOffsetSum::offsets(const MeasuredOffsetOptions& options) const {
-  if (!sum_.weight.allFinite())
+  if (!are_finite(sum_.weight))
     throw NumericError(
         "grid offsets: an attention weight is not finite; look for NaN or huge values in the model's weights");
   const auto documents = static_cast<double>(documents_);

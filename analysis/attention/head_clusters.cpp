@@ -35,7 +35,7 @@ void check(const HeadVectors& vectors, const HeadClusterOptions& options) {
   if (values.cols() % 2 == 0)
     throw ShapeError(
         fmt::format("head_clusters: expected columns for offsets -w to w, an odd number, got {}", values.cols()));
-  if (!values.allFinite())
+  if (!are_finite(values))
     throw NumericError(
         "head_clusters: a vector has an entry that is not finite; documents must be longer than the window");
   if (options.clusters < 1 || options.restarts < 1 || options.bootstrap < 0 || options.bootstrap_restarts < 1)

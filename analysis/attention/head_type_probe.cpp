@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/algebra/product.h"
+#include "../../core/algebra/kernels.h"
 
 namespace headwave {
 
@@ -153,8 +153,8 @@ void HeadTypeProbe::add_scores(const Query& query, Index row, const Eigen::Ref<c
 /// Equation (5) of the queries whose squares are there.
 void HeadTypeProbe::add_products(Index layer) {
   if (squared_ == 0) return;
-  const auto squares = squares_.leftCols(squared_);
-  multiply_add(products_[static_cast<std::size_t>(layer)], squares, squares.transpose());
+  kernels<double>().add_row_products({squares_.data(), grid_.heads, squared_, squares_.outerStride(), true},
+                                     products_[static_cast<std::size_t>(layer)].data());
   squared_ = 0;
 }
 

@@ -77,7 +77,7 @@ OffsetTraces OffsetTraceSum::traces() const {
     traces.by_document.middleRows(static_cast<Index>(d) * rows, rows) = by_document_[d];
   const auto documents = static_cast<double>(traces.documents);
   for (std::size_t kind = 0; kind < pairs_kinds; ++kind) {
-    if (!traces.trace[kind].allFinite())
+    if (!are_finite(traces.trace[kind]))
       throw NumericError(
           "offset traces: an attention weight is not finite; look for NaN or huge values in the model's weights");
     traces.trace[kind] /= documents;

@@ -120,7 +120,7 @@ void ValueProbe::see(const LayerValues& values) {
     // Rounding may leave a length of nothing a little below zero.
     lengths_.row(head) = turned.cwiseProduct(v).rowwise().sum().cwiseMax(0.0).cwiseSqrt().transpose();
   }
-  if (!lengths_.allFinite()) throw_not_finite("the length of a value", values.layer);
+  if (!are_finite(lengths_)) throw_not_finite("the length of a value", values.layer);
   layer_ = values.layer;
 }
 

@@ -58,7 +58,7 @@ PositionComponents position_components(MatrixView positions, const PositionCompo
     result.undefined = "no position table";
     return result;
   }
-  if (!positions.allFinite()) throw NumericError("position_components: an entry of the position table is not finite");
+  if (!are_finite(positions)) throw NumericError("position_components: an entry of the position table is not finite");
 
   // Scaled to entries near 1 by a power of two, which is exact: squares of very large or small ones leave the range.
   const double scale = scale_of(positions.cwiseAbs().maxCoeff());

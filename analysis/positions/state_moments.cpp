@@ -75,7 +75,7 @@ DocumentMoments document_moments(MatrixView32 states) {
   if (states.empty())
     throw ShapeError(
         fmt::format("document_moments: expected states, got a matrix ({}, {})", states.rows(), states.cols()));
-  if (!states.allFinite()) throw NumericError("document_moments: a hidden state is not finite");
+  if (!are_finite(states)) throw NumericError("document_moments: a hidden state is not finite");
   DocumentMoments moments;
   moments.states_by_position = states.cast<double>();
   moments.second = gram_of(moments.states_by_position);

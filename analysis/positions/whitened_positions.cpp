@@ -33,7 +33,7 @@ Covariance covariance(const StateMoments& layer) {
   const Eigen::RowVectorXd mean = layer.position_sum().colwise().sum() / tokens;
   Matrix sxx = layer.second_sum();
   sxx.noalias() -= tokens * (mean.transpose() * mean);
-  if (!sxx.allFinite()) throw NumericError("position_correlation: second moments are not finite");
+  if (!are_finite(sxx)) throw NumericError("position_correlation: second moments are not finite");
   const Index d = layer.d_model();
   const double share = std::pow(static_cast<double>(d) * eps32, 2) + 64 * eps;
   Covariance result{{}, Vector::Zero(d), Vector::Zero(d)};

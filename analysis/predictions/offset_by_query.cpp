@@ -21,7 +21,7 @@ void check(const HeadGrid& grid, const QueryBands& bands, const OffsetByQuerySum
       sums.beyond.size() != sums.queries.size())
     throw ShapeError(fmt::format("offset_by_query: sums of {} heads over {} diagonals; expected {} and {}",
                                  sums.total.weight.rows(), sums.total.weight.cols(), grid.rows(), bands.columns()));
-  if (!sums.total.weight.allFinite())
+  if (!are_finite(sums.total.weight))
     throw NumericError(
         "offset_by_query: an attention weight is not finite; look for NaN or huge values in the model's weights");
 }

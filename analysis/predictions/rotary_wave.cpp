@@ -83,7 +83,7 @@ void set_null(RotaryWave& result, const RotarySearch& search) {
   result.null_quantile = row_quantiles(null, 1 - result.options.level);
   result.p_value = Vector::Constant(rows, not_defined);
   for (Index row = 0; row < rows; ++row) {
-    if (draws == 0 || !null.row(row).allFinite()) continue;
+    if (draws == 0 || !are_finite(null.row(row))) continue;
     const auto as_much = (null.row(row).array() >= result.agreement[row]).count();
     result.p_value[row] = static_cast<double>(1 + as_much) / static_cast<double>(1 + draws);
   }

@@ -119,7 +119,7 @@ Matrix summed_distances(const Matrix& columns, const Matrix& members, Index firs
 
 void check(MatrixView points, std::span<const std::vector<Index>> labelings, const SilhouetteOptions& options) {
   if (points.rows() < 1) throw ShapeError("silhouettes: expected points as rows, got none");
-  if (!points.allFinite()) throw NumericError("silhouettes: an entry is not finite; leave undefined points out");
+  if (!are_finite(points)) throw NumericError("silhouettes: an entry is not finite; leave undefined points out");
   if (!std::isfinite(4.0 * points.squaredNorm()))
     throw NumericError("silhouettes: entries are too large for their squares; scale the points down");
   if (options.max_points < 2)

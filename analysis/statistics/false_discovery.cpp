@@ -36,7 +36,7 @@ Vector pooled_p_values(const Vector& observed, const Matrix& null, NullScale sca
   Vector p = Vector::Constant(heads, not_defined);
   std::vector<double> pool;
   for (Index h = 0; h < heads; ++h) {
-    if (std::isnan(observed[h]) || !null.row(h).allFinite() || null.cols() < 3) continue;
+    if (std::isnan(observed[h]) || !are_finite(null.row(h)) || null.cols() < 3) continue;
     const Vector draws = null.row(h).transpose().unaryExpr([scale](double draw) { return scaled(draw, scale); });
     const double mean = draws.mean();
     const double deviation = std::sqrt((draws.array() - mean).square().sum() / static_cast<double>(draws.size() - 1));

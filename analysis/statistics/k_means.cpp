@@ -136,7 +136,7 @@ Run lloyd(const Points& points, Matrix centroids, double tolerance, Index max_it
 void check(MatrixView points, Index clusters, const KMeansOptions& options) {
   if (points.rows() < 1 || points.cols() < 1)
     throw ShapeError(fmt::format("k_means: expected points as rows, got {} x {}", points.rows(), points.cols()));
-  if (!points.allFinite()) throw NumericError("k_means: an entry is not finite; leave undefined points out");
+  if (!are_finite(points)) throw NumericError("k_means: an entry is not finite; leave undefined points out");
   if (!std::isfinite(4.0 * points.squaredNorm()))
     throw NumericError("k_means: entries are too large for their squares; scale the points down");
   if (clusters < 1 || options.restarts < 1 || options.max_iterations < 1 || !(options.tolerance >= 0.0))

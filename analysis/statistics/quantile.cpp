@@ -28,7 +28,7 @@ double quantile(std::vector<double> values, double q) {
 Vector row_quantiles(const Matrix& draws, double q) {
   Vector found = Vector::Constant(draws.rows(), not_defined);
   for (Index row = 0; row < draws.rows() && draws.cols() > 0; ++row)
-    if (draws.row(row).allFinite()) found[row] = quantile({draws.row(row).begin(), draws.row(row).end()}, q);
+    if (are_finite(draws.row(row))) found[row] = quantile({draws.row(row).begin(), draws.row(row).end()}, q);
   return found;
 }
 

@@ -34,7 +34,7 @@ QkSvd qk_svd(MatrixView w_query, MatrixView w_key, const QkSvdOptions& options) 
   if (w_query.rows() != w_key.rows() || w_query.cols() != w_key.cols() || w_query.empty())
     throw ShapeError(fmt::format("qk_svd: W_Q is ({}, {}) and W_K ({}, {}); expected (d_model, d_head) of both",
                                  w_query.rows(), w_query.cols(), w_key.rows(), w_key.cols()));
-  if (!w_query.allFinite() || !w_key.allFinite())
+  if (!are_finite(w_query) || !are_finite(w_key))
     throw NumericError("qk_svd: a weight is not finite; look for NaN or infinity in the checkpoint");
   const ThinQr query = thin_qr(w_query), key = thin_qr(w_key);
   const ThinSvd svd = thin_svd(product(query.r, key.r.transpose()));

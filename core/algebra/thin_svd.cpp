@@ -77,7 +77,7 @@ ThinSvd parts_of(const Eigen::MatrixXd& columns, const Eigen::MatrixXd& v) {
 }  // namespace
 
 ThinSvd thin_svd(const Eigen::MatrixXd& a) {
-  if (!a.allFinite()) throw NumericError("thin_svd: an entry is not finite");
+  if (!are_finite(a)) throw NumericError("thin_svd: an entry is not finite");
   if (a.rows() < a.cols()) {
     ThinSvd other = thin_svd(a.transpose());
     std::swap(other.u, other.v);

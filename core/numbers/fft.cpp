@@ -129,7 +129,7 @@ MatrixC padded_dft(MatrixView columns, Index length) {
   check_size("a transform", length, columns.cols());
   if (columns.rows() > length)
     throw ShapeError(fmt::format("a transform of length {}: {} rows are more", length, columns.rows()));
-  if (!columns.allFinite())
+  if (!are_finite(columns))
     throw NumericError("a transform: an entry is not finite; check the values before transforming them");
   MatrixC spectrum(length / 2 + 1, columns.cols());
   Matrix sequences;  // one a row
@@ -171,7 +171,7 @@ Matrix real_columns(const MatrixC& half, Index length) {
   if (half.rows() != length / 2 + 1)
     throw ShapeError(
         fmt::format("real_columns: {} frequencies of T = {}; expected floor(T/2) + 1", half.rows(), length));
-  if (!half.allFinite())
+  if (!are_finite(half))
     throw NumericError("real_columns: an entry is not finite; check the values before transforming them");
   Matrix columns(length, half.cols());
   MatrixC spectrum;  // one column of `half` a row
@@ -195,7 +195,7 @@ Matrix real_columns(const MatrixC& half, Index length) {
 
 MatrixC dft(const MatrixC& columns) {
   check_size("dft", columns.rows(), columns.cols());
-  if (!columns.allFinite())
+  if (!are_finite(columns))
     throw NumericError("dft: an entry is not finite; check the values before transforming them");
   MatrixC spectrum = columns;  // transformed in place
   if (columns.cols() == 0) return spectrum;

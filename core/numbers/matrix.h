@@ -25,6 +25,13 @@ using Vector32 = VectorOf<float>;
 /// A number that there is not: NaN, which Fields explain.
 constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 
+/// Whether no entry is NaN or infinite: as Eigen's allFinite() says, by vectors.
+template <class Derived>
+bool are_finite(const Eigen::DenseBase<Derived>& values) {
+  using Scalar = typename Derived::Scalar;
+  return (values.derived().array() * Scalar(0)).sum() == Scalar(0);  // 0 times any other is not 0
+}
+
 /// A read-only look at a row-major matrix that someone else owns: rows may be apart, entries of a row may not.
 ///
 /// Eigen's own Ref copies silently when a column-major matrix is bound to it; this view does not compile there.

@@ -145,7 +145,7 @@ Matrix32 position_table(const ModelPlace& place) {
                                   place.weights.string(), map.family));
   const MatrixView32 table = checkpoint->matrix(positions.table, positions.rows,
                                                 map.stack.d_embedding > 0 ? map.stack.d_embedding : map.stack.d_model);
-  if (!table.allFinite())
+  if (!are_finite(table))
     throw FormatError(fmt::format("{}: tensor '{}' holds {} values that are NaN or infinite; expected finite weights",
                                   place.weights.string(), positions.table, checkpoint->non_finite(positions.table)));
   return table.bottomRows(positions.rows - positions.first_row);

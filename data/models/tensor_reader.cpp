@@ -11,16 +11,6 @@ TensorReader::TensorReader(std::shared_ptr<const Checkpoint> checkpoint, const W
   storage_->checkpoint = std::move(checkpoint);
 }
 
-namespace {
-
-/// As allFinite() says, by vectors: a weight of which 0 times is not 0 is none.
-template <class View>
-bool are_finite(const View& view) {
-  return (view.array() * 0).sum() == 0;
-}
-
-}  // namespace
-
 template <class View, class Find>
 View TensorReader::read(const std::string& name, const Find& find) {
   const bool first = read_.insert(name).second;

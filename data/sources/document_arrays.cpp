@@ -101,7 +101,7 @@ Matrix32 document_matrix(const StoredArrays& arrays, const StoredPart& part, con
     for (Index head = 0; head < entries.count(StoredAxis::head); ++head)
       entries.place(head, StoredAxis::token, StoredAxis::width, matrix.middleCols(head * width, width));
   }
-  if (matrix.allFinite()) return matrix;
+  if (are_finite(matrix)) return matrix;
   throw FormatError(fmt::format("{} document {} holds NaN or infinite values; expected finite states",
                                 arrays.called(name), place.row));
 }

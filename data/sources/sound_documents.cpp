@@ -122,7 +122,7 @@ class SoundDocuments : public Source {
     const std::vector<float> numbers = arrays_->block(features_name, block);
     const Index bins = block.count[block.count.size() - 2];
     const Matrix32 spectrum = MatrixView32(numbers.data(), bins, block.count.back());
-    if (!spectrum.allFinite())
+    if (!are_finite(spectrum))
       throw FormatError(fmt::format("{} document {} holds NaN or infinity; expected finite numbers",
                                     arrays_->called(features_name), i));
     return spectrum.transpose();

@@ -108,7 +108,7 @@ void StoredWriter::File::require_values(const StoredLayer& layer, const std::str
     throw ShapeError(fmt::format("{}: {} of {} are {} x {}, expected {} x {}", shown_path(replaced.path()), name,
                                  printable(document.name), values.rows(), values.cols(), length, width));
   const float most = values.cwiseAbs().maxCoeff();
-  if (!values.allFinite())
+  if (!are_finite(values))
     throw NumericError(
         fmt::format("{}: {} of {} hold a number that is not finite; look for NaN or huge values in the "
                     "model's weights",

@@ -48,7 +48,7 @@ std::vector<std::string> labels_by(Matrix common) {
 void add_clusters_of(Comparison& compared, const std::string& name, const Field& first, const Field& second) {
   const Index rows = compared.grid.rows();
   const Matrix shares = cluster_shares(first, rows), others = cluster_shares(second, rows);
-  if (!shares.allFinite() || !others.allFinite()) return;
+  if (!are_finite(shares) || !are_finite(others)) return;
   const std::vector<Index> one = dominant(shares), other = dominant(others);
   const std::vector<std::string> labels = labels_by(product(shares.transpose(), others));
   WordChange word{name, "cluster that most of the head's documents fall into, by the first result's labels", {}, {}};

@@ -36,7 +36,7 @@ PositionBand band_of_rotation(const RunReadings& run) {
   const Vector cycles = run.rows_of("rotary_wave/cycles", 1).values.col(0);
   const Vector use = run.rows_of("rotary_wave/layer_use", 1).values.colwise().mean();
   PositionBand band;
-  if (use.size() == 0 || !use.allFinite()) return band;
+  if (use.size() == 0 || !are_finite(use)) return band;
   Index most = 0;
   use.maxCoeff(&most);
   band.strongest = cycles[most];
