@@ -1,7 +1,11 @@
 #include "hdf5_output.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <numeric>
+#include <span>
 #include <type_traits>
 
 #include <fmt/format.h>
@@ -10,6 +14,7 @@
 #include "../files/printable.h"
 #include "../hdf5/hdf5_half.h"
 #include "../hdf5/hdf5_type.h"
+#include "chunk_packer.h"
 #include "result_layout.h"
 
 namespace headwave {
@@ -59,6 +64,58 @@ Hdf5Handle type_of() {
   if constexpr (std::is_same_v<Value, double>) return {H5Tcopy(H5T_IEEE_F64LE), H5Tclose};
   if constexpr (std::is_same_v<Value, std::int64_t>) return {H5Tcopy(H5T_STD_I64LE), H5Tclose};
   return {H5Tcopy(H5T_STD_U8LE), H5Tclose};
+}
+
+/// Copies a chunk out of an array; beyond the array's end the chunk keeps what it holds.
+/// @param at  its first entry
+template <class Value>
+void copy_chunk(const std::vector<Value>& values, const std::vector<Index>& shape, const std::vector<Index>& chunk,
+                const std::vector<hsize_t>& at, std::vector<Value>& to) {
+  const std::size_t axes = shape.size(), last = axes - 1;
+  const Index side_by_side = std::min(chunk[last], shape[last] - static_cast<Index>(at[last]));
+  std::vector<Index> row(axes, 0);  // within the chunk, at the begin of its last axis
+  while (true) {
+    Index from = 0, into = 0;
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      from = from * shape[axis] + static_cast<Index>(at[axis]) + row[axis];
+      into = into * chunk[axis] + row[axis];
+    }
+    std::copy_n(values.begin() + from, side_by_side, to.begin() + into);
+    std::size_t axis = last;
+    while (axis > 0 && ++row[axis - 1] == std::min(chunk[axis - 1], shape[axis - 1] - static_cast<Index>(at[axis - 1])))
+      row[--axis] = 0;
+    if (axis == 0) return;
+  }
+}
+
+/// Where in its file an object lies: "spectrum/power".
+std::string place_of(const Hdf5Handle& object) {
+  std::string place(static_cast<std::size_t>(std::max<ssize_t>(H5Iget_name(object.id(), nullptr, 0), 0)), '\0');
+  H5Iget_name(object.id(), place.data(), place.size() + 1);
+  return place.substr(std::min<std::size_t>(place.size(), 1));
+}
+
+/// Writes an array chunk by chunk, packed here: see ChunkPacker.
+template <class Value>
+void write_chunks(const Hdf5Handle& dataset, const std::vector<Index>& shape, const std::vector<Index>& chunk,
+                  const std::vector<Value>& values) {
+  constexpr Value nothing =
+      std::is_same_v<Value, double> ? static_cast<Value>(std::numeric_limits<double>::quiet_NaN()) : Value{0};
+  const auto entries = std::accumulate(chunk.begin(), chunk.end(), Index{1}, std::multiplies<>());
+  std::vector<Value> plain(static_cast<std::size_t>(entries));
+  ChunkPacker packer(sizeof(Value));
+  std::vector<hsize_t> at(shape.size(), 0);
+  while (true) {
+    std::ranges::fill(plain, nothing);
+    copy_chunk(values, shape, chunk, at, plain);
+    const std::span<const std::byte> packed = packer.packed(std::as_bytes(std::span(plain)));
+    demand_hdf5(H5Dwrite_chunk(dataset.id(), H5P_DEFAULT, 0, at.data(), packed.size(), packed.data()) >= 0,
+                place_of(dataset));
+    std::size_t axis = shape.size();
+    while (axis > 0 && (at[axis - 1] += static_cast<hsize_t>(chunk[axis - 1])) >= static_cast<hsize_t>(shape[axis - 1]))
+      at[--axis] = 0;
+    if (axis == 0) return;
+  }
 }
 
 // As the library takes them.
@@ -118,10 +175,15 @@ Hdf5Handle new_hdf5_dataset(hid_t group, const std::string& name, const std::vec
   Hdf5Handle dataset(H5Dcreate2(group, name.c_str(), type.id(), space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT),
                      H5Dclose);
   demand_hdf5(dataset.valid(), name);
+  if (values.empty()) return dataset;
+  if constexpr (!std::is_same_v<Value, std::string>) {
+    if (const std::vector<Index> chunk = result_chunks(shape, sizeof(Value)); !chunk.empty()) {
+      write_chunks(dataset, shape, chunk, values);
+      return dataset;
+    }
+  }
   const auto buffer = buffer_of(values);
-  demand_hdf5(
-      values.empty() || H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointer_to(buffer)) >= 0,
-      name);
+  demand_hdf5(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointer_to(buffer)) >= 0, name);
   return dataset;
 }
 
