@@ -12,6 +12,7 @@
 #include "../../core/fields/fields.h"
 #include "../../core/model/layer_positions.h"
 #include "../../core/numbers/random.h"
+#include "../../core/numbers/threads.h"
 #include "position_components.h"
 #include "whitened_positions.h"
 
@@ -64,6 +65,7 @@ class PositionCorrelationAnalysis : public Analysis {
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
     PositionCorrelationOptions correlation;
     correlation.seed = options().seed;
+    correlation.threads = input().threads;
     return describe(position_correlation(finished.get<JobMoments>().layers, site().grid.layers,
                                          position_rows(stack(), site().length), correlation));
   }
@@ -73,7 +75,6 @@ AnalysisCost position_correlation_cost(const AnalysisSizes& sizes, const Documen
                                        const JobOptions& /*options*/) {
   AnalysisCost cost;
   cost.after = 2.5e-10 * sizes.longest * sizes.d_model * sizes.d_model * sizes.layers;
-  cost.parallel = false;
   cost.finishing = 8 * sizes.d_model * (4 * sizes.longest + 4 * sizes.d_model);
   cost.entries = 200 * sizes.layers;
   return cost;
@@ -111,11 +112,12 @@ PositionCorrelation position_correlation(const std::vector<StateMoments>& layers
   const auto count = static_cast<Index>(layers.size());
   result.correlation.resize(rows * count, y.cols());
   result.chance_mean = result.chance_largest = Matrix::Constant(rows * count, y.cols(), not_defined);
-  for (Index l = 0; l < count; ++l) {
+  result.variables.resize(layers.size());
+  parallel_for(count, options.threads, [&](Index l) {
     const Matrix whitened = whitened_positions(layers[static_cast<std::size_t>(l)]);
-    result.variables.push_back(whitened.rows());
+    result.variables[static_cast<std::size_t>(l)] = whitened.rows();
     result.correlation.middleRows(l * rows, rows) = layer_correlations(whitened, y, truncations);
-    if (options.draws < 1) continue;
+    if (options.draws < 1) return;
     Matrix sum = Matrix::Zero(rows, y.cols());
     Matrix largest = Matrix::Zero(rows, y.cols());
     for (Index draw = 0; draw < options.draws; ++draw) {
@@ -126,7 +128,7 @@ PositionCorrelation position_correlation(const std::vector<StateMoments>& layers
     }
     result.chance_mean.middleRows(l * rows, rows) = sum / static_cast<double>(options.draws);
     result.chance_largest.middleRows(l * rows, rows) = largest;
-  }
+  });
   return result;
 }
 

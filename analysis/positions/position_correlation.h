@@ -15,6 +15,7 @@ struct PositionCorrelationOptions {
   std::vector<Index> truncations{12, 15, 20};  ///< r, ascending; those above the rank of the positions are left out
   Index draws = 20;                            ///< shufflings of the positions for the chance level; 0: none
   std::uint64_t seed = 1;                      ///< of the shufflings
+  int threads = 1;                             ///< over layers; change no digit
 };
 
 /// Canonical correlations between each layer's hidden states and the positions. Rows are (layer, truncation), layers

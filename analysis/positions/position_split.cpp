@@ -169,11 +169,14 @@ PositionSplit position_split(const std::vector<StateMoments>& layers, const std:
   for (Index l = 0; l < count; ++l) {
     const StateParts parts = state_parts(layers[static_cast<std::size_t>(l)]);
     split_variance(split, l, parts);
-    split_spectrum(split, l, parts.position);
-    split_geometry(split, l, parts);
     const Index layer = layer_numbers[static_cast<std::size_t>(l)];
-    parallel_for(split.grid.heads, threads, [&](Index head) {
+    const auto split_head = [&](Index head) {
       split_scores(split, l * split.grid.heads + head, parts, heads.weights(layer, head), heads.score_scale);
+    };
+    parallel_for(split.grid.heads + 1, threads, [&](Index i) {
+      if (i > 0) return split_head(i - 1);
+      split_geometry(split, l, parts);  // takes longest: it is the first
+      split_spectrum(split, l, parts.position);
     });
   }
   return split;

@@ -118,11 +118,13 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
   atlas.kernel.resize(rows, 2 * atlas.reach + 1);
   Matrix null_other_r2 = Matrix::Constant(rows, options.null.draws, not_defined);
   const int threads = thread_count(options.threads);
+  PositionNullOptions drawn = options.null;
+  drawn.threads = threads;
   const std::unique_ptr<EmbeddingMeans> means = means_of(stack, atlas, threads);
   for (const Index layer : atlas.grid.layers) {
     const Matrix seen = means ? means->positions(layer) : Matrix(layer_positions(stack, layer).topRows(atlas.length));
     const Matrix covariance = means ? means->word_covariance(layer) : Matrix();
-    const PositionNull null(seen, stack.block.d_head, options.null);
+    const PositionNull null(seen, stack.block.d_head, drawn);
     const std::shared_ptr<const Block> block = stack.queries_and_keys(layer);
     parallel_for(atlas.grid.heads, threads, [&](Index head) {
       const Index row = atlas.grid.first_row(layer) + head;

@@ -11,6 +11,7 @@
 #include "../../core/algebra/random_frame.h"
 #include "../../core/algebra/thin_qr.h"
 #include "../../core/numbers/lagged_sums.h"
+#include "../../core/numbers/threads.h"
 #include "../statistics/quantile.h"
 
 namespace headwave {
@@ -54,13 +55,15 @@ Vector means_along(const Vector& row) {
 PositionNull::PositionNull(MatrixView positions, Index d_head, const PositionNullOptions& options) : options_(options) {
   if (d_head > positions.cols())
     throw ShapeError(fmt::format("PositionNull: heads of width {} in states of width {}", d_head, positions.cols()));
-  for (Index draw = 0; draw < options.draws; ++draw) {
+  spectra_.resize(static_cast<std::size_t>(std::max<Index>(0, options.draws)));
+  grams_.resize(spectra_.size());
+  parallel_for(draws(), options.threads, [&](Index draw) {
     Random random = Random(options.seed).stream(static_cast<std::uint64_t>(draw));
     Matrix seen = product(positions, random_frame(positions.cols(), d_head, random));
     seen.rowwise() -= seen.colwise().mean().eval();
-    spectra_.push_back(padded_spectrum(seen));
-    grams_.push_back(gram_of(seen));
-  }
+    spectra_[static_cast<std::size_t>(draw)] = padded_spectrum(seen);
+    grams_[static_cast<std::size_t>(draw)] = gram_of(seen);
+  });
 }
 
 PositionKernel position_kernel(MatrixView positions, const HeadWeights& head, const PositionNull& null) {

@@ -13,6 +13,7 @@ struct PositionNullOptions {
   Index draws = 40;        ///< random rotations; 0: no null
   double level = 0.05;     ///< share of the heads called positional that may be false
   std::uint64_t seed = 1;  ///< of the rotations
+  int threads = 1;         ///< over draws; change no digit
 };
 
 /// Positions seen through random frames, as many as draws: what heads of one layer share in their null.
