@@ -12,7 +12,7 @@ namespace headwave {
 /// The library asks zlib to look for what was there before. In shuffled floats there is little but runs: to look for nothing else
 /// (Z_RLE) takes two fifths of the time, and no more bytes.
 ///
-/// Source: HDF5 file format specification, for what the filters do; RFC 1950 and 1951.
+/// Source: HDF5 file format specification.
 class ChunkPacker {
  public:
   /// @param entry  bytes of one entry
