@@ -242,7 +242,8 @@ class RowProducts {
 
 template <class Scalar>
 constexpr Kernels<Scalar> all_kernels{&multiply_operands<Scalar>, &Packed<Scalar>::pack, &Packed<Scalar>::multiply,
-                                      Packed<Scalar>::panel,      &softmax_of<Scalar>,   &sum_x_log_x_of<Scalar>, &RowProducts<Scalar>::add};
+                                      Packed<Scalar>::panel,      &softmax_of<Scalar>,   &sum_x_log_x_of<Scalar>,
+                                      &RowProducts<Scalar>::add};
 
 }  // namespace
 
