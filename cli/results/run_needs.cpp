@@ -100,7 +100,7 @@ void keep_within_memory(const std::string& limit, const JobInput& input, JobOpti
         "documents come to, {} for one on its way; give shorter or fewer documents, or ask for fewer analyses with "
         "--only",
         limit, text_of(memory.bytes(1)), size(memory.there + memory.layer + memory.prepared),
-        size(memory.kept + memory.block), size(memory.document)));
+        size(memory.kept + memory.block), size(memory.document + memory.working)));
   if (job.threads < wanted)
     say(fmt::format("--max-memory {}: {} of {} threads; one more would take {}", limit, job.threads, wanted,
                     text_of(memory.bytes(job.threads + 1))));

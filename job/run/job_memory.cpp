@@ -65,7 +65,8 @@ double stored_bytes(const Document& document) {
 std::int64_t JobMemory::bytes(int threads) const {
   const double on_their_way =
       std::min(std::max(static_cast<double>(threads), static_cast<double>(together)), documents);
-  const double made = prepared + kept + std::max(block + on_their_way * document, fields + threads * finishing);
+  const double passing = block + on_their_way * document + std::min(static_cast<double>(threads), documents) * working;
+  const double made = prepared + kept + std::max(passing, fields + threads * finishing);
   const double most = there + layer + 1.05 * made;
   return static_cast<std::int64_t>(std::min(most, 9e18));
 }
@@ -84,11 +85,13 @@ JobMemory job_memory(const Model& model, const Source& source, const JobOptions&
   memory.documents = static_cast<double>(lengths.size());
   memory.together = pass.together();
   memory.document = stored_bytes(pass.first()) * longest / static_cast<double>(std::max<Index>(1, lengths.front()));
-  double activations = 0, made = 0, released = 0;
+  double states = 0, made = 0, released = 0;
   for (const Site& site : pass.sites()) {
     const Stack& stack = model.stack_of(site.kind);
     memory.layer = std::max(memory.layer, layer_bytes(stack));
-    activations = std::max(activations, pass_bytes(stack, longest));
+    const double of_states = sizeof(float) * longest * static_cast<double>(stack.d_model());
+    states = std::max(states, of_states);
+    memory.working = std::max(memory.working, pass_bytes(stack, longest) - of_states);
     const AnalysisSizes sizes = site_sizes(model, site, lengths);
     AnalysisSizes block = sizes;
     block.documents = std::min(block.documents, of_block);
@@ -105,7 +108,7 @@ JobMemory job_memory(const Model& model, const Source& source, const JobOptions&
       memory.finishing = std::max(memory.finishing, cost.finishing);
     }
   }
-  memory.document += activations;
+  memory.document += states;
   memory.fields = std::max(memory.fields, made - released + writing_bytes);
   return memory;
 }

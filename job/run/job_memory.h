@@ -14,7 +14,8 @@ struct JobMemory {
   double prepared = 0;   ///< made before the documents, and needed to the end
   double kept = 0;       ///< what all documents come to
   double block = 0;      ///< what a block of them comes to, while its documents pass; also the size of its file
-  double document = 0;   ///< the longest document on its way through the model, and what is found of it
+  double document = 0;   ///< the longest document on its way through the model: its states, and what is found of it
+  double working = 0;    ///< of a thread that takes it through a layer
   double fields = 0;     ///< Fields and what analyses keep for one another, less the sums that are not needed any more
   double finishing = 0;  ///< of the analysis that needs most after the documents
   double documents = 0;  ///< how many there are: no more can be on their way
@@ -24,8 +25,8 @@ struct JobMemory {
   /// The peak. Each thread has a document on its way, or several go through a layer side by side, while there are any;
   /// after the documents each thread has its part of an analysis.
   ///
-  ///     there + layer + 1.05 (prepared + kept + max(block + n document, fields + threads finishing))       (1)
-  ///     n = min(max(threads, together), documents)
+  ///     there + layer + 1.05 (prepared + kept + max(block + n document + m working, fields + threads finishing))     (1)
+  ///     n = min(max(threads, together), documents),   m = min(threads, documents)
   ///
   /// where a twentieth is what lies between the pieces that are in use.
   [[nodiscard]] std::int64_t bytes(int threads) const;

@@ -81,4 +81,9 @@ TEST_CASE("as many documents are side by side as memory holds") {
   CHECK(together_within(memory, 1, 1) == 1);
   memory.together = 4;
   CHECK(memory.bytes(1) == 7'200'000);
+  // What takes a document through a layer, a thread needs, however many wait beside it.
+  memory.working = 2e6;
+  CHECK(memory.bytes(1) == 9'300'000);
+  CHECK(memory.bytes(4) == 15'600'000);
+  CHECK(together_within(memory, 9'300'000, 1) == 4);
 }
