@@ -7,6 +7,22 @@
 
 namespace headwave {
 
+namespace {
+
+/// Every weight is looked at once: sums that four expressions would go through one after the other.
+void add_powers(const double* __restrict weights, Index count, double* __restrict trace, double* __restrict first,
+                double* __restrict second, double* __restrict third) {
+  for (Index key = 0; key < count; ++key) {
+    const double weight = weights[key], square = weight * weight;
+    trace[key] += weight;
+    first[key] += weight;
+    second[key] += square;
+    third[key] += square * weight;
+  }
+}
+
+}  // namespace
+
 OffsetTraceProbe::Side OffsetTraceProbe::side_of(const TokenSequence& tokens, Index length) {
   Side side;
   side.length = length;
@@ -56,22 +72,6 @@ Vector OffsetTraceProbe::pair_counts(std::size_t pairs) const {
   }
   return count;
 }
-
-namespace {
-
-/// Every weight is looked at once: sums that four expressions would go through one after the other.
-void add_powers(const double* __restrict weights, Index count, double* __restrict trace, double* __restrict first,
-                double* __restrict second, double* __restrict third) {
-  for (Index key = 0; key < count; ++key) {
-    const double weight = weights[key], square = weight * weight;
-    trace[key] += weight;
-    first[key] += weight;
-    second[key] += square;
-    third[key] += square * weight;
-  }
-}
-
-}  // namespace
 
 void OffsetTraceProbe::add_row(Sums& sums, Index row, Index query, Eigen::Ref<const Vector> weights) {
   const Index allowed = causal() ? query + 1 : keys_.length;

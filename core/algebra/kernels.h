@@ -38,6 +38,7 @@ struct Kernels {
   /// sum x ln x, with 0 ln 0 = 0: terms in Scalar, summed in double; not finite where an entry is not.
   double (*sum_x_log_x)(const Scalar* x, std::ptrdiff_t count);
   /// out[i, j] += sum_k x[i, k] x[j, k] of few rows that are long: symmetric to the bit where it was.
+  /// @param x    by rows
   /// @param out  (x.rows, x.rows), row after row
   void (*add_row_products)(const Operand<Scalar>& x, Scalar* out);
 };

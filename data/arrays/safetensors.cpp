@@ -197,10 +197,13 @@ std::function<void(Index row, float* out)> Checkpoint::row_reader(const std::str
   const std::size_t columns = tensor.info->shape.empty() ? 1 : static_cast<std::size_t>(tensor.info->shape.back());
   return [&tensor, columns, type = *real_type(tensor.info->dtype)](Index row, float* out) {
     const std::size_t width = columns * size_of(type), first = static_cast<std::size_t>(row) * width;
-    std::vector<std::byte> read(tensor.file != nullptr ? width : 0);
-    if (tensor.file != nullptr) tensor.file->read(*tensor.info, first, read);
-    put_floats(tensor.file != nullptr ? read : tensor.bytes.subspan(first, width), type, ByteOrder::little,
-               {out, columns});
+    const auto put = [&](std::span<const std::byte> bytes) {
+      put_floats(bytes, type, ByteOrder::little, {out, columns});
+    };
+    if (tensor.file == nullptr) return put(tensor.bytes.subspan(first, width));
+    std::vector<std::byte> read(width);
+    tensor.file->read(*tensor.info, first, read);
+    put(read);
   };
 }
 

@@ -177,7 +177,7 @@ SafetensorsHeader safetensors_header(const FileBytes& file) {
 }
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
-    : file_(path), header_(safetensors_header(file_.file())) {
+    : file_(path), mapped_(file_), header_(safetensors_header(file_)) {
   by_name_.resize(header_.tensors.size());
   std::iota(by_name_.begin(), by_name_.end(), 0U);
   std::ranges::sort(by_name_, {}, [this](std::uint32_t at) -> const std::string& { return header_.tensors[at].name; });
@@ -190,11 +190,11 @@ const TensorInfo* SafetensorsFile::find(const std::string& name) const {
 }
 
 std::span<const std::byte> SafetensorsFile::bytes(const TensorInfo& tensor) const {
-  return file_.bytes().subspan(header_.data + tensor.begin, tensor.end - tensor.begin);
+  return mapped_.bytes().subspan(header_.data + tensor.begin, tensor.end - tensor.begin);
 }
 
 void SafetensorsFile::read(const TensorInfo& tensor, std::size_t first, std::span<std::byte> into) const {
-  file_.file().read(header_.data + tensor.begin + first, into);
+  file_.read(header_.data + tensor.begin + first, into);
 }
 
 }  // namespace headwave

@@ -61,13 +61,15 @@ class SafetensorsFile {
   [[nodiscard]] const TensorInfo* find(const std::string& name) const;
   /// A tensor's bytes in the mapping; good while this object lives. They may lie at any address, odd ones too.
   [[nodiscard]] std::span<const std::byte> bytes(const TensorInfo& tensor) const;
-  /// Copies some of them from the file, which takes no memory but where they go.
+  /// Copies some of them from the file. Looking at the mapping may take 2 MB of this process's memory for one number, where the
+  /// system holds the file in large pieces; this takes none but where they go.
   /// @param first  of the tensor's bytes
   /// @throws IoError if the file was cut short meanwhile, or cannot be read
   void read(const TensorInfo& tensor, std::size_t first, std::span<std::byte> into) const;
 
  private:
-  MappedFile file_;
+  FileBytes file_;
+  MappedFile mapped_;
   SafetensorsHeader header_;
   std::vector<std::uint32_t> by_name_;  // places among the tensors, in order of their names
 };

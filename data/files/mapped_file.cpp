@@ -91,20 +91,22 @@ void stop_watching(std::size_t place) {
 
 }  // namespace
 
-MappedFile::MappedFile(const std::filesystem::path& path) : file_(path), watched_(not_watched) {
+MappedFile::MappedFile(const std::filesystem::path& path) : MappedFile(FileBytes(path)) {}
+
+MappedFile::MappedFile(const FileBytes& file) : path_(file.path()), size_(file.size()), watched_(not_watched) {
   struct stat status {};
-  if (::fstat(file_.descriptor(), &status) != 0) fail_by_errno(path, "cannot be examined");
-  if (size() == 0) return;  // mmap refuses a length of zero
-  void* address = ::mmap(nullptr, size(), PROT_READ, MAP_PRIVATE, file_.descriptor(), 0);
-  if (address == MAP_FAILED) fail_by_errno(path, "cannot be mapped into memory");
+  if (::fstat(file.descriptor(), &status) != 0) fail_by_errno(path_, "cannot be examined");
+  if (size_ == 0) return;  // mmap refuses a length of zero
+  void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
+  if (address == MAP_FAILED) fail_by_errno(path_, "cannot be mapped into memory");
   data_ = static_cast<const std::byte*>(address);
-  watched_ = watch(path, data_, status);
+  watched_ = watch(path_, data_, status);
 }
 
 MappedFile::~MappedFile() {
   if (data_ == nullptr) return;
   stop_watching(watched_);
-  ::munmap(const_cast<std::byte*>(data_), size());
+  ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
 void let_go_of_pages(std::span<const std::byte> bytes) {

@@ -17,21 +17,22 @@ class MappedFile {
   /// Maps a whole file. An empty file has no bytes and is no error.
   /// @throws IoError if the path is missing, not a regular file (a folder, a pipe, a device) or not readable
   explicit MappedFile(const std::filesystem::path& path);
+  /// Of a file that is open; it may be closed meanwhile.
+  /// @throws IoError if the system does not map it
+  explicit MappedFile(const FileBytes& file);
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
   ~MappedFile();
 
-  [[nodiscard]] const std::filesystem::path& path() const { return file_.path(); }
-  [[nodiscard]] std::size_t size() const { return file_.size(); }
-  [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, size()}; }
-  [[nodiscard]] std::string_view text() const { return {reinterpret_cast<const char*>(data_), size()}; }
-  /// The same file, for who reads here and there: looking may take 2 MB of this process's memory for one number, where the
-  /// system holds the file in large pieces.
-  [[nodiscard]] const FileBytes& file() const { return file_; }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, size_}; }
+  [[nodiscard]] std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
 
  private:
-  FileBytes file_;
+  std::filesystem::path path_;
   const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
   std::size_t watched_ = 0;  // its place among the watched files
 };
 

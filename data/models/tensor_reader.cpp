@@ -1,5 +1,7 @@
 #include "tensor_reader.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "../../core/numbers/error.h"
@@ -46,9 +48,13 @@ MatrixView32 TensorReader::matrix(const std::string& name, const std::vector<Ind
 WordTable TensorReader::words(const std::string& name, Index rows, Index cols) {
   const bool first = !was_read(name);
   if (shape(name, rows, cols).empty()) return {};
-  if (first && options_.check_values && checkpoint().non_finite(name) > 0) add_not_finite(name);
-  checkpoint().let_go(name);
-  return {rows, cols, checkpoint().row_reader(name)};
+  WordTable words(rows, cols, checkpoint().row_reader(name));
+  constexpr Index at_once = 1024;
+  bool finite = true;
+  for (Index row = 0; first && options_.check_values && finite && row < rows; row += at_once)
+    finite = are_finite(words.copied(row, std::min(at_once, rows - row)));
+  if (!finite) add_not_finite(name);
+  return words;
 }
 
 void TensorReader::add_not_finite(const std::string& name) {

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <new>
 
+#include <fmt/format.h>
 #include <zlib.h>
 
+#include "../../core/numbers/error.h"
 #include "result_layout.h"
 
 namespace headwave {
@@ -63,7 +65,9 @@ std::span<const std::byte> ChunkPacker::packed(std::span<const std::byte> plain)
   stream_->avail_in = static_cast<uInt>(from.size());
   stream_->next_out = reinterpret_cast<Bytef*>(packed_.data());
   stream_->avail_out = static_cast<uInt>(packed_.size());
-  deflate(stream_.get(), Z_FINISH);  // into room enough: nothing can be left
+  if (deflate(stream_.get(), Z_FINISH) != Z_STREAM_END)
+    throw IoError(
+        fmt::format("{} bytes cannot be packed: zlib {} did not come to an end", plain.size(), zlibVersion()));
   packed_.resize(stream_->total_out);
   const std::uint32_t checksum = fletcher32(packed_);
   for (unsigned byte = 0; byte < sizeof(checksum); ++byte)

@@ -23,6 +23,7 @@ class ChunkPacker {
 
   /// @param plain  whole entries
   /// @returns good until the next
+  /// @throws IoError if zlib does not take them
   std::span<const std::byte> packed(std::span<const std::byte> plain);
 
  private:

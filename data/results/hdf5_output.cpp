@@ -66,26 +66,34 @@ Hdf5Handle type_of() {
   return {H5Tcopy(H5T_STD_U8LE), H5Tclose};
 }
 
+/// Goes on to the next place of an array in steps along its axes, the last axis first.
+/// @returns false after the last: at the first again
+bool step_on(std::vector<Index>& at, const std::vector<Index>& step, const std::vector<Index>& shape) {
+  for (std::size_t axis = at.size(); axis-- > 0;) {
+    at[axis] += step[axis];
+    if (at[axis] < shape[axis]) return true;
+    at[axis] = 0;
+  }
+  return false;
+}
+
 /// Copies a chunk out of an array; beyond the array's end the chunk keeps what it holds.
 /// @param at  its first entry
 template <class Value>
 void copy_chunk(const std::vector<Value>& values, const std::vector<Index>& shape, const std::vector<Index>& chunk,
-                const std::vector<hsize_t>& at, std::vector<Value>& to) {
-  const std::size_t axes = shape.size(), last = axes - 1;
-  const Index side_by_side = std::min(chunk[last], shape[last] - static_cast<Index>(at[last]));
-  std::vector<Index> row(axes, 0);  // within the chunk, at the begin of its last axis
-  while (true) {
+                const std::vector<Index>& at, std::vector<Value>& to) {
+  std::vector<Index> count, row(shape.size(), 0), step(shape.size(), 1);
+  for (std::size_t axis = 0; axis < shape.size(); ++axis)
+    count.push_back(std::min(chunk[axis], shape[axis] - at[axis]));
+  step.back() = count.back();  // what lies side by side, at once
+  do {
     Index from = 0, into = 0;
-    for (std::size_t axis = 0; axis < axes; ++axis) {
-      from = from * shape[axis] + static_cast<Index>(at[axis]) + row[axis];
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      from = from * shape[axis] + at[axis] + row[axis];
       into = into * chunk[axis] + row[axis];
     }
-    std::copy_n(values.begin() + from, side_by_side, to.begin() + into);
-    std::size_t axis = last;
-    while (axis > 0 && ++row[axis - 1] == std::min(chunk[axis - 1], shape[axis - 1] - static_cast<Index>(at[axis - 1])))
-      row[--axis] = 0;
-    if (axis == 0) return;
-  }
+    std::copy_n(values.begin() + from, step.back(), to.begin() + into);
+  } while (step_on(row, step, count));
 }
 
 /// Where in its file an object lies: "spectrum/power".
@@ -104,18 +112,15 @@ void write_chunks(const Hdf5Handle& dataset, const std::vector<Index>& shape, co
   const auto entries = std::accumulate(chunk.begin(), chunk.end(), Index{1}, std::multiplies<>());
   std::vector<Value> plain(static_cast<std::size_t>(entries));
   ChunkPacker packer(sizeof(Value));
-  std::vector<hsize_t> at(shape.size(), 0);
-  while (true) {
+  std::vector<Index> at(shape.size(), 0);
+  do {
     std::ranges::fill(plain, nothing);
     copy_chunk(values, shape, chunk, at, plain);
     const std::span<const std::byte> packed = packer.packed(std::as_bytes(std::span(plain)));
-    demand_hdf5(H5Dwrite_chunk(dataset.id(), H5P_DEFAULT, 0, at.data(), packed.size(), packed.data()) >= 0,
+    const std::vector<hsize_t> first(at.begin(), at.end());
+    demand_hdf5(H5Dwrite_chunk(dataset.id(), H5P_DEFAULT, 0, first.data(), packed.size(), packed.data()) >= 0,
                 place_of(dataset));
-    std::size_t axis = shape.size();
-    while (axis > 0 && (at[axis - 1] += static_cast<hsize_t>(chunk[axis - 1])) >= static_cast<hsize_t>(shape[axis - 1]))
-      at[--axis] = 0;
-    if (axis == 0) return;
-  }
+  } while (step_on(at, chunk, shape));
 }
 
 // As the library takes them.

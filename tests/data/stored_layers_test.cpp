@@ -139,6 +139,32 @@ TEST_CASE("weights in bfloat16 are converted with their layer") {
         model_pass(wide, document, {}, {.final_states = true}));
 }
 
+TEST_CASE("words are finite as the floats that are read of them") {
+  const fs::path folder = repository_file("tests/golden/families/llama");
+  const SafetensorsFile file(folder / "model.safetensors");
+  std::vector<TensorInMemory> tensors;
+  std::vector<double> wide;
+  for (const TensorInfo& tensor : file.tensors()) {
+    tensors.push_back({tensor.name, tensor.dtype, tensor.shape, file.bytes(tensor)});
+    if (tensor.name != "model.embed_tokens.weight") continue;
+    const std::vector<float> values = floats_of(file.bytes(tensor), NumberType::f32);
+    wide.assign(values.begin(), values.end());
+    tensors.back().dtype = "F64";
+    tensors.back().bytes = std::as_bytes(std::span(wide));
+  }
+  REQUIRE_FALSE(wide.empty());
+  const auto checkpoint = std::make_shared<const Checkpoint>("wide", tensors, nullptr);
+  const ModelMap map = model_map(text_of_file(folder / "config.json"), "wide", checkpoint->names());
+  CHECK(mapped_weights(map, checkpoint).problems.empty());
+  for (const double broken : {1e300, std::nan("")}) {
+    wide.back() = broken;
+    const std::vector<std::string> problems = mapped_weights(map, checkpoint).problems;
+    REQUIRE(problems.size() == 1);
+    CHECK_THAT(problems.front(), ContainsSubstring("'model.embed_tokens.weight' holds"));
+    CHECK(mapped_weights(map, checkpoint, {.check_values = false}).problems.empty());
+  }
+}
+
 TEST_CASE("a layer's weights are shared while somebody holds them, and let go when nobody does") {
   const Model model = open_model(by_layer(repository_file("tests/golden/families/gpt2")));
   std::weak_ptr<const Block> once;
