@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include <Eigen/Core>
 
@@ -28,6 +29,11 @@ View<Scalar, order> view_of(const Operand<Scalar>& of) {
   return {of.data, of.rows, of.cols, Eigen::OuterStride<>(of.stride)};
 }
 
+template <class Scalar>
+bool is_small(const Operand<Scalar>& a, const Operand<Scalar>& b) {
+  return a.rows + a.cols + b.cols < EIGEN_GEMM_TO_COEFFBASED_THRESHOLD;
+}
+
 /// Of few numbers. (What Eigen does with those depends on where the result lies in memory.)
 template <class Scalar>
 void add_small_product(const Operand<Scalar>& a, const Operand<Scalar>& b, Scalar* out, std::ptrdiff_t stride) {
@@ -42,88 +48,149 @@ void add_small_product(const Operand<Scalar>& a, const Operand<Scalar>& b, Scala
     }
 }
 
-template <class Scalar, int order, class Out>
-void add_product(Out& out, const View<Scalar, order>& a, const Operand<Scalar>& b) {
-  if (b.by_rows)
-    out.noalias() += a * view_of<Scalar, Eigen::RowMajor>(b);
+/// out += a x, of an x whose entries lie `step` apart.
+template <class Scalar>
+void add_column(const Operand<Scalar>& a, const Scalar* x, std::ptrdiff_t step, Scalar* out, std::ptrdiff_t stride) {
+  using Column = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
+  const Eigen::Map<const Column, Eigen::Unaligned, Eigen::InnerStride<>> column(x, a.cols, Eigen::InnerStride<>(step));
+  Eigen::Map<Column, Eigen::Unaligned, Eigen::InnerStride<>> result(out, a.rows, Eigen::InnerStride<>(stride));
+  if (a.by_rows)
+    result.noalias() += view_of<Scalar, Eigen::RowMajor>(a) * column;
   else
-    out.noalias() += a * view_of<Scalar, Eigen::ColMajor>(b);
+    result.noalias() += view_of<Scalar, Eigen::ColMajor>(a) * column;
+}
+
+template <class Scalar>
+void set_zero(Scalar* out, std::ptrdiff_t rows, std::ptrdiff_t cols, std::ptrdiff_t stride) {
+  for (std::ptrdiff_t i = 0; i < rows; ++i) std::fill_n(out + i * stride, cols, Scalar(0));
+}
+
+/// A product by rows is Eigen's by columns with its factors swapped and transposed: b^T is the left factor of its kernel, whose rows
+/// it wants in panels, block after block; a^T the right one. The blocks are this project's: they do not follow the caches that a
+/// processor says it has, so that sums are added up in one order everywhere, whether b was packed before or is now.
+template <class Scalar>
+struct Blocks {
+  using Traits = Eigen::internal::gebp_traits<Scalar, Scalar>;
+  using Out = Eigen::internal::blas_data_mapper<Scalar, std::ptrdiff_t, Eigen::ColMajor, Eigen::Unaligned, 1>;
+  template <int order>
+  using In = Eigen::internal::const_blas_data_mapper<Scalar, std::ptrdiff_t, order>;
+  using Room = Eigen::Array<Scalar, Eigen::Dynamic, 1>;
+
+  static constexpr std::ptrdiff_t panel = Traits::mr;
+  /// Rows of b at a time, of which a panel is 36 KB at most: it stays in the first cache while all of a passes. (Measured:
+  /// products_headwave, attend_tokens.)
+  static constexpr std::ptrdiff_t depth =
+      std::min<std::ptrdiff_t>(1024, 36864 / panel) / static_cast<std::ptrdiff_t>(sizeof(Scalar));
+  /// Columns of b at a time, which stay in the second; and rows of a, which need not.
+  static constexpr std::ptrdiff_t width = 8 * panel, height = 2048;
+
+  /// Entries of a row, a line of the cache, that are asked for before they are packed: panels are narrow, and no processor foresees
+  /// that many rows.
+  static constexpr std::ptrdiff_t ahead = 64 / sizeof(Scalar);
+
+  template <int order>
+  static void pack_block(const Operand<Scalar>& b, std::ptrdiff_t k, std::ptrdiff_t i, std::ptrdiff_t deep,
+                         std::ptrdiff_t wide, Scalar* packed) {
+    Eigen::internal::gemm_pack_lhs<Scalar, std::ptrdiff_t, In<order>, Traits::mr, Traits::LhsProgress,
+                                   typename Traits::LhsPacket4Packing, order>
+        pack_panels;
+    const In<order> from(b.data, b.stride);
+    std::ptrdiff_t done = 0;
+    if constexpr (order == Eigen::RowMajor) {
+      for (; done + panel <= wide; done += panel)
+        for (std::ptrdiff_t at = 0; at < deep; at += ahead) {
+          const Scalar* const next = b.data + (i + done) * b.stride + k + at + ahead;
+          for (std::ptrdiff_t j = 0; j < panel; ++j) __builtin_prefetch(next + j * b.stride);
+          pack_panels(packed + done * deep + at * panel, from.getSubMapper(i + done, k + at),
+                      std::min(ahead, deep - at), panel);
+        }
+    }
+    if (done < wide) pack_panels(packed + done * deep, from.getSubMapper(i + done, k), deep, wide - done);
+  }
+
+  /// Rows k .. k + deep of columns i .. i + wide.
+  static void pack_block(const Operand<Scalar>& b, std::ptrdiff_t k, std::ptrdiff_t i, std::ptrdiff_t deep,
+                         std::ptrdiff_t wide, Scalar* packed) {
+    if (b.by_rows)
+      pack_block<Eigen::ColMajor>(b, k, i, deep, wide, packed);
+    else
+      pack_block<Eigen::RowMajor>(b, k, i, deep, wide, packed);
+  }
+
+  static void pack(const Operand<Scalar>& b, Scalar* packed) {
+    for (std::ptrdiff_t k = 0; k < b.rows; k += depth) {
+      const std::ptrdiff_t deep = std::min(depth, b.rows - k);
+      for (std::ptrdiff_t i = 0; i < b.cols; i += width)
+        pack_block(b, k, i, deep, std::min(width, b.cols - i), packed + k * b.cols + i * deep);
+    }
+  }
+
+  /// @param block  (k, i, deep, wide) gives the block of b there, packed, and how many rows its panels have
+  template <int order, class Block>
+  static void add_of(const Operand<Scalar>& a, std::ptrdiff_t cols, Scalar* out, std::ptrdiff_t stride,
+                     const Block& block) {
+    Eigen::internal::gemm_pack_rhs<Scalar, std::ptrdiff_t, In<order>, Traits::nr, order> pack_other;
+    Eigen::internal::gebp_kernel<Scalar, Scalar, std::ptrdiff_t, Out, Traits::mr, Traits::nr, false, false> add_product;
+    const In<order> from(a.data, a.stride);
+    const Out to(out, stride);
+    Room other(std::min(depth, a.cols) * std::min(height, a.rows));
+    for (std::ptrdiff_t j = 0; j < a.rows; j += height)
+      for (std::ptrdiff_t k = 0; k < a.cols; k += depth) {
+        const std::ptrdiff_t high = std::min(height, a.rows - j), deep = std::min(depth, a.cols - k);
+        pack_other(other.data(), from.getSubMapper(k, j), deep, high);
+        for (std::ptrdiff_t i = 0; i < cols; i += width) {
+          const std::ptrdiff_t wide = std::min(width, cols - i);
+          const auto [packed, rows] = block(k, i, deep, wide);
+          add_product(to.getSubMapper(i, j), packed, other.data(), wide, deep, high, Scalar(1), rows, deep, 0, 0);
+        }
+      }
+  }
+
+  template <class Block>
+  static void add(const Operand<Scalar>& a, std::ptrdiff_t cols, Scalar* out, std::ptrdiff_t stride,
+                  const Block& block) {
+    if (a.by_rows)
+      add_of<Eigen::ColMajor>(a, cols, out, stride, block);
+    else
+      add_of<Eigen::RowMajor>(a, cols, out, stride, block);
+  }
+};
+
+template <class Scalar>
+void multiply_packed(const Operand<Scalar>& a, const PackedMatrix<Scalar>& b, std::ptrdiff_t cols, Scalar* out,
+                     std::ptrdiff_t stride) {
+  using Of = Blocks<Scalar>;
+  set_zero(out, a.rows, cols, stride);
+  Of::add(a, cols, out, stride,
+          [&](std::ptrdiff_t k, std::ptrdiff_t i, std::ptrdiff_t /*deep*/, std::ptrdiff_t /*wide*/) {
+            const std::ptrdiff_t rows = std::min(Of::depth, b.rows - k);
+            return std::pair(b.data + k * b.cols + i * rows, rows);
+          });
+}
+
+/// out += a b where blocks do not pay: of few numbers, or of a vector.
+template <class Scalar>
+void add_few(const Operand<Scalar>& a, const Operand<Scalar>& b, Scalar* out, std::ptrdiff_t stride) {
+  if (is_small(a, b))
+    add_small_product(a, b, out, stride);
+  else if (b.cols == 1)
+    add_column(a, b.data, b.by_rows ? b.stride : 1, out, stride);
+  else
+    add_column({b.data, b.cols, b.rows, b.stride, !b.by_rows}, a.data, a.by_rows ? 1 : a.stride, out, 1);
 }
 
 template <class Scalar>
 void multiply_operands(const Operand<Scalar>& a, const Operand<Scalar>& b, Scalar* out, std::ptrdiff_t stride,
                        bool add) {
-  Eigen::Map<Dynamic<Scalar, Eigen::RowMajor>, Eigen::Unaligned, Eigen::OuterStride<>> result(
-      out, a.rows, b.cols, Eigen::OuterStride<>(stride));
-  if (!add) result.setZero();
-  if (a.rows + a.cols + b.cols < EIGEN_GEMM_TO_COEFFBASED_THRESHOLD)
-    add_small_product(a, b, out, stride);
-  else if (a.by_rows)
-    add_product(result, view_of<Scalar, Eigen::RowMajor>(a), b);
-  else
-    add_product(result, view_of<Scalar, Eigen::ColMajor>(a), b);
+  if (!add) set_zero(out, a.rows, b.cols, stride);
+  if (is_small(a, b) || a.rows == 1 || b.cols == 1) return add_few(a, b, out, stride);
+  using Of = Blocks<Scalar>;
+  typename Of::Room room(std::min(Of::depth, b.rows) * std::min(Of::width, b.cols));
+  Of::add(a, b.cols, out, stride, [&](std::ptrdiff_t k, std::ptrdiff_t i, std::ptrdiff_t deep, std::ptrdiff_t wide) {
+    Of::pack_block(b, k, i, deep, wide, room.data());
+    return std::pair(static_cast<const Scalar*>(room.data()), deep);
+  });
 }
-
-/// A product by rows is Eigen's by columns with its factors swapped and transposed: b^T is the left factor of its kernel, whose rows
-/// it wants in panels, block after block; a^T the right one. What Eigen's own product puts in order anew each time is put so once.
-template <class Scalar>
-struct Packed {
-  using Traits = Eigen::internal::gebp_traits<Scalar, Scalar>;
-  using Out = Eigen::internal::blas_data_mapper<Scalar, std::ptrdiff_t, Eigen::ColMajor, Eigen::Unaligned, 1>;
-  template <int order>
-  using In = Eigen::internal::const_blas_data_mapper<Scalar, std::ptrdiff_t, order>;
-
-  static constexpr std::ptrdiff_t panel = Traits::mr;
-  /// Rows and columns of b at a time: packed they are 200 or 400 KB, which stay in the second cache. (Measured: attend_tokens.)
-  static constexpr std::ptrdiff_t depth = 1024 / sizeof(Scalar), width = 8 * panel;
-
-  template <int order>
-  static void pack_of(const Operand<Scalar>& b, Scalar* packed) {
-    Eigen::internal::gemm_pack_lhs<Scalar, std::ptrdiff_t, In<order>, Traits::mr, Traits::LhsProgress,
-                                   typename Traits::LhsPacket4Packing, order>
-        pack_panels;
-    const In<order> from(b.data, b.stride);
-    for (std::ptrdiff_t k = 0; k < b.rows; k += depth) {
-      const std::ptrdiff_t deep = std::min(depth, b.rows - k);
-      for (std::ptrdiff_t i = 0; i < b.cols; i += width)
-        pack_panels(packed + k * b.cols + i * deep, from.getSubMapper(i, k), deep, std::min(width, b.cols - i));
-    }
-  }
-
-  static void pack(const Operand<Scalar>& b, Scalar* packed) {
-    if (b.by_rows)
-      pack_of<Eigen::ColMajor>(b, packed);
-    else
-      pack_of<Eigen::RowMajor>(b, packed);
-  }
-
-  template <int order>
-  static void multiply_of(const Operand<Scalar>& a, const PackedMatrix<Scalar>& b, std::ptrdiff_t cols, Scalar* out,
-                          std::ptrdiff_t stride) {
-    Eigen::internal::gemm_pack_rhs<Scalar, std::ptrdiff_t, In<order>, Traits::nr, order> pack_other;
-    Eigen::internal::gebp_kernel<Scalar, Scalar, std::ptrdiff_t, Out, Traits::mr, Traits::nr, false, false> add_product;
-    const In<order> from(a.data, a.stride);
-    const Out to(out, stride);
-    Eigen::Array<Scalar, Eigen::Dynamic, 1> other(std::min(depth, a.cols) * a.rows);
-    for (std::ptrdiff_t k = 0; k < a.cols; k += depth) {
-      const std::ptrdiff_t there = std::min(depth, b.rows - k), deep = std::min(there, a.cols - k);
-      pack_other(other.data(), from.getSubMapper(k, 0), deep, a.rows);
-      for (std::ptrdiff_t i = 0; i < cols; i += width)
-        add_product(to.getSubMapper(i, 0), b.data + k * b.cols + i * there, other.data(), std::min(width, cols - i),
-                    deep, a.rows, Scalar(1), there, deep, 0, 0);
-    }
-  }
-
-  static void multiply(const Operand<Scalar>& a, const PackedMatrix<Scalar>& b, std::ptrdiff_t cols, Scalar* out,
-                       std::ptrdiff_t stride) {
-    for (std::ptrdiff_t i = 0; i < a.rows; ++i) std::fill_n(out + i * stride, cols, Scalar(0));
-    if (a.rows == 0 || cols == 0) return;
-    if (a.by_rows)
-      multiply_of<Eigen::ColMajor>(a, b, cols, out, stride);
-    else
-      multiply_of<Eigen::RowMajor>(a, b, cols, out, stride);
-  }
-};
 
 /// Sixteen entries at a time, and the last of them among others that change nothing: what comes of an entry, and in which order
 /// it is added up, must not depend on where in memory it lies.
@@ -241,8 +308,8 @@ class RowProducts {
 };
 
 template <class Scalar>
-constexpr Kernels<Scalar> all_kernels{&multiply_operands<Scalar>, &Packed<Scalar>::pack, &Packed<Scalar>::multiply,
-                                      Packed<Scalar>::panel,      &softmax_of<Scalar>,   &sum_x_log_x_of<Scalar>,
+constexpr Kernels<Scalar> all_kernels{&multiply_operands<Scalar>, &Blocks<Scalar>::pack, &multiply_packed<Scalar>,
+                                      Blocks<Scalar>::panel,      &softmax_of<Scalar>,   &sum_x_log_x_of<Scalar>,
                                       &RowProducts<Scalar>::add};
 
 }  // namespace

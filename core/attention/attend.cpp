@@ -13,9 +13,6 @@ namespace headwave {
 
 namespace {
 
-/// Rows of a head that stay in the cache from their scores to A V: 2 MB of 16,384 keys in float.
-constexpr Index cached_rows = 32;
-
 /// Sizes of a call, checked once.
 struct Shape {
   Index queries, keys, valid_queries, valid_keys, d_head, d_value;
@@ -152,14 +149,12 @@ MatrixOf<Scalar> attend(const HeadInputs<Scalar>& given, const Mask<Scalar>& mas
   MatrixOf<Scalar> scores(keep_scores ? weights.rows() : 0, keep_scores ? weights.cols() : 0);
   const auto fill = [&](TileOf<Scalar>& tile, Index rows) {
     for (Index head = 0; head < given.heads; ++head) {
-      for (Index row = 0; row < rows; row += cached_rows) {
-        const Index at = head * most + row, first = tile.first_row + row, count = std::min(cached_rows, rows - row);
-        heads.score(head, first, weights.middleRows(at, count));
-        if (keep_scores) scores.middleRows(at, count) = weights.middleRows(at, count);
-        heads.weigh(first, weights.middleRows(at, count));
-        heads.use(head, first, weights.middleRows(at, count), output);
-      }
-      tile.weights.emplace_back(weights.middleRows(head * most, rows));
+      auto of_head = weights.middleRows(head * most, rows);
+      heads.score(head, tile.first_row, of_head);
+      if (keep_scores) scores.middleRows(head * most, rows) = of_head;
+      heads.weigh(tile.first_row, of_head);
+      heads.use(head, tile.first_row, of_head, output);
+      tile.weights.emplace_back(of_head);
       if (keep_scores) tile.scores.emplace_back(scores.middleRows(head * most, rows));
     }
   };
