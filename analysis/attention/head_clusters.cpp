@@ -63,12 +63,24 @@ std::vector<Index> cluster_counts(Index chosen, Index last, Index distinct) {
   return counts;
 }
 
-// As many documents as there are, drawn with replacement.
-Matrix resample(MatrixView values, Index heads, Random random) {
+// As many documents as there are, drawn with replacement: the vectors of those that were drawn, and how often each was.
+struct Resample {
+  Matrix values;
+  std::vector<Index> times;
+};
+
+Resample resample(MatrixView values, Index heads, Random random) {
   const Index documents = values.rows() / heads;
-  Matrix drawn(values.rows(), values.cols());
-  for (Index d = 0; d < documents; ++d)
-    drawn.middleRows(d * heads, heads) = values.middleRows(random.below(documents) * heads, heads);
+  std::vector<Index> times(static_cast<std::size_t>(documents), 0);
+  for (Index d = 0; d < documents; ++d) ++times[static_cast<std::size_t>(random.below(documents))];
+  Resample drawn;
+  drawn.values.resize(heads * (documents - std::ranges::count(times, 0)), values.cols());
+  for (Index d = 0; d < documents; ++d) {
+    const Index often = times[static_cast<std::size_t>(d)];
+    if (often == 0) continue;
+    drawn.values.middleRows(std::ssize(drawn.times), heads) = values.middleRows(d * heads, heads);
+    drawn.times.insert(drawn.times.end(), static_cast<std::size_t>(heads), often);
+  }
   return drawn;
 }
 
@@ -83,12 +95,12 @@ Matrix bootstrap_agreement(const HeadVectors& vectors, const std::vector<KMeans>
     const KMeans& original = tried[static_cast<std::size_t>(task % counts)];
     // The same resamples for every k: differences along the sweep are then not differences of luck.
     const Random random = root.stream(static_cast<std::uint64_t>(sample));
-    const Matrix drawn = resample(vectors.values, heads_of_a_document(vectors), random);
+    const Resample drawn = resample(vectors.values, heads_of_a_document(vectors), random);
     KMeansOptions again;
-    again.clusters = distinct_rows(drawn, original.centroids.rows());
+    again.clusters = distinct_rows(drawn.values, original.centroids.rows());
     again.restarts = options.bootstrap_restarts;
     again.seed = random.stream(static_cast<std::uint64_t>(original.centroids.rows())).bits();
-    const Matrix centroids = k_means(drawn, again).centroids;
+    const Matrix centroids = k_means(drawn.values, again, drawn.times).centroids;
     agreement(task % counts, sample) = adjusted_rand(original.labels, nearest_centroids(vectors.values, centroids));
   });
   return agreement;

@@ -1,27 +1,14 @@
 #include "offset_trace_probe.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "../../core/algebra/kernels.h"
+
 namespace headwave {
-
-namespace {
-
-/// Every weight is looked at once: sums that four expressions would go through one after the other.
-void add_powers(const double* __restrict weights, Index count, double* __restrict trace, double* __restrict first,
-                double* __restrict second, double* __restrict third) {
-  for (Index key = 0; key < count; ++key) {
-    const double weight = weights[key], square = weight * weight;
-    trace[key] += weight;
-    first[key] += weight;
-    second[key] += square;
-    third[key] += square * weight;
-  }
-}
-
-}  // namespace
 
 OffsetTraceProbe::Side OffsetTraceProbe::side_of(const TokenSequence& tokens, Index length) {
   Side side;
@@ -73,26 +60,36 @@ Vector OffsetTraceProbe::pair_counts(std::size_t pairs) const {
   return count;
 }
 
-void OffsetTraceProbe::add_row(Sums& sums, Index row, Index query, Eigen::Ref<const Vector> weights) {
-  const Index allowed = causal() ? query + 1 : keys_.length;
-  double* const trace = sums.trace.row(row).data() + (length_ - 1 - query);
-  if (causal()) {
-    const auto open = weights.head(allowed);
-    Eigen::Map<Vector>(trace, allowed) += open;
-    const Index window = window_of(row), first = first_key(query, window);
-    const auto others = open.segment(first, query - first).array() - uniform(query, window);
-    sums.power[0](row, query) += others.sum();
-    sums.power[1](row, query) += others.square().sum();
-    sums.power[2](row, query) += others.cube().sum();
-    return;
-  }
-  add_powers(weights.data(), allowed, trace, sums.power[0].row(row).data(), sums.power[1].row(row).data(),
-             sums.power[2].row(row).data());
+/// Of some query rows of a head: what `all` holds, or what a kind of Pairs leaves out.
+void OffsetTraceProbe::add_rows(Sums& sums, Index row, Index query, const MatrixView32& weights) {
+  const Index last = query + weights.rows() - 1;
+  const Kernels<float>& kernel = kernels<float>();
+  const Operand<float> all{weights.data(), weights.rows(), causal() ? last + 1 : weights.cols(), weights.outerStride(),
+                           true};
+  kernel.add_diagonals(all, sums.trace.row(row).data() + (length_ - 1 - last));
+  if (causal()) return add_causal_powers(sums, row, query, weights);
+  std::array<double*, 3> power;
+  for (std::size_t p = 0; p < power.size(); ++p) power[p] = sums.power[p].row(row).data();
+  kernel.add_powers(all, power[0], power[1], power[2]);
   if (kind_ == AttentionKind::cross) return;
-  const double own = weights[query];
-  sums.power[0](row, query) -= own;
-  sums.power[1](row, query) -= own * own;
-  sums.power[2](row, query) -= own * own * own;
+  for (Index i = 0; i < weights.rows(); ++i) {
+    const double own = weights(i, query + i);
+    sums.power[0](row, query + i) -= own;
+    sums.power[1](row, query + i) -= own * own;
+    sums.power[2](row, query + i) -= own * own * own;
+  }
+}
+
+void OffsetTraceProbe::add_causal_powers(Sums& sums, Index row, Index query, const MatrixView32& weights) const {
+  const Index window = window_of(row);
+  for (Index i = 0; i < weights.rows(); ++i) {
+    const Index own = query + i, first = first_key(own, window);
+    const Eigen::ArrayXd others =
+        weights.row(i).segment(first, own - first).transpose().cast<double>().array() - uniform(own, window);
+    sums.power[0](row, own) += others.sum();
+    sums.power[1](row, own) += others.square().sum();
+    sums.power[2](row, own) += others.cube().sum();
+  }
 }
 
 void OffsetTraceProbe::add_pair(Sums& sums, Index row, Index query, Index key, double weight) {
@@ -114,21 +111,19 @@ void OffsetTraceProbe::see(const Tile& tile) {
         fmt::format("offset traces: a tile of {} heads over {} x {} positions came, expected {} over {} x {}",
                     tile.heads(), tile.queries, tile.keys, grid_.heads, queries_.length, keys_.length));
   windows_[static_cast<std::size_t>(grid_.place_of(tile.layer))] = tile.window;
-  Vector weights(keys_.length);
   for (Index head = 0; head < tile.heads(); ++head) {
     const Index row = grid_.first_row(tile.layer) + head;
-    for (Index r = 0; r < tile.rows(); ++r) {
-      const Index query = tile.first_row + r;
-      weights = tile.weights[static_cast<std::size_t>(head)].row(r).transpose().cast<double>();
-      add_row(sums_[all_pairs], row, query, weights);
-      // The other kinds differ from `all` by a few positions: what they leave out is summed, and taken off at the end.
-      for (std::size_t pairs = all_pairs + 1; pairs < pairs_kinds; ++pairs) {
+    const MatrixView32& weights = tile.weights[static_cast<std::size_t>(head)];
+    add_rows(sums_[all_pairs], row, tile.first_row, weights);
+    // The other kinds differ from `all` by a few positions: what they leave out is summed, and taken off at the end.
+    for (std::size_t pairs = all_pairs + 1; pairs < pairs_kinds; ++pairs)
+      for (Index r = 0; r < tile.rows(); ++r) {
+        const Index query = tile.first_row + r;
         if (!queries_.kept[pairs][static_cast<std::size_t>(query)])
-          add_row(sums_[pairs], row, query, weights);
+          add_rows(sums_[pairs], row, query, weights.middleRows(r, 1));
         else
-          for (const Index key : keys_.dropped[pairs]) add_pair(sums_[pairs], row, query, key, weights[key]);
+          for (const Index key : keys_.dropped[pairs]) add_pair(sums_[pairs], row, query, key, weights(r, key));
       }
-    }
   }
 }
 

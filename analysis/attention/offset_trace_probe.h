@@ -62,7 +62,8 @@ class OffsetTraceProbe : public Probe {
   [[nodiscard]] Index window_of(Index row) const { return windows_[static_cast<std::size_t>(row / grid_.heads)]; }
   [[nodiscard]] Index widest() const;
   [[nodiscard]] Vector pair_counts(std::size_t pairs) const;
-  void add_row(Sums& sums, Index row, Index query, Eigen::Ref<const Vector> weights);
+  void add_rows(Sums& sums, Index row, Index query, const MatrixView32& weights);
+  void add_causal_powers(Sums& sums, Index row, Index query, const MatrixView32& weights) const;
   void add_pair(Sums& sums, Index row, Index query, Index key, double weight);
   [[nodiscard]] Vector sum_along(Eigen::Ref<const Vector> values, std::size_t pairs) const;
   void set_null(std::size_t pairs, const Sums& sums, DocumentTraces& result) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,12 +21,34 @@ constexpr double to_rest = -1.0;  // a tolerance that is never met: only labels 
 
 // The points around their common mean, where squared distances lose fewest digits.
 struct Points {
-  explicit Points(MatrixView points) : mean(points.colwise().mean()), rows(points.rowwise() - mean) {}
+  explicit Points(MatrixView points, std::span<const Index> how_often = {})
+      : times(how_often.begin(), how_often.end()),
+        mean(how_often.empty() ? points.colwise().mean() : weighted_mean(points, times)),
+        rows(points.rowwise() - mean) {
+    if (times.empty()) times.assign(static_cast<std::size_t>(points.rows()), 1);
+  }
 
-  Eigen::RowVectorXd mean;  // (d)
-  Matrix rows;              // (n, d)
+  std::vector<Index> times;  // (n)  how often each is there
+  Eigen::RowVectorXd mean;   // (d)
+  Matrix rows;               // (n, d)
 
   [[nodiscard]] Index count() const { return rows.rows(); }
+  [[nodiscard]] double often(Index i) const { return static_cast<double>(times[static_cast<std::size_t>(i)]); }
+  // Mean over the points of the mean square of their entries.
+  [[nodiscard]] double variance() const {
+    double sum = 0;
+    for (Index i = 0; i < count(); ++i) sum += often(i) * rows.row(i).squaredNorm();
+    const Index all = std::accumulate(times.begin(), times.end(), Index{0});
+    return sum / (static_cast<double>(all) * static_cast<double>(rows.cols()));
+  }
+
+ private:
+  static Eigen::RowVectorXd weighted_mean(MatrixView points, const std::vector<Index>& times) {
+    Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(points.cols());
+    for (Index i = 0; i < points.rows(); ++i)
+      sum += static_cast<double>(times[static_cast<std::size_t>(i)]) * points.row(i);
+    return sum / static_cast<double>(std::accumulate(times.begin(), times.end(), Index{0}));
+  }
 };
 
 struct Run {
@@ -51,8 +74,7 @@ struct Groups {
       return;
     }
     for (const auto& [point, from] : moves) {
-      sums.row(from) -= points.rows.row(point);
-      --counts[static_cast<std::size_t>(from)];
+      take(points, point, from);
       add(points, point, labels[static_cast<std::size_t>(point)]);
     }
   }
@@ -76,8 +98,13 @@ struct Groups {
 
  private:
   void add(const Points& points, Index point, Index label) {
-    sums.row(label) += points.rows.row(point);
-    ++counts[static_cast<std::size_t>(label)];
+    sums.row(label) += points.often(point) * points.rows.row(point);
+    counts[static_cast<std::size_t>(label)] += points.times[static_cast<std::size_t>(point)];
+  }
+
+  void take(const Points& points, Index point, Index label) {
+    sums.row(label) -= points.often(point) * points.rows.row(point);
+    counts[static_cast<std::size_t>(label)] -= points.times[static_cast<std::size_t>(point)];
   }
 
   void give_farthest(Index empty, const Points& points, NearestCentroids& nearest, const Matrix& centroids) {
@@ -86,7 +113,8 @@ struct Groups {
     double distance = -1.0;
     for (Index i = 0; i < points.count(); ++i) {
       const Index label = labels[static_cast<std::size_t>(i)];
-      if (counts[static_cast<std::size_t>(label)] < 2) continue;  // else that group would run empty in turn
+      if (counts[static_cast<std::size_t>(label)] == points.times[static_cast<std::size_t>(i)])
+        continue;  // else that group would run empty in turn
       const double candidate = (points.rows.row(i) - centroids.row(label)).squaredNorm();
       if (candidate <= distance) continue;
       distance = candidate;
@@ -94,10 +122,9 @@ struct Groups {
     }
     if (farthest < 0) return;
     const Index label = labels[static_cast<std::size_t>(farthest)];
-    sums.row(label) -= points.rows.row(farthest);
-    --counts[static_cast<std::size_t>(label)];
-    sums.row(empty) = points.rows.row(farthest);
-    counts[static_cast<std::size_t>(empty)] = 1;
+    take(points, farthest, label);
+    sums.row(empty).setZero();
+    add(points, farthest, empty);
     nearest.give(farthest, empty);
   }
 };
@@ -105,7 +132,7 @@ struct Groups {
 double inertia_of(const Points& points, const Matrix& centroids, const std::vector<Index>& labels) {
   double sum = 0.0;
   for (Index i = 0; i < points.count(); ++i)
-    sum += (points.rows.row(i) - centroids.row(labels[static_cast<std::size_t>(i)])).squaredNorm();
+    sum += points.often(i) * (points.rows.row(i) - centroids.row(labels[static_cast<std::size_t>(i)])).squaredNorm();
   return sum;
 }
 
@@ -149,6 +176,13 @@ void check(MatrixView points, Index clusters, const KMeansOptions& options) {
                     clusters, points.rows(), distinct));
 }
 
+void check_times(MatrixView points, std::span<const Index> times) {
+  if (!times.empty() && std::ssize(times) != points.rows())
+    throw ShapeError(fmt::format("k_means: {} points, and how often each of {} is there", points.rows(), times.size()));
+  if (std::ranges::any_of(times, [](Index often) { return often < 1; }))
+    throw NumericError("k_means: a point is there less than once; leave it out");
+}
+
 void check_centroids(MatrixView points, MatrixView centroids) {
   if (centroids.rows() < 1 || centroids.cols() != points.cols())
     throw ShapeError(fmt::format("k_means: expected centroids of width {}, got {} x {}", points.cols(),
@@ -165,16 +199,18 @@ KMeans around(const Points& points, Run run, Index iterations_before) {
 
 }  // namespace
 
-KMeans k_means(MatrixView points, const KMeansOptions& options) {
+KMeans k_means(MatrixView points, const KMeansOptions& options, std::span<const Index> times) {
   check(points, options.clusters, options);
-  const Points centred(points);
-  const double tolerance = options.tolerance * centred.rows.squaredNorm() / static_cast<double>(points.size());
+  check_times(points, times);
+  const Points centred(points, times);
+  const double tolerance = options.tolerance * centred.variance();
 
   std::vector<Run> runs(static_cast<std::size_t>(options.restarts));
   const Random root(options.seed);
   parallel_for(options.restarts, options.threads, [&](Index restart) {
     Random random = root.stream(static_cast<std::uint64_t>(restart));
-    Run run = lloyd(centred, k_means_start(centred.rows, options.clusters, random), tolerance, options.max_iterations);
+    Run run =
+        lloyd(centred, k_means_start(centred.rows, options.clusters, random, times), tolerance, options.max_iterations);
     run.labels = {};  // n numbers per restart that the last run finds again
     runs[static_cast<std::size_t>(restart)] = std::move(run);
   });

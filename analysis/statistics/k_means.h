@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "../../core/numbers/matrix.h"
@@ -35,10 +36,12 @@ struct KMeans {
 ///
 /// Source: Lloyd 1982, doi:10.1109/TIT.1982.1056489; Arthur and Vassilvitskii 2007 (k-means++).
 /// @param points  (n, d)  one point per row
-/// @throws ShapeError if there are no points or columns; NumericError if an entry is not finite or too large to square,
-/// if an option is
-///         out of range, or if there are fewer distinct points than clusters
-KMeans k_means(MatrixView points, const KMeansOptions& options = {});
+/// @param times   (n)     how often each point is there, in every sum: a resample in which many are drawn more than once; empty:
+///                        once
+/// @throws ShapeError if there are no points or columns, or `times` has another number; NumericError if an entry is not finite or
+///         too large to square, if a point is there less than once, if an option is out of range, or if there are fewer distinct
+///         points than clusters
+KMeans k_means(MatrixView points, const KMeansOptions& options = {}, std::span<const Index> times = {});
 
 /// The local minimum of (1) that Lloyd's algorithm reaches from given centroids: it runs until no label changes.
 /// @param points     (n, d)

@@ -33,6 +33,15 @@ Vector lowered(const MatrixView& points, const Nearest& nearest, const std::vect
   return distance;
 }
 
+// Any point, each as likely as it is often there.
+Index any_point(Index count, std::span<const Index> times, Random& random) {
+  if (times.empty()) return random.below(count);
+  Index left = random.below(std::accumulate(times.begin(), times.end(), Index{0}));
+  Index point = 0;
+  while (left >= times[static_cast<std::size_t>(point)]) left -= times[static_cast<std::size_t>(point++)];
+  return point;
+}
+
 // A point drawn with probability proportional to its share of the cumulative weight; any point where all weights are
 // zero.
 Index drawn(const std::vector<double>& cumulative, Random& random) {
@@ -44,18 +53,23 @@ Index drawn(const std::vector<double>& cumulative, Random& random) {
 
 }  // namespace
 
-Matrix k_means_start(MatrixView points, Index clusters, Random& random) {
-  if (clusters < 1 || points.empty())
-    throw ShapeError(fmt::format("k_means_start: expected points and clusters, got {} x {} and {}", points.rows(),
-                                 points.cols(), clusters));
+Matrix k_means_start(MatrixView points, Index clusters, Random& random, std::span<const Index> times) {
+  if (clusters < 1 || points.empty() || (!times.empty() && std::ssize(times) != points.rows()))
+    throw ShapeError(
+        fmt::format("k_means_start: expected points and clusters, got {} x {} and {}, and how often each of "
+                    "{} is there",
+                    points.rows(), points.cols(), clusters, times.size()));
   const auto count = static_cast<std::size_t>(points.rows());
   const auto candidates = 2 + static_cast<std::size_t>(std::log(static_cast<double>(clusters)));
-  std::vector<Index> centres{random.below(points.rows())};
+  Vector often = Vector::Ones(points.rows());
+  for (std::size_t i = 0; i < times.size(); ++i) often[static_cast<Index>(i)] = static_cast<double>(times[i]);
+  std::vector<Index> centres{any_point(points.rows(), times, random)};
   Nearest nearest{(points.rowwise() - points.row(centres.front())).rowwise().squaredNorm(),
                   std::vector<Index>(count, 0)};
   std::vector<double> cumulative(count);
   while (static_cast<Index>(centres.size()) < clusters) {
-    std::partial_sum(nearest.distance.begin(), nearest.distance.end(), cumulative.begin());
+    const Vector weight = nearest.distance.cwiseProduct(often);
+    std::partial_sum(weight.begin(), weight.end(), cumulative.begin());
     std::vector<Index> drawn_points(candidates);
     for (Index& point : drawn_points) point = drawn(cumulative, random);
     Index chosen = 0;
@@ -63,7 +77,7 @@ Matrix k_means_start(MatrixView points, Index clusters, Random& random) {
     double least = std::numeric_limits<double>::infinity();
     for (const Index point : drawn_points) {
       Vector distance = lowered(points, nearest, centres, point);
-      const double sum = distance.sum();
+      const double sum = distance.dot(often);
       if (best.size() > 0 && !(sum < least)) continue;
       least = sum;
       chosen = point;

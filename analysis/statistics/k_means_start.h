@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "../../core/numbers/matrix.h"
 #include "../../core/numbers/random.h"
 
@@ -18,8 +20,9 @@ namespace headwave {
 /// @param points    (n, d)  one per row
 /// @param clusters  k >= 1
 /// @param random    drawn from, and thereby moved on
+/// @param times     (n)     how often each point is there; empty: once
 /// @returns (k, d)  one centroid per row
-/// @throws ShapeError if there are no points or no clusters
-Matrix k_means_start(MatrixView points, Index clusters, Random& random);
+/// @throws ShapeError if there are no points or no clusters, or `times` has another number
+Matrix k_means_start(MatrixView points, Index clusters, Random& random, std::span<const Index> times = {});
 
 }  // namespace headwave

@@ -41,6 +41,13 @@ struct Kernels {
   /// @param x    by rows
   /// @param out  (x.rows, x.rows), row after row
   void (*add_row_products)(const Operand<Scalar>& x, Scalar* out);
+  /// out[x.rows - 1 - i + j] += x[i, j], in the order of the rows: sums along diagonals, of which there are rows + cols - 1, the
+  /// lower left corner first.
+  /// @param x  by rows
+  void (*add_diagonals)(const Operand<Scalar>& x, double* out);
+  /// first[j] += x[i, j], second[j] += x[i, j]^2, third[j] += x[i, j]^3, in the order of the rows.
+  /// @param x  by rows
+  void (*add_powers)(const Operand<Scalar>& x, double* first, double* second, double* third);
 };
 
 /// Those of the widest vectors that this processor has: 512 bits where it has AVX-512 (F, BW, CD, DQ, VL), else what the

@@ -307,10 +307,69 @@ class RowProducts {
   }
 };
 
+// Four rows are added to a sum while it is at hand. (Written out: compilers make no vectors of a loop over four.)
+
+/// sums[j] += a[j] + b[j] + c[j] + d[j], one after the other.
 template <class Scalar>
-constexpr Kernels<Scalar> all_kernels{&multiply_operands<Scalar>, &Blocks<Scalar>::pack, &multiply_packed<Scalar>,
-                                      Blocks<Scalar>::panel,      &softmax_of<Scalar>,   &sum_x_log_x_of<Scalar>,
-                                      &RowProducts<Scalar>::add};
+void add_four(const Scalar* a, const Scalar* b, const Scalar* c, const Scalar* d, std::ptrdiff_t count,
+              double* __restrict sums) {
+  for (std::ptrdiff_t j = 0; j < count; ++j)
+    sums[j] = (((sums[j] + static_cast<double>(a[j])) + static_cast<double>(b[j])) + static_cast<double>(c[j])) +
+              static_cast<double>(d[j]);
+}
+
+template <class Scalar>
+void add_diagonals_of(const Operand<Scalar>& x, double* out) {
+  const auto add_some = [&](std::ptrdiff_t row, std::ptrdiff_t first, std::ptrdiff_t end) {
+    const Scalar* const from = x.data + row * x.stride;
+    double* const sums = out + x.rows - 1 - row;
+    for (std::ptrdiff_t j = first; j < end; ++j) sums[j] += static_cast<double>(from[j]);
+  };
+  std::ptrdiff_t i = 0;
+  for (; i + 4 <= x.rows && x.cols >= 4; i += 4) {
+    // The diagonals that all four reach, and those at either end.
+    for (std::ptrdiff_t r = 1; r < 4; ++r) add_some(i + r, 0, r);
+    const Scalar* const from = x.data + i * x.stride;
+    const std::ptrdiff_t next = x.stride + 1;
+    add_four(from, from + next, from + 2 * next, from + 3 * next, x.cols - 3, out + x.rows - 1 - i);
+    for (std::ptrdiff_t r = 0; r < 3; ++r) add_some(i + r, x.cols - 3 + r, x.cols);
+  }
+  for (; i < x.rows; ++i) add_some(i, 0, x.cols);
+}
+
+template <class Scalar>
+void add_four_powers(const Scalar* x, std::ptrdiff_t stride, std::ptrdiff_t count, double* __restrict first,
+                     double* __restrict second, double* __restrict third) {
+  const Scalar *const x0 = x, *const x1 = x + stride, *const x2 = x + 2 * stride, *const x3 = x + 3 * stride;
+  for (std::ptrdiff_t j = 0; j < count; ++j) {
+    const auto a = static_cast<double>(x0[j]), b = static_cast<double>(x1[j]), c = static_cast<double>(x2[j]),
+               d = static_cast<double>(x3[j]);
+    first[j] = (((first[j] + a) + b) + c) + d;
+    second[j] = (((second[j] + a * a) + b * b) + c * c) + d * d;
+    third[j] = (((third[j] + a * a * a) + b * b * b) + c * c * c) + d * d * d;
+  }
+}
+
+template <class Scalar>
+void add_powers_of(const Operand<Scalar>& x, double* __restrict first, double* __restrict second,
+                   double* __restrict third) {
+  std::ptrdiff_t i = 0;
+  for (; i + 4 <= x.rows; i += 4) add_four_powers(x.data + i * x.stride, x.stride, x.cols, first, second, third);
+  for (; i < x.rows; ++i) {
+    const Scalar* const from = x.data + i * x.stride;
+    for (std::ptrdiff_t j = 0; j < x.cols; ++j) {
+      const auto value = static_cast<double>(from[j]), square = value * value;
+      first[j] += value;
+      second[j] += square;
+      third[j] += square * value;
+    }
+  }
+}
+
+template <class Scalar>
+constexpr Kernels<Scalar> all_kernels{&multiply_operands<Scalar>, &Blocks<Scalar>::pack,     &multiply_packed<Scalar>,
+                                      Blocks<Scalar>::panel,      &softmax_of<Scalar>,       &sum_x_log_x_of<Scalar>,
+                                      &RowProducts<Scalar>::add,  &add_diagonals_of<Scalar>, &add_powers_of<Scalar>};
 
 }  // namespace
 

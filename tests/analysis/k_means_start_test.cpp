@@ -40,8 +40,25 @@ TEST_CASE("k-means starts in every group of a crowd and a few far points") {
   }
 }
 
+TEST_CASE("k-means starts from points that are there several times as if they were written down as often") {
+  Random source(4);
+  const Matrix points = Matrix::NullaryExpr(40, 3, [&] { return source.normal(); });
+  std::vector<Index> times, place;
+  for (Index i = 0; i < points.rows(); ++i) {
+    times.push_back(1 + i * i % 5);
+    place.insert(place.end(), static_cast<std::size_t>(times.back()), i);
+  }
+  const Matrix written = points(place, Eigen::all);
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    CAPTURE(seed);
+    Random counted(seed), repeated(seed);
+    CHECK(k_means_start(points, 7, counted, times) == k_means_start(written, 7, repeated));
+  }
+}
+
 TEST_CASE("k-means has no start without points or clusters") {
   Random random(1);
+  CHECK_THROWS_AS(k_means_start(Matrix(Matrix::Ones(3, 2)), 1, random, std::vector<Index>{1, 1}), ShapeError);
   CHECK_THROWS_AS(k_means_start(Matrix(0, 0), 1, random), ShapeError);
   CHECK_THROWS_AS(k_means_start(Matrix(Matrix::Ones(2, 2)), 0, random), ShapeError);
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -176,7 +177,37 @@ TEST_CASE("k-means ends where it is told to and says so") {
   CHECK(found.iterations == 2);  // one of the start, one of its last run
 }
 
+TEST_CASE("points that are there several times count as points that are written down as often") {
+  const Matrix points = blobs(5, 12, 4, 1.0, 8);
+  std::vector<Index> times;
+  for (Index i = 0; i < points.rows(); ++i) times.push_back(1 + i * i % 4);
+  Matrix written(std::accumulate(times.begin(), times.end(), Index{0}), points.cols());
+  for (Index i = 0, row = 0; i < points.rows(); ++i)
+    for (Index once = 0; once < times[static_cast<std::size_t>(i)]; ++once) written.row(row++) = points.row(i);
+  for (const Index clusters : {2, 5, 9}) {
+    CAPTURE(clusters);
+    KMeansOptions options = with_clusters(clusters);
+    options.restarts = 200;  // both find the least there is
+    const KMeans counted = k_means(points, options, times), repeated = k_means(written, options);
+    CHECK(counted.inertia == Approx(repeated.inertia).epsilon(1e-12));
+    std::vector<Index> labels;
+    for (Index i = 0; i < points.rows(); ++i)
+      labels.insert(labels.end(), static_cast<std::size_t>(times[static_cast<std::size_t>(i)]),
+                    counted.labels[static_cast<std::size_t>(i)]);
+    CHECK(adjusted_rand(labels, repeated.labels) == 1);
+    for (Index i = 0, row = 0; i < points.rows(); row += times[static_cast<std::size_t>(i++)])
+      CHECK((counted.centroids.row(counted.labels[static_cast<std::size_t>(i)]) -
+             repeated.centroids.row(repeated.labels[static_cast<std::size_t>(row)]))
+                .norm() < 1e-12);
+  }
+  const std::vector<Index> once(static_cast<std::size_t>(points.rows()), 1);
+  CHECK(k_means(points, with_clusters(5), once).centroids.isApprox(k_means(points, with_clusters(5)).centroids, 1e-14));
+}
+
 TEST_CASE("k-means refuses what it cannot group") {
+  const Matrix three = blobs(3, 1, 2, 1.0, 8);
+  CHECK_THROWS_AS(k_means(three, with_clusters(1), std::vector<Index>{1, 1}), ShapeError);
+  CHECK_THROWS_AS(k_means(three, with_clusters(1), std::vector<Index>{1, 0, 1}), NumericError);
   const Matrix points = blobs(3, 4, 2, 1.0, 1);
   CHECK_THROWS_AS(k_means(Matrix(0, 3)), ShapeError);
   CHECK_THROWS_AS(k_means(Matrix(3, 0)), ShapeError);

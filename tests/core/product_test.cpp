@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -140,7 +141,33 @@ void check_row_products(const Kernels<Scalar>& kernel, Index rows, Index cols) {
         bound<Scalar>(cols) * std::sqrt(static_cast<double>(cols + 1)));
 }
 
+/// Against sums of one entry after the other.
+template <class Scalar>
+void check_diagonals_and_powers(const Kernels<Scalar>& kernel, Index rows, Index cols) {
+  CAPTURE(rows, cols, sizeof(Scalar));
+  const MatrixOf<Scalar> x = random_matrix(rows, cols + 3, 9).cast<Scalar>();
+  const Operand<Scalar> operand{x.data(), rows, cols, cols + 3, true};
+  Vector diagonals = Vector::Ones(rows + cols - 1), expected = diagonals;
+  Matrix powers = Matrix::Ones(3, cols), sums = powers;
+  for (Index i = 0; i < rows; ++i)
+    for (Index j = 0; j < cols; ++j) {
+      const auto value = static_cast<double>(x(i, j));
+      expected[rows - 1 - i + j] += value;
+      for (Index power = 0; power < 3; ++power) sums(power, j) += std::pow(value, static_cast<double>(power + 1));
+    }
+  kernel.add_diagonals(operand, diagonals.data());
+  kernel.add_powers(operand, powers.row(0).data(), powers.row(1).data(), powers.row(2).data());
+  CHECK(diagonals == expected);
+  CHECK((powers - sums).cwiseAbs().maxCoeff() <= 1e-14 * (1 + static_cast<double>(rows)));
+}
+
 }  // namespace
+
+TEMPLATE_TEST_CASE("sums along diagonals and of powers are those of every entry by itself", "", float, double) {
+  for (const Kernels<TestType>* kernel : kernels_here<TestType>())
+    for (const Index rows : {1, 2, 3, 4, 5, 8, 11, 64})
+      for (const Index cols : {1, 2, 3, 4, 5, 16, 17, 130}) check_diagonals_and_powers(*kernel, rows, cols);
+}
 
 TEMPLATE_TEST_CASE("products of rows with one another are added, and symmetric", "", float, double) {
   for (const Kernels<TestType>* kernel : kernels_here<TestType>())
@@ -171,6 +198,24 @@ TEMPLATE_TEST_CASE("products with a packed operand are the sums that they should
       for (const Index cols : {1, 5, 47, 48, 130, 400}) check_packed(*kernel, rows, 20, cols);
     for (const Index inner : {1, 2, 127, 256, 257, 600}) check_packed(*kernel, 9, inner, 70);
   }
+}
+
+TEMPLATE_TEST_CASE("products of several blocks are the sums that they should be, packed before or on the way", "",
+                   float, double) {
+  for (const Kernels<TestType>* kernel : kernels_here<TestType>())
+    for (const auto& [rows, inner, cols] : {std::array<Index, 3>{2100, 20, 30}, {30, 700, 900}, {2, 300, 401}}) {
+      check_products(*kernel, rows, inner, cols);
+      CAPTURE(rows, inner, cols, sizeof(TestType));
+      const MatrixOf<TestType> a = random_matrix(rows, inner, 1).template cast<TestType>(),
+                               b = random_matrix(inner, cols, 2).template cast<TestType>();
+      const Operand<TestType> right{b.data(), inner, cols, cols, true}, left{a.data(), rows, inner, inner, true};
+      VectorOf<TestType> packed(inner * cols);
+      kernel->pack(right, packed.data());
+      MatrixOf<TestType> before(rows, cols), on_the_way(rows, cols);
+      kernel->multiply_packed(left, {packed.data(), inner, cols}, cols, before.data(), cols);
+      kernel->multiply(left, right, on_the_way.data(), cols, false);
+      CHECK(before == on_the_way);
+    }
 }
 
 TEST_CASE("a packed operand gives what the product gives, and as few columns as can be had") {
