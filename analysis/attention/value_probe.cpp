@@ -131,26 +131,25 @@ void ValueProbe::see(const LayerValues& values) {
 void ValueProbe::add_row(Index row, Index query, Index first, const Eigen::Ref<const Eigen::RowVectorXf>& open,
                          const Eigen::Ref<const Eigen::RowVectorXd>& lengths) {
   const Index allowed = open.size();
-  auto shares = wide_.head(allowed);
-  shares = open.transpose().array().cast<double>();
-  const double weight = shares.sum();
+  auto weights = wide_.head(allowed);
+  weights = open.transpose().array().cast<double>();
+  const double weight = weights.sum();
   if (!std::isfinite(weight)) throw_not_finite("an attention weight", layer_);
   if (weight == 0.0) return;
   live_[row] += 1;
-  if (first == 0) weight_first_[row] += shares[0];
-  shares *= lengths.transpose().array();
-  const double total = shares.sum();
+  if (first == 0) weight_first_[row] += weights[0];
+  const double total = weights.matrix().dot(lengths.transpose());
   if (total == 0.0) return;
-  shares /= total;
+  const auto share = [&](Index key) { return weights[key - first] * lengths[key - first] / total; };
   handing_[row] += 1;
-  if (first == 0) norm_first_[row] += shares[0];
+  if (first == 0) norm_first_[row] += share(0);
   for (const Index key : special_)
-    if (key >= first && key < first + allowed) on_special_[row] += shares[key - first];
+    if (key >= first && key < first + allowed) on_special_[row] += share(key);
   const Index from = std::max(first, query - reach_), end = std::min(first + allowed, query + reach_ + 1);
-  if (end <= from) return;
-  trace_.row(row).segment(from - query + reach_, end - from) +=
-      shares.segment(from - first, end - from).matrix().transpose();
-  pairs_.row(row).segment(from - query + reach_, end - from).array() += 1;
+  for (Index key = from; key < end; ++key) {
+    trace_(row, key - query + reach_) += share(key);
+    pairs_(row, key - query + reach_) += 1;
+  }
 }
 
 void ValueProbe::see(const Tile& tile) {

@@ -14,14 +14,16 @@ namespace headwave {
 
 namespace {
 
+/// Equation (3).
+/// @param sums  (2 near + 1)  equation (1) at lags -near .. near
 Vector centred_and_unbiased(const HeadWaves& waves, Index column, Eigen::Ref<const Vector> sums) {
   const Vector q = waves.query.col(column), k = waves.key.col(column);
-  const Index length = q.size();
+  const Index length = q.size(), near = sums.size() / 2;
   const double mean_q = q.mean(), mean_k = k.mean();
-  const PairSums pairs(q, k);
+  const PairSums pairs(q, k, near);
   Vector result(sums.size());
-  for (Index t = 1 - length; t < length; ++t) {
-    const Index at = t + length - 1;
+  for (Index t = -near; t <= near; ++t) {
+    const Index at = t + near;
     const auto count = static_cast<double>(length - std::abs(t));
     result[at] = (sums[at] - mean_q * pairs.key[at] - mean_k * pairs.query[at] + count * mean_q * mean_k) / count;
   }
@@ -79,21 +81,22 @@ AnalysisCost cross_covariance_cost(const AnalysisSizes& sizes, const DocumentSiz
 
 }  // namespace
 
-CrossCovariance cross_covariance(const HeadWaves& waves) {
+CrossCovariance cross_covariance(const HeadWaves& waves, Index reach) {
   const Index length = waves.length(), k = waves.rank();
+  const Index near = std::min(reach, length - 1), from = length - 1 - near, width = 2 * near + 1;
   const Vector gain = waves.head->svd.gain.head(k);
   CrossCovariance result;
   result.covariance = lagged_sums_by_column(waves.padded_query, waves.padded_key);
-  result.correlation.resize(k, 2 * length - 1);
-  result.unbiased.resize(k, 2 * length - 1);
+  result.correlation.resize(k, width);
+  result.unbiased.resize(k, width);
   for (Index j = 0; j < k; ++j) {
     const double norms = waves.query.col(j).norm() * waves.key.col(j).norm();
     const auto row = result.covariance.row(j);
     if (norms > 0)
-      result.correlation.row(j) = (row.array() - row.mean()) / norms;
+      result.correlation.row(j) = (row.segment(from, width).array() - row.mean()) / norms;
     else
       result.correlation.row(j).setConstant(not_defined);
-    result.unbiased.row(j) = centred_and_unbiased(waves, j, row.transpose()).transpose();
+    result.unbiased.row(j) = centred_and_unbiased(waves, j, row.segment(from, width).transpose()).transpose();
   }
   result.weighted = product(result.covariance.transpose(), gain);
   // Row means of Q S K^T are Q S times the mean key: take it away from the keys, and the weighted sum is centred.
@@ -131,13 +134,13 @@ DocumentCovariances::DocumentCovariances(Index rows, Index components, Index rea
 }
 
 void DocumentCovariances::add(const HeadWaves& waves, Index components, bool check) {
-  const CrossCovariance found = cross_covariance(waves);
+  const CrossCovariance found = cross_covariance(waves, reach);
   const Index near = std::min(reach, waves.length() - 1);
   const Index from = waves.length() - 1 - near, to = reach - near, width = 2 * near + 1;
   const Index first = component_row(waves.row, 0, components);
   covariance.block(first, to, waves.rank(), width) = found.covariance.middleCols(from, width);
-  correlation.block(first, to, waves.rank(), width) = found.correlation.middleCols(from, width);
-  unbiased.block(first, to, waves.rank(), width) = found.unbiased.middleCols(from, width);
+  correlation.block(first, to, waves.rank(), width) = found.correlation;
+  unbiased.block(first, to, waves.rank(), width) = found.unbiased;
   weighted.row(waves.row).segment(to, width) = found.weighted.segment(from, width).transpose();
   weighted_centred.row(waves.row).segment(to, width) = found.weighted_centred.segment(from, width).transpose();
   key_only_share[waves.row] = found.key_only_share;

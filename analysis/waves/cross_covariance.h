@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -9,13 +10,14 @@
 
 namespace headwave {
 
-/// Cross-covariances of one head over one document of T tokens, lags t = -(T-1) .. T-1 in columns. k = rank.
+/// Cross-covariances of one head over one document of T tokens, lags t = -(T-1) .. T-1 in columns, or those near zero,
+/// t = -n .. n. k = rank.
 struct CrossCovariance {
-  Matrix covariance;        ///< (k, 2 T - 1)  biased: sums over the pairs there are, nothing taken away
-  Matrix correlation;       ///< (k, 2 T - 1)  biased, without its mean over lags, over the columns' norms; NaN: no norm
-  Matrix unbiased;          ///< (k, 2 T - 1)  of centred columns, divided by the number of pairs
-  Vector weighted;          ///< (2 T - 1)  sum_j gain[j] covariance[j]: the trace of the scores, unscaled
-  Vector weighted_centred;  ///< (2 T - 1)  the same of scores without their row means, which the softmax cannot see
+  Matrix covariance;   ///< (k, 2 T - 1)  biased: sums over the pairs there are, nothing taken away
+  Matrix correlation;  ///< (k, 2 n + 1)  biased, without its mean over all lags, over the columns' norms; NaN: no norm
+  Matrix unbiased;     ///< (k, 2 n + 1)  of centred columns, divided by the number of pairs
+  Vector weighted;     ///< (2 T - 1)  sum_j gain[j] covariance[j]: the trace of the scores, unscaled
+  Vector weighted_centred;    ///< (2 T - 1)  the same of scores without their row means, which the softmax cannot see
   double key_only_share = 0;  ///< of the key-only term b_Q . k_j in the row-centred score variance; 0: no bias
 };
 
@@ -31,7 +33,8 @@ struct CrossCovariance {
 /// peak of it is where a head's scores point before mask and softmax. Through FFT, O(k T log T).
 ///
 /// Source: Yamamoto and Matsuzaki 2023, sections 3.3 and 3.4; (3) is this project's.
-CrossCovariance cross_covariance(const HeadWaves& waves);
+/// @param reach  largest |t| of (2) and (3), n, where T has as many lags
+CrossCovariance cross_covariance(const HeadWaves& waves, Index reach = std::numeric_limits<Index>::max());
 
 /// Largest difference between the two sides of (4), the right one summed diagonal by diagonal from the scores
 /// themselves, over the largest modulus of a side: rounding, or something is wrong.

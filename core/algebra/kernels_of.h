@@ -5,6 +5,7 @@
 // two widths, the linker would keep one.
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -212,13 +213,6 @@ class Lanes {
     std::copy(last.data(), last.data() + (size - i), x + i);
   }
 
-  template <class Visit>
-  static void visit(const Scalar* x, std::ptrdiff_t size, Scalar rest, const Visit& visit) {
-    std::ptrdiff_t i = 0;
-    for (; i + count <= size; i += count) visit(Array(Eigen::Map<const Array, Eigen::Unaligned>(x + i)));
-    if (i < size) visit(filled(x + i, size - i, rest));
-  }
-
  private:
   /// Fewer entries than lanes, among others.
   static Array filled(const Scalar* x, std::ptrdiff_t size, Scalar rest) {
@@ -248,17 +242,24 @@ void softmax_of(Scalar* x, std::ptrdiff_t count) {
   row /= sums.sum();
 }
 
+/// Terms of some entries at a time, then their sums: in one loop neither would be vectors.
 template <class Scalar>
 double sum_x_log_x_of(const Scalar* x, std::ptrdiff_t count) {
-  using Array = typename Lanes<Scalar>::Array;
-  Eigen::Array<double, Lanes<Scalar>::count, 1> sums;
-  sums.setZero();
-  Lanes<Scalar>::visit(x, count, Scalar(0), [&](const Array& values) {
-    // Not in one expression: a cast within would keep the logarithm from being vectorised.
-    const Array terms = values * values.max(std::numeric_limits<Scalar>::min()).log();
-    sums += terms.template cast<double>();
-  });
-  return sums.sum();
+  constexpr std::ptrdiff_t lanes = Lanes<Scalar>::count, at_once = 16 * lanes;
+  using Array = Eigen::Array<Scalar, Eigen::Dynamic, 1>;
+  alignas(64) std::array<Scalar, at_once> terms;
+  alignas(64) std::array<double, lanes> sums{};
+  for (std::ptrdiff_t i = 0; i < count; i += at_once) {
+    // Whole vectors, the last of them with zeros behind: see Lanes.
+    const std::ptrdiff_t some = std::min(at_once, count - i), padded = (some + lanes - 1) / lanes * lanes;
+    std::copy_n(x + i, some, terms.data());
+    std::fill(terms.data() + some, terms.data() + padded, Scalar(0));
+    Eigen::Map<Array, Eigen::Aligned64> values(terms.data(), padded);
+    values *= values.max(std::numeric_limits<Scalar>::min()).log();
+    for (std::ptrdiff_t at = 0; at < padded; at += lanes)
+      for (std::ptrdiff_t lane = 0; lane < lanes; ++lane) sums[lane] += static_cast<double>(terms[at + lane]);
+  }
+  return Eigen::Map<const Eigen::Array<double, lanes, 1>>(sums.data()).sum();
 }
 
 /// Products of two rows with four, of so many entries that all rows stay in the first cache meanwhile.

@@ -10,15 +10,14 @@ Vector prefix_sums(Eigen::Ref<const Vector> x) {
   return sums;
 }
 
-PairSums::PairSums(Eigen::Ref<const Vector> q, Eigen::Ref<const Vector> k) {
+PairSums::PairSums(Eigen::Ref<const Vector> q, Eigen::Ref<const Vector> k, Index near)
+    : query(2 * near + 1), key(2 * near + 1) {
   const Index length = q.size();
   const Vector before_q = prefix_sums(q), before_k = prefix_sums(k);
-  query.resize(2 * length - 1);
-  key.resize(2 * length - 1);
-  for (Index t = 1 - length; t < length; ++t) {
+  for (Index t = -near; t <= near; ++t) {
     const Index first = std::max<Index>(0, -t), end = std::min(length, length - t);  // of i
-    query[t + length - 1] = before_q[end] - before_q[first];
-    key[t + length - 1] = before_k[end + t] - before_k[first + t];
+    query[t + near] = before_q[end] - before_q[first];
+    key[t + near] = before_k[end + t] - before_k[first + t];
   }
 }
 
