@@ -35,6 +35,12 @@ struct Kernels {
   std::ptrdiff_t columns_at_once;
   /// x = exp(x - max) / sum exp(x - max), in place; all zeros where every entry is -infinity, or where there is none.
   void (*softmax)(Scalar* x, std::ptrdiff_t count);
+  /// x = x Phi(x) in place, Phi the normal distribution: gelu as it is defined.
+  void (*gelu)(Scalar* x, std::ptrdiff_t count);
+  /// x = (x - m) / sqrt(mean (x - m)^2 + eps) * scale + shift in place, m the mean of x or 0: in double, and rounded before scale.
+  /// @param shift  null: none
+  void (*normalise)(Scalar* x, std::ptrdiff_t count, bool about_mean, double eps, const Scalar* scale,
+                    const Scalar* shift);
   /// sum x ln x, with 0 ln 0 = 0: terms in Scalar, summed in double; not finite where an entry is not.
   double (*sum_x_log_x)(const Scalar* x, std::ptrdiff_t count);
   /// out[i, j] += sum_k x[i, k] x[j, k] of few rows that are long: symmetric to the bit where it was.

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <utility>
 
 #include <Eigen/Core>
+#include <unsupported/Eigen/SpecialFunctions>
 
 #include "kernels.h"
 
@@ -242,6 +244,40 @@ void softmax_of(Scalar* x, std::ptrdiff_t count) {
   row /= sums.sum();
 }
 
+template <class Scalar>
+void gelu_of(Scalar* x, std::ptrdiff_t count) {
+  using Array = typename Lanes<Scalar>::Array;
+  constexpr Scalar half = Scalar(0.5), one_over_root_two = Scalar(0.70710678118654752440);
+  Lanes<Scalar>::change(x, count, Scalar(0), [&](const Array& values) {
+    const Array distribution = half + half * (values * one_over_root_two).erf();
+    return Array(values * distribution);
+  });
+}
+
+/// Sums over entries in double, one for each lane: in the same order whatever vectors there are.
+template <class Scalar, class Term>
+double sum_of(const Scalar* x, std::ptrdiff_t count, const Term& term) {
+  constexpr std::ptrdiff_t lanes = Lanes<Scalar>::count;
+  alignas(64) std::array<double, lanes> sums{};
+  std::ptrdiff_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    for (std::ptrdiff_t lane = 0; lane < lanes; ++lane) sums[lane] += term(static_cast<double>(x[i + lane]));
+  for (std::ptrdiff_t lane = 0; i + lane < count; ++lane) sums[lane] += term(static_cast<double>(x[i + lane]));
+  return Eigen::Map<const Eigen::Array<double, lanes, 1>>(sums.data()).sum();
+}
+
+template <class Scalar>
+void normalise_of(Scalar* __restrict x, std::ptrdiff_t count, bool about_mean, double eps,
+                  const Scalar* __restrict scale, const Scalar* __restrict shift) {
+  const auto size = static_cast<double>(count);
+  const double mean = about_mean ? sum_of(x, count, [](double value) { return value; }) / size : 0.0;
+  const double square = sum_of(x, count, [mean](double value) { return (value - mean) * (value - mean); }) / size;
+  const double inverse = 1 / std::sqrt(square + eps);
+  for (std::ptrdiff_t i = 0; i < count; ++i)
+    x[i] = static_cast<Scalar>((static_cast<double>(x[i]) - mean) * inverse) * scale[i];
+  for (std::ptrdiff_t i = 0; shift != nullptr && i < count; ++i) x[i] += shift[i];
+}
+
 /// Terms of some entries at a time, then their sums: in one loop neither would be vectors.
 template <class Scalar>
 double sum_x_log_x_of(const Scalar* x, std::ptrdiff_t count) {
@@ -368,9 +404,10 @@ void add_powers_of(const Operand<Scalar>& x, double* __restrict first, double* _
 }
 
 template <class Scalar>
-constexpr Kernels<Scalar> all_kernels{&multiply_operands<Scalar>, &Blocks<Scalar>::pack,     &multiply_packed<Scalar>,
-                                      Blocks<Scalar>::panel,      &softmax_of<Scalar>,       &sum_x_log_x_of<Scalar>,
-                                      &RowProducts<Scalar>::add,  &add_diagonals_of<Scalar>, &add_powers_of<Scalar>};
+constexpr Kernels<Scalar> all_kernels{&multiply_operands<Scalar>, &Blocks<Scalar>::pack,   &multiply_packed<Scalar>,
+                                      Blocks<Scalar>::panel,      &softmax_of<Scalar>,     &gelu_of<Scalar>,
+                                      &normalise_of<Scalar>,      &sum_x_log_x_of<Scalar>, &RowProducts<Scalar>::add,
+                                      &add_diagonals_of<Scalar>,  &add_powers_of<Scalar>};
 
 }  // namespace
 

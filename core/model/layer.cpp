@@ -5,7 +5,6 @@
 #include <numbers>
 
 #include <fmt/format.h>
-#include <unsupported/Eigen/SpecialFunctions>
 
 #include "../algebra/product.h"
 
@@ -15,11 +14,14 @@ Matrix32 linear(MatrixView32 x, const Linear& weights) {
   if (x.cols() != weights.d_in())
     throw ShapeError(fmt::format("linear: states have width {}, the weights expect {}", x.cols(), weights.d_in()));
   Matrix32 y(x.rows(), weights.d_out());
-  if (weights.in_out)
-    multiply(y, x, weights.weight);
+  if (weights.bias.empty())
+    y.setZero();
   else
-    multiply(y, x, weights.weight.transpose());
-  if (!weights.bias.empty()) y.rowwise() += weights.bias.transpose();
+    y.rowwise() = weights.bias.transpose();
+  if (weights.in_out)
+    multiply_add(y, x, weights.weight);
+  else
+    multiply_add(y, x, weights.weight.transpose());
   return y;
 }
 
@@ -35,16 +37,10 @@ void require_width(const Norm& norm, Index width) {
 void normalise(Matrix32& x, const Norm& norm) {
   if (norm.empty()) return;
   require_width(norm, x.cols());
-  const auto eps = static_cast<double>(norm.eps);
-  Eigen::Array<double, 1, Eigen::Dynamic> row(x.cols());
-  for (Index i = 0; i < x.rows(); ++i) {
-    row = x.row(i).cast<double>().array();
-    const double mean = norm.kind == NormKind::layer ? row.mean() : 0.0;
-    row -= mean;
-    const double inverse = 1.0 / std::sqrt(row.square().mean() + eps);
-    x.row(i) = (row * inverse).cast<float>() * norm.scale.transpose().array();
-    if (!norm.shift.empty()) x.row(i) += norm.shift.transpose();
-  }
+  const Kernels<float>& kernel = kernels<float>();
+  for (Index i = 0; i < x.rows(); ++i)
+    kernel.normalise(x.row(i).data(), x.cols(), norm.kind == NormKind::layer, static_cast<double>(norm.eps),
+                     norm.scale.data(), norm.shift.empty() ? nullptr : norm.shift.data());
 }
 
 void normalise_heads(Matrix32& x, const Norm& norm) {
@@ -78,7 +74,7 @@ void activate(Matrix32& x, Activation activation) {
   auto a = x.array();
   switch (activation) {
     case Activation::gelu:
-      a = 0.5F * a * (1.0F + (a * static_cast<float>(1.0 / std::numbers::sqrt2)).erf());
+      kernels<float>().gelu(x.data(), x.size());
       break;
     case Activation::gelu_tanh:
       a = 0.5F * a *

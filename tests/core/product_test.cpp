@@ -161,7 +161,59 @@ void check_diagonals_and_powers(const Kernels<Scalar>& kernel, Index rows, Index
   CHECK((powers - sums).cwiseAbs().maxCoeff() <= 1e-14 * (1 + static_cast<double>(rows)));
 }
 
+template <class Scalar>
+void check_gelu(const Kernels<Scalar>& kernel) {
+  for (const Index count : {0, 1, 15, 16, 17, 400}) {
+    CAPTURE(count, sizeof(Scalar));
+    const VectorOf<Scalar> x = (3 * random_matrix(1, count, 10).row(0).transpose()).cast<Scalar>();
+    VectorOf<Scalar> y = x;
+    kernel.gelu(y.data(), count);
+    for (Index i = 0; i < count; ++i) {
+      const auto value = static_cast<double>(x[i]);
+      const double expected = 0.5 * value * std::erfc(-value / std::sqrt(2.0));
+      CHECK(std::abs(static_cast<double>(y[i]) - expected) <=
+            4 * static_cast<double>(std::numeric_limits<Scalar>::epsilon()) * std::abs(value));
+    }
+  }
+  VectorOf<Scalar> ends(3);
+  ends << Scalar{0}, Scalar{30}, Scalar{-30};
+  kernel.gelu(ends.data(), 3);
+  CHECK(ends[0] == 0);
+  CHECK(ends[1] == 30);
+  CHECK(std::abs(ends[2]) < Scalar{1e-5F});
+}
+
+template <class Scalar>
+void check_normalise(const Kernels<Scalar>& kernel, bool about_mean, bool shifts) {
+  constexpr double small = 1e-5;
+  for (const Index count : {1, 2, 15, 16, 17, 384, 391}) {
+    CAPTURE(count, about_mean, shifts, sizeof(Scalar));
+    const VectorOf<Scalar> x = (5 + random_matrix(1, count, 11).row(0).transpose().array()).matrix().cast<Scalar>(),
+                           scale = random_matrix(1, count, 12).row(0).transpose().cast<Scalar>(),
+                           shift = random_matrix(1, count, 13).row(0).transpose().cast<Scalar>();
+    VectorOf<Scalar> y = x;
+    kernel.normalise(y.data(), count, about_mean, small, scale.data(), shifts ? shift.data() : nullptr);
+    const Vector wide = x.template cast<double>();
+    const Vector about = wide.array() - (about_mean ? wide.mean() : 0.0);
+    Vector expected = about / std::sqrt(about.squaredNorm() / static_cast<double>(count) + small);
+    expected = expected.cwiseProduct(scale.template cast<double>());
+    if (shifts) expected += shift.template cast<double>();
+    CHECK((y.template cast<double>() - expected).cwiseAbs().maxCoeff() <=
+          16 * static_cast<double>(std::numeric_limits<Scalar>::epsilon()) * (1 + expected.cwiseAbs().maxCoeff()));
+  }
+}
+
 }  // namespace
+
+TEMPLATE_TEST_CASE("gelu of every width is x times the normal distribution", "", float, double) {
+  for (const Kernels<TestType>* kernel : kernels_here<TestType>()) check_gelu(*kernel);
+}
+
+TEMPLATE_TEST_CASE("a norm of every width is what its two moments say", "", float, double) {
+  for (const Kernels<TestType>* kernel : kernels_here<TestType>())
+    for (const bool about_mean : {false, true})
+      for (const bool shifts : {false, true}) check_normalise(*kernel, about_mean, shifts);
+}
 
 TEMPLATE_TEST_CASE("sums along diagonals and of powers are those of every entry by itself", "", float, double) {
   for (const Kernels<TestType>* kernel : kernels_here<TestType>())
