@@ -6,14 +6,17 @@ namespace headwave {
 
 void WordTable::copy_row(Index row, float* out) const {
   if (read_)
-    read_(row, out);
+    read_(row, 1, out);
   else
     std::copy_n(rows_.data() + row * rows_.outerStride(), cols(), out);
 }
 
 Matrix32 WordTable::copied(Index first, Index count) const {
   Matrix32 rows(count, cols());
-  for (Index row = 0; row < count; ++row) copy_row(first + row, rows.row(row).data());
+  if (read_)
+    read_(first, count, rows.data());
+  else
+    rows = rows_.middleRows(first, count);
   return rows;
 }
 

@@ -11,14 +11,14 @@ namespace headwave {
 /// table of which documents need little is not held.
 class WordTable {
  public:
-  /// Puts a row where its columns belong. Called from several threads.
-  using ReadRow = std::function<void(Index row, float* out)>;
+  /// Puts rows first ... first + count - 1 where they belong, one after the other. Called from several threads.
+  using ReadRows = std::function<void(Index first, Index count, float* out)>;
 
   WordTable() = default;
   /// Of a table that somebody else owns.
   WordTable(const MatrixView32& rows) : rows_(rows) {}  // NOLINT: implicit, as a view is
   WordTable(const Matrix32& rows) : rows_(rows) {}      // NOLINT: as above
-  WordTable(Index rows, Index cols, ReadRow read) : rows_(nullptr, rows, cols), read_(std::move(read)) {}
+  WordTable(Index rows, Index cols, ReadRows read) : rows_(nullptr, rows, cols), read_(std::move(read)) {}
 
   [[nodiscard]] Index rows() const { return rows_.rows(); }
   [[nodiscard]] Index cols() const { return rows_.cols(); }
@@ -35,7 +35,7 @@ class WordTable {
 
  private:
   MatrixView32 rows_;
-  ReadRow read_;  ///< null: `rows_` are in memory
+  ReadRows read_;  ///< null: `rows_` are in memory
 };
 
 }  // namespace headwave

@@ -191,18 +191,19 @@ void Checkpoint::require_real(const Place& tensor) const {
                     shown_file(tensor), printable(tensor.info->name), tensor.info->dtype));
 }
 
-std::function<void(Index row, float* out)> Checkpoint::row_reader(const std::string& name) const {
+std::function<void(Index first, Index count, float* out)> Checkpoint::row_reader(const std::string& name) const {
   const Place& tensor = place(name);
   require_real(tensor);
   const std::size_t columns = tensor.info->shape.empty() ? 1 : static_cast<std::size_t>(tensor.info->shape.back());
-  return [&tensor, columns, type = *real_type(tensor.info->dtype)](Index row, float* out) {
-    const std::size_t width = columns * size_of(type), first = static_cast<std::size_t>(row) * width;
+  return [&tensor, columns, type = *real_type(tensor.info->dtype)](Index first, Index count, float* out) {
+    const std::size_t entries = static_cast<std::size_t>(count) * columns,
+                      from = static_cast<std::size_t>(first) * columns * size_of(type);
     const auto put = [&](std::span<const std::byte> bytes) {
-      put_floats(bytes, type, ByteOrder::little, {out, columns});
+      put_floats(bytes, type, ByteOrder::little, {out, entries});
     };
-    if (tensor.file == nullptr) return put(tensor.bytes.subspan(first, width));
-    std::vector<std::byte> read(width);
-    tensor.file->read(*tensor.info, first, read);
+    if (tensor.file == nullptr) return put(tensor.bytes.subspan(from, entries * size_of(type)));
+    std::vector<std::byte> read(entries * size_of(type));
+    tensor.file->read(*tensor.info, from, read);
     put(read);
   };
 }

@@ -71,11 +71,11 @@ class Checkpoint {
   /// The same of a tensor of this shape, whose rows are its first axis.
   [[nodiscard]] MatrixView32 matrix(const std::string& name, const std::vector<Index>& shape,
                                     ConvertedTensors* converted = nullptr) const;
-  /// What puts single rows of a tensor, along its last axis, where they belong: the others are neither converted nor looked at,
+  /// What puts some rows of a tensor, along its last axis, where they belong: the others are neither converted nor looked at,
   /// and no page of a file stays in memory.
   /// @returns good while this object lives, from several threads at once
   /// @throws FormatError if the tensor is missing or holds no real numbers
-  [[nodiscard]] std::function<void(Index row, float* out)> row_reader(const std::string& name) const;
+  [[nodiscard]] std::function<void(Index first, Index count, float* out)> row_reader(const std::string& name) const;
   /// @returns (size)
   /// @throws FormatError as above
   [[nodiscard]] VectorView32 vector(const std::string& name, Index size, ConvertedTensors* converted = nullptr) const;

@@ -18,8 +18,9 @@ Matrix32 random_rows(Index rows, Index cols, std::uint64_t seed) {
 }
 
 WordTable by_row(const Matrix32& rows) {
-  return {rows.rows(), rows.cols(),
-          [&rows](Index row, float* out) { std::copy_n(rows.row(row).data(), rows.cols(), out); }};
+  return {rows.rows(), rows.cols(), [&rows](Index first, Index count, float* out) {
+            std::copy_n(rows.row(first).data(), count * rows.cols(), out);
+          }};
 }
 
 }  // namespace

@@ -77,15 +77,15 @@ TEST_CASE("safetensors: halves, doubles and unaligned floats are converted") {
   CHECK_THROWS_WITH(checkpoint.row_reader("flag"), ContainsSubstring("BOOL"));
   CHECK_THROWS_WITH(checkpoint.row_reader("none"), ContainsSubstring("no tensor 'none'"));
   std::array<float, 4> row{};
-  checkpoint.row_reader("brain")(0, row.data());
+  checkpoint.row_reader("brain")(0, 1, row.data());
   CHECK(row == std::array<float, 4>{1, -2, 0.5F, 3});
-  checkpoint.row_reader("odd")(0, row.data());
+  checkpoint.row_reader("odd")(0, 1, row.data());
   CHECK((row[0] == 7 && row[1] == 8));
-  checkpoint.row_reader("double")(0, row.data());
+  checkpoint.row_reader("double")(0, 1, row.data());
   CHECK(row[1] == -std::numeric_limits<float>::infinity());
   const auto cut = checkpoint.row_reader("odd");
   std::filesystem::resize_file(folder / "a.safetensors", std::filesystem::file_size(folder / "a.safetensors") - 4);
-  CHECK_THROWS_WITH(cut(0, row.data()), ContainsSubstring("a.safetensors: ends at byte"));
+  CHECK_THROWS_WITH(cut(0, 1, row.data()), ContainsSubstring("a.safetensors: ends at byte"));
   CHECK_THROWS_AS(require_intact_files(), IoError);
   CHECK(checkpoint.names() == std::vector<std::string>{"flag", "half", "brain", "double", "odd"});
 }
