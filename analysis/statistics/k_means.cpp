@@ -22,13 +22,16 @@ constexpr double to_rest = -1.0;  // a tolerance that is never met: only labels 
 // The points around their common mean, where squared distances lose fewest digits.
 struct Points {
   explicit Points(MatrixView points, std::span<const Index> how_often = {})
-      : times(how_often.begin(), how_often.end()),
-        mean(how_often.empty() ? points.colwise().mean() : weighted_mean(points, times)),
-        rows(points.rowwise() - mean) {
+      : times(how_often.begin(), how_often.end()), mean(Eigen::RowVectorXd::Zero(points.cols())) {
     if (times.empty()) times.assign(static_cast<std::size_t>(points.rows()), 1);
+    all = static_cast<double>(std::accumulate(times.begin(), times.end(), Index{0}));
+    for (Index i = 0; i < points.rows(); ++i) mean += often(i) * points.row(i);
+    mean /= all;
+    rows = points.rowwise() - mean;
   }
 
   std::vector<Index> times;  // (n)  how often each is there
+  double all = 0;            // their sum
   Eigen::RowVectorXd mean;   // (d)
   Matrix rows;               // (n, d)
 
@@ -38,16 +41,7 @@ struct Points {
   [[nodiscard]] double variance() const {
     double sum = 0;
     for (Index i = 0; i < count(); ++i) sum += often(i) * rows.row(i).squaredNorm();
-    const Index all = std::accumulate(times.begin(), times.end(), Index{0});
-    return sum / (static_cast<double>(all) * static_cast<double>(rows.cols()));
-  }
-
- private:
-  static Eigen::RowVectorXd weighted_mean(MatrixView points, const std::vector<Index>& times) {
-    Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(points.cols());
-    for (Index i = 0; i < points.rows(); ++i)
-      sum += static_cast<double>(times[static_cast<std::size_t>(i)]) * points.row(i);
-    return sum / static_cast<double>(std::accumulate(times.begin(), times.end(), Index{0}));
+    return sum / (all * static_cast<double>(rows.cols()));
   }
 };
 

@@ -281,10 +281,10 @@ void normalise_of(Scalar* __restrict x, std::ptrdiff_t count, bool about_mean, d
 /// Terms of some entries at a time, then their sums: in one loop neither would be vectors.
 template <class Scalar>
 double sum_x_log_x_of(const Scalar* x, std::ptrdiff_t count) {
-  constexpr std::ptrdiff_t lanes = Lanes<Scalar>::count, at_once = 16 * lanes;
+  constexpr std::ptrdiff_t lanes = Lanes<Scalar>::count, at_once = 32 * lanes;
   using Array = Eigen::Array<Scalar, Eigen::Dynamic, 1>;
   alignas(64) std::array<Scalar, at_once> terms;
-  alignas(64) std::array<double, lanes> sums{};
+  double sum = 0;
   for (std::ptrdiff_t i = 0; i < count; i += at_once) {
     // Whole vectors, the last of them with zeros behind: see Lanes.
     const std::ptrdiff_t some = std::min(at_once, count - i), padded = (some + lanes - 1) / lanes * lanes;
@@ -292,10 +292,9 @@ double sum_x_log_x_of(const Scalar* x, std::ptrdiff_t count) {
     std::fill(terms.data() + some, terms.data() + padded, Scalar(0));
     Eigen::Map<Array, Eigen::Aligned64> values(terms.data(), padded);
     values *= values.max(std::numeric_limits<Scalar>::min()).log();
-    for (std::ptrdiff_t at = 0; at < padded; at += lanes)
-      for (std::ptrdiff_t lane = 0; lane < lanes; ++lane) sums[lane] += static_cast<double>(terms[at + lane]);
+    sum += sum_of(terms.data(), padded, [](double term) { return term; });
   }
-  return Eigen::Map<const Eigen::Array<double, lanes, 1>>(sums.data()).sum();
+  return sum;
 }
 
 /// Products of two rows with four, of so many entries that all rows stay in the first cache meanwhile.
