@@ -33,7 +33,7 @@ class Followers {
 
   /// @returns whether somebody said something
   bool listen() {
-    RankMessage message;
+    RankMessage& message = heard_;
     if (!receive_message(message)) return false;
     const auto from = static_cast<std::size_t>(message.from);
     if (message.kind == Said::has) {
@@ -82,6 +82,7 @@ class Followers {
   BlockLine& line_;
   const std::string& identity_;
   std::vector<bool>& released_;
+  RankMessage heard_;        ///< the last: its memory serves the next
   std::vector<Index> asks_;  ///< by rank: blocks that it could do with; 0: it has some
 };
 
@@ -156,6 +157,7 @@ void Ranks::follow(const Attributes& identity, DocumentPass& pass, StageReport& 
   report.begin("preparation");
   pass.prepare();
   Index next = 0;
+  RankMessage block_message{Said::has, 0, {}};
   try {
     while (true) {
       send_message({Said::asks, wanted_blocks(pass), identity_text(identity)});
@@ -163,9 +165,11 @@ void Ranks::follow(const Attributes& identity, DocumentPass& pass, StageReport& 
       if (blocks.empty()) break;
       next = blocks.front();
       pass.run_blocks(blocks, [&](Index block, const BlockSums& sums) {
-        ByteWriter bytes;
+        ByteWriter bytes(std::move(block_message.bytes));
         DocumentPass::write(bytes, sums);
-        send_message({Said::has, block, bytes.taken()});
+        block_message.number = block;
+        block_message.bytes = bytes.taken();
+        send_message(block_message);
         next = block + 1;
       });
     }

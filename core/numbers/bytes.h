@@ -34,6 +34,8 @@ class ByteWriter {
   using Sink = std::function<void(std::string_view)>;
 
   ByteWriter() = default;
+  /// Into memory that has served before, and has room already.
+  explicit ByteWriter(std::string&& memory) : bytes_(std::move(memory)) { bytes_.clear(); }
   /// Hands bytes on in pieces; the last with flush().
   explicit ByteWriter(Sink sink) : sink_(std::move(sink)) {}
 
