@@ -43,14 +43,19 @@ class StoredLayers : public LayerStore {
 
   [[nodiscard]] std::shared_ptr<const Block> queries_and_keys(Index layer) const override {
     const std::lock_guard lock(reading_);
-    if (auto whole = all_[static_cast<std::size_t>(layer)].lock()) return whole;
-    if (queries_and_keys_[static_cast<std::size_t>(layer)].expired()) last_.reset();
+    if (auto whole = all_[static_cast<std::size_t>(layer)].held.lock()) return whole;
+    if (queries_and_keys_[static_cast<std::size_t>(layer)].held.expired()) last_.reset();
     last_ = held(queries_and_keys_, layer, LayerParts::queries_and_keys);
     return last_;
   }
 
  private:
-  using Layers = std::vector<std::weak_ptr<const Block>>;
+  /// A layer that is read again and again.
+  struct Layer {
+    std::weak_ptr<const Block> held;
+    bool checked = false;  ///< its values are finite: they need not be looked at again
+  };
+  using Layers = std::vector<Layer>;
 
   static std::size_t at_least_one(const StackMap& map) {
     return static_cast<std::size_t>(std::max<Index>(map.layers, 1));
@@ -58,9 +63,10 @@ class StoredLayers : public LayerStore {
 
   /// What somebody holds, or what is read now.
   std::shared_ptr<const Block> held(Layers& layers, Index layer, LayerParts parts) const {
-    std::weak_ptr<const Block>& there = layers[static_cast<std::size_t>(layer)];
-    if (auto block = there.lock()) return block;
+    Layer& there = layers[static_cast<std::size_t>(layer)];
+    if (auto block = there.held.lock()) return block;
     TensorReader reader(checkpoint_, {});
+    if (there.checked) reader.trust_values();
     auto layer_held = std::make_shared<HeldLayer>();
     layer_held->storage = reader.storage();
     layer_held->block = layer_weights(reader, map_, layer, parts);
@@ -68,7 +74,7 @@ class StoredLayers : public LayerStore {
     if (!reader.problems().empty())
       throw FormatError(fmt::format("{}: {}", shown_path(checkpoint_->path()), reader.problems().front()));
     std::shared_ptr<const Block> block(layer_held, &layer_held->block);
-    there = block;
+    there = {block, true};
     return block;
   }
 

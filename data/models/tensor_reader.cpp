@@ -19,7 +19,7 @@ View TensorReader::read(const std::string& name, const Find& find) {
   if (first && !checkpoint().has(name)) missing_.push_back(name);
   try {
     const View view = find();
-    if (options_.check_values && first && view.data() != nullptr && !are_finite(view)) add_not_finite(name);
+    if (checks_values() && first && view.data() != nullptr && !are_finite(view)) add_not_finite(name);
     return view;
   } catch (const FormatError& problem) {
     if (!first) return {};
@@ -51,7 +51,7 @@ WordTable TensorReader::words(const std::string& name, Index rows, Index cols) {
   WordTable words(rows, cols, checkpoint().row_reader(name));
   constexpr Index at_once = 1024;
   bool finite = true;
-  for (Index row = 0; first && options_.check_values && finite && row < rows; row += at_once)
+  for (Index row = 0; first && checks_values() && finite && row < rows; row += at_once)
     finite = are_finite(words.copied(row, std::min(at_once, rows - row)));
   if (!finite) add_not_finite(name);
   return words;

@@ -41,6 +41,8 @@ class TensorReader {
   Linear linear(const TensorNames& names, Index out, Index in, bool in_out);
   /// How linear() looks from now on.
   void look_at(Reading reading) { reading_ = reading; }
+  /// From now on no value is looked at: another reader has found them finite.
+  void trust_values() { trusts_ = true; }
   /// @param width  channels of the norm
   Norm norm(const TensorNames& names, const StackMap& stack, Index width);
 
@@ -59,11 +61,13 @@ class TensorReader {
   template <class View, class Find>
   View read(const std::string& name, const Find& find);
   MatrixView32 shape(const std::string& name, Index rows, Index cols);
+  [[nodiscard]] bool checks_values() const { return options_.check_values && !trusts_; }
   void add_not_finite(const std::string& name);
 
   std::shared_ptr<ModelStorage> storage_;
   WeightOptions options_;
   Reading reading_ = Reading::whole;
+  bool trusts_ = false;
   std::vector<std::string> problems_, missing_;
   std::set<std::string> read_;
 };
