@@ -32,7 +32,9 @@ PlaceOptionsGiven add_place_options(CLI::App& command, PlaceOptions& options, bo
           .add_option(
               "--weights", options.weights,
               "where weights are: memory, or layers, each read as it is needed and let go, for models larger than "
-              "memory; auto: layers where all would take more than half of the memory there is; changes no digit")
+              "memory; auto: layers where all would not fit beside the rest, or a run would hold half as much again; "
+              "changes "
+              "no digit")
           ->check(one_of({"auto", "memory", "layers"}))
           ->capture_default_str();
   return given;

@@ -1,12 +1,14 @@
 #include "run_input.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "../../data/files/input_text.h"
 #include "../../data/files/text_encoding.h"
+#include "../../job/run/job_memory.h"
 #include "../terminal/progress.h"
 #include "input_remarks.h"
 #include "values.h"
@@ -186,9 +188,12 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
   if (given.model->empty()) refuse(given.stored.apply_norm, "takes the norm from the model; give it with --model DIR");
 }
 
-JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64_t seed) {
+JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64_t seed, const JobOptions* job) {
   progress_at("reading the model and the documents");
-  const ModelPlace place = place_of(options.model, options.map, options.place);
+  ModelPlace place = place_of(options.model, options.map, options.place);
+  const bool waits =
+      job != nullptr && place.weights_in == WeightsIn::either && given.states->empty() && options.interventions.empty();
+  if (waits) place.weights_in = WeightsIn::layers;
   const auto open = [&]() -> JobInput {
     if (!given.target->empty()) return pairs_input(place, options.text, options.target, options.packing);
     if (!given.text->empty()) return text_input(place, options.text, options.packing);
@@ -215,6 +220,8 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
                                          : !given.images->empty()   ? options.images
                                          : !given.features->empty() ? options.features
                                                                     : options.states));
+  const auto limit = place.memory > 0 ? std::optional(place.memory) : std::nullopt;
+  if (waits && !is_better_by_layer(input.model, *input.source, *job, limit)) input.model.keep_layers();
   const std::vector<std::string> remarks = remarks_on(input, options, given);
   if (!options.interventions.empty()) progress_at("changing the model");
   options.intervening.seed = seed;

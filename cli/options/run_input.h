@@ -6,6 +6,7 @@
 
 #include "../../job/inputs/intervention_text.h"
 #include "../../job/inputs/job_input.h"
+#include "../../job/run/job.h"
 #include "cli11.h"
 #include "place_options.h"
 #include "stored_options.h"
@@ -48,7 +49,10 @@ void require_usage(const SourceOptions& given, const InputOptions& options);
 
 /// Opens what the options name. Remarks on what came of it go to stderr, each once.
 /// @param seed  of random tokens and shuffled words
-JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64_t seed);
+/// @param job   what is asked of it, which says where weights are to be where nobody does (is_better_by_layer()); null: they
+///              are in memory where they fit
+JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64_t seed,
+                  const JobOptions* job = nullptr);
 
 /// Refuses a text on the command line that is not in UTF-8.
 /// @throws FormatError with the place of the first bad byte

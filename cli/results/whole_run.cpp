@@ -55,7 +55,7 @@ SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options,
 
 JobInput checked_input(WholeRunOptions& options, const SourceOptions& given) {
   options.input.place.max_memory = options.max_memory;
-  JobInput input = input_of(options.input, given, options.job.seed);
+  JobInput input = input_of(options.input, given, options.job.seed, &options.job);
   require_heads(options.folder.drawing, input.model);
   require_maps(options.job, *input.source);
   keep_within_memory(options.max_memory, input, options.job);

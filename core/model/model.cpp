@@ -1,6 +1,7 @@
 #include "model.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "../attention/rotary_term.h"
 
@@ -46,6 +47,20 @@ const RotaryTerm* Stack::rotary() const {
 bool Stack::normalises_heads() const {
   return std::ranges::any_of(blocks,
                              [](const Block& b) { return !b.self.query_norm.empty() || !b.self.key_norm.empty(); });
+}
+
+void Model::keep_layers() {
+  auto kept = std::make_shared<std::vector<std::shared_ptr<const void>>>(1, storage);
+  for (Stack* const tower : {&stack, decoder ? &*decoder : nullptr}) {
+    if (tower == nullptr || tower->store == nullptr) continue;
+    for (Index layer = 0; layer < tower->layers(); ++layer) {
+      const std::shared_ptr<const Block> whole = tower->store->block(layer);
+      tower->blocks[static_cast<std::size_t>(layer)] = *whole;
+      kept->push_back(whole);
+    }
+    tower->store = nullptr;
+  }
+  storage = std::move(kept);
 }
 
 std::shared_ptr<const PredictionHead> Model::prediction() const {

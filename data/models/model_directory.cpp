@@ -19,6 +19,7 @@
 #include "model_map_file.h"
 #include "model_weights.h"
 #include "nearest_family.h"
+#include "tensor_reader.h"
 
 namespace headwave {
 
@@ -72,10 +73,7 @@ WeightOptions weight_options(const ModelPlace& place, const ModelMap& map, const
 
 /// @throws FormatError if the checkpoint has not all that the map names
 Model whole_model(MappedWeights mapped, const std::string& called) {
-  if (!mapped.problems.empty())
-    throw FormatError(fmt::format(
-        "{}: {}{}; `headwave inspect` lists what is there", called, mapped.problems.front(),
-        mapped.problems.size() > 1 ? fmt::format(" (and {} more like it)", mapped.problems.size() - 1) : ""));
+  if (!mapped.problems.empty()) throw FormatError(problems_text(called, mapped.problems));
   return std::move(mapped.model);
 }
 
@@ -146,8 +144,7 @@ Matrix32 position_table(const ModelPlace& place) {
   const MatrixView32 table = checkpoint->matrix(positions.table, positions.rows,
                                                 map.stack.d_embedding > 0 ? map.stack.d_embedding : map.stack.d_model);
   if (!are_finite(table))
-    throw FormatError(fmt::format("{}: tensor '{}' holds {} values that are NaN or infinite; expected finite weights",
-                                  place.weights.string(), positions.table, checkpoint->non_finite(positions.table)));
+    throw FormatError(fmt::format("{}: {}", place.weights.string(), not_finite_text(*checkpoint, positions.table)));
   return table.bottomRows(positions.rows - positions.first_row);
 }
 

@@ -171,8 +171,7 @@ void set_prediction(TensorReader& reader, const ModelMap& map, Model& model) {
     TensorReader whole(checkpoint, {});
     auto held = std::make_shared<std::pair<PredictionHead, std::shared_ptr<const ModelStorage>>>(
         prediction_of(whole, prediction, last), whole.storage());
-    if (!whole.problems().empty())
-      throw FormatError(fmt::format("{}: {}", shown_path(checkpoint->path()), whole.problems().front()));
+    if (!whole.problems().empty()) throw FormatError(problems_text(shown_path(checkpoint->path()), whole.problems()));
     return std::shared_ptr<const PredictionHead>(held, &held->first);
   };
 }

@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "../files/printable.h"
 #include "layer_weights.h"
 #include "tensor_reader.h"
@@ -72,7 +70,7 @@ class StoredLayers : public LayerStore {
     layer_held->block = layer_weights(reader, map_, layer, parts);
     layer_held->tensors = reader.read();
     if (!reader.problems().empty())
-      throw FormatError(fmt::format("{}: {}", shown_path(checkpoint_->path()), reader.problems().front()));
+      throw FormatError(problems_text(shown_path(checkpoint_->path()), reader.problems()));
     std::shared_ptr<const Block> block(layer_held, &layer_held->block);
     there = {block, true};
     return block;

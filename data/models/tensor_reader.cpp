@@ -1,12 +1,28 @@
 #include "tensor_reader.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "../../core/numbers/error.h"
 
 namespace headwave {
+
+std::string not_finite_text(const Checkpoint& checkpoint, const std::string& tensor) {
+  const Index count = checkpoint.non_finite(tensor);
+  if (count == 0)
+    return fmt::format("tensor '{}' holds values beyond {:.2g}; expected what fits into float32", tensor,
+                       std::numeric_limits<float>::max());
+  return fmt::format("tensor '{}' holds {} NaN or infinite; expected finite weights", tensor,
+                     count == 1 ? "a value that is" : fmt::format("{} values that are", count));
+}
+
+std::string problems_text(const std::string& called, const std::vector<std::string>& problems) {
+  const std::size_t more = problems.size() - 1;
+  return fmt::format("{}: {}{}; `headwave inspect` lists what is there", called, problems.front(),
+                     more > 0 ? fmt::format(" (and {} more like it)", more) : "");
+}
 
 TensorReader::TensorReader(std::shared_ptr<const Checkpoint> checkpoint, const WeightOptions& options)
     : storage_(std::make_shared<ModelStorage>()), options_(options) {
@@ -19,7 +35,8 @@ View TensorReader::read(const std::string& name, const Find& find) {
   if (first && !checkpoint().has(name)) missing_.push_back(name);
   try {
     const View view = find();
-    if (checks_values() && first && view.data() != nullptr && !are_finite(view)) add_not_finite(name);
+    if (checks_values() && first && view.data() != nullptr && !are_finite(view))
+      add_problem(not_finite_text(checkpoint(), name));
     return view;
   } catch (const FormatError& problem) {
     if (!first) return {};
@@ -53,13 +70,8 @@ WordTable TensorReader::words(const std::string& name, Index rows, Index cols) {
   bool finite = true;
   for (Index row = 0; first && checks_values() && finite && row < rows; row += at_once)
     finite = are_finite(words.copied(row, std::min(at_once, rows - row)));
-  if (!finite) add_not_finite(name);
+  if (!finite) add_problem(not_finite_text(checkpoint(), name));
   return words;
-}
-
-void TensorReader::add_not_finite(const std::string& name) {
-  add_problem(fmt::format("tensor '{}' holds {} values that are NaN or infinite; expected finite weights", name,
-                          checkpoint().non_finite(name)));
 }
 
 VectorView32 TensorReader::vector(const std::string& name, Index size) {

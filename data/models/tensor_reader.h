@@ -20,6 +20,13 @@ struct ModelStorage {
   std::list<Vector32> vectors;
 };
 
+/// What is wrong with a tensor whose floats are not all finite: how many it holds, or that they are too large for float.
+std::string not_finite_text(const Checkpoint& checkpoint, const std::string& tensor);
+
+/// What messages say of a checkpoint with problems: the first, and how many more there are.
+/// @param problems  at least one
+std::string problems_text(const std::string& called, const std::vector<std::string>& problems);
+
 /// What is looked at of a linear map: all of it, or its shape, which leaves its data() null.
 enum class Reading { whole, shape };
 
@@ -62,7 +69,6 @@ class TensorReader {
   View read(const std::string& name, const Find& find);
   MatrixView32 shape(const std::string& name, Index rows, Index cols);
   [[nodiscard]] bool checks_values() const { return options_.check_values && !trusts_; }
-  void add_not_finite(const std::string& name);
 
   std::shared_ptr<ModelStorage> storage_;
   WeightOptions options_;

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "../../core/attention/tile_walk.h"
 #include "../../core/model/layer.h"
 #include "../../core/numbers/memory.h"
+#include "../../core/numbers/threads.h"
 #include "job_stages.h"
 
 namespace headwave {
@@ -37,9 +40,9 @@ double pass_bytes(const Stack& stack, double tokens) {
   return sizeof(float) * std::max(attention, network);
 }
 
-/// The largest layer of a stack whose weights are read when they are needed, in float.
-double layer_bytes(const Stack& stack) {
-  double most = 0;
+/// Each layer's weights, in float.
+std::vector<double> layer_bytes(const Stack& stack) {
+  std::vector<double> bytes;
   for (const Block& block : stack.blocks) {
     Index entries = 0;
     for (const AttentionWeights& attention : {block.self, block.cross})
@@ -47,9 +50,24 @@ double layer_bytes(const Stack& stack) {
         entries += map.weight.size();
     for (const Linear& map : {block.feed_forward.gate, block.feed_forward.widen, block.feed_forward.narrow})
       entries += map.weight.size();
-    most = std::max(most, static_cast<double>(sizeof(float)) * static_cast<double>(entries));
+    bytes.push_back(static_cast<double>(sizeof(float)) * static_cast<double>(entries));
   }
-  return stack.store ? most : 0;
+  return bytes;
+}
+
+/// Of the layers of a model that are read one by one: the largest, and all.
+std::pair<double, double> bytes_by_layer(const Model& model) {
+  double largest = 0, all = 0;
+  for (const Stack* const stack : {&model.stack, model.decoder ? &*model.decoder : nullptr})
+    if (stack != nullptr && stack->store != nullptr)
+      for (const double bytes : layer_bytes(*stack)) largest = std::max(largest, bytes), all += bytes;
+  return {largest, all};
+}
+
+/// What the machine has free now, in bytes of resident memory.
+std::int64_t usual_limit() {
+  constexpr double share = 0.7;  // others may want some of it later
+  return static_cast<std::int64_t>(share * static_cast<double>(free_memory())) + resident_bytes();
 }
 
 /// What a document brings along where it was stored.
@@ -84,11 +102,11 @@ JobMemory job_memory(const Model& model, const Source& source, const JobOptions&
   memory.there = static_cast<double>(resident_bytes()) + program_bytes;
   memory.documents = static_cast<double>(lengths.size());
   memory.together = pass.together();
+  std::tie(memory.layer, memory.layers) = bytes_by_layer(model);
   memory.document = stored_bytes(pass.first()) * longest / static_cast<double>(std::max<Index>(1, lengths.front()));
   double states = 0, made = 0, released = 0;
   for (const Site& site : pass.sites()) {
     const Stack& stack = model.stack_of(site.kind);
-    memory.layer = std::max(memory.layer, layer_bytes(stack));
     const double of_states = sizeof(float) * longest * static_cast<double>(stack.d_model());
     states = std::max(states, of_states);
     memory.working = std::max(memory.working, pass_bytes(stack, longest) - of_states);
@@ -126,11 +144,28 @@ Index together_within(const JobMemory& memory, std::int64_t limit, int threads) 
 JobOptions with_together(const Model& model, const Source& source, JobOptions options, int threads,
                          std::optional<std::int64_t> limit) {
   if (!model.by_layer() || options.together > 0) return options;
-  constexpr double share = 0.7;  // of what is free now: others may want some of it later
-  if (!limit) limit = static_cast<std::int64_t>(share * static_cast<double>(free_memory())) + resident_bytes();
   options.together =
-      std::min(together_within(job_memory(model, source, options), *limit, threads), enough_for_a_thread * threads);
+      std::min(together_within(job_memory(model, source, options), limit.value_or(usual_limit()), threads),
+               enough_for_a_thread * threads);
   return options;
+}
+
+bool is_better_by_layer(const JobMemory& read, std::int64_t limit, int threads) {
+  JobMemory kept = read;
+  kept.there += read.layers;
+  kept.layer = 0;
+  kept.together = 1;
+  const auto smaller = static_cast<double>(read.bytes(threads)), larger = static_cast<double>(kept.bytes(threads));
+  const bool shared = read.documents >= static_cast<double>(enough_for_a_thread * threads);
+  return smaller < larger && (larger > static_cast<double>(limit) || (shared && larger > 1.5 * smaller));
+}
+
+bool is_better_by_layer(const Model& model, const Source& source, const JobOptions& options,
+                        std::optional<std::int64_t> limit) {
+  const int threads = thread_count(options.threads);
+  if (!limit) limit = usual_limit();
+  return is_better_by_layer(job_memory(model, source, with_together(model, source, options, threads, limit)), *limit,
+                            threads);
 }
 
 int threads_within(const JobMemory& memory, std::int64_t limit, int threads) {

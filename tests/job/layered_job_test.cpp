@@ -87,3 +87,24 @@ TEST_CASE("as many documents are side by side as memory holds") {
   CHECK(memory.bytes(4) == 15'600'000);
   CHECK(together_within(memory, 9'300'000, 1) == 4);
 }
+
+TEST_CASE("layers are read one by one where keeping them makes a job half as large again, and documents share them") {
+  constexpr std::int64_t plenty = 100'000'000'000;
+  JobMemory memory;
+  memory.there = 1e6;
+  memory.layer = 1e6;
+  memory.layers = 12e6;
+  memory.document = 1e5;
+  memory.documents = 100;
+  memory.together = 8;
+  CHECK(is_better_by_layer(memory, plenty, 2));
+  memory.documents = 7;  // of two threads: each layer would be read for fewer than four of each
+  CHECK_FALSE(is_better_by_layer(memory, plenty, 2));
+  CHECK(is_better_by_layer(memory, 5'000'000, 2));  // and does not fit
+  memory.documents = 100;
+  memory.layers = 3e6;  // 4.2e6 beside 2.84e6
+  CHECK_FALSE(is_better_by_layer(memory, plenty, 2));
+  CHECK(is_better_by_layer(memory, 4'000'000, 2));
+  memory.document = 2e6;  // eight of them side by side take more than the layers
+  CHECK_FALSE(is_better_by_layer(memory, 4'000'000, 2));
+}
