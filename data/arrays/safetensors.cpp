@@ -12,7 +12,6 @@
 #include "../files/file_content.h"
 #include "../files/foreign_files.h"
 #include "../files/json_file.h"
-#include "../files/mapped_file.h"
 #include "../files/printable.h"
 
 namespace headwave {
@@ -220,7 +219,7 @@ const float* Checkpoint::values(const std::string& name, const std::vector<Index
   const auto [found, is_new] = kept.values.try_emplace(name);
   if (is_new) {
     found->second = floats_of(bytes, type);
-    if (file != nullptr) let_go_of_pages(bytes);
+    if (file != nullptr) file->let_go(*tensor);
   }
   return found->second.data();
 }
@@ -241,7 +240,8 @@ VectorView32 Checkpoint::vector(const std::string& name, Index size, ConvertedTe
 }
 
 void Checkpoint::let_go(const std::string& name) const {
-  if (place(name).file != nullptr) let_go_of_pages(place(name).bytes);
+  const Place& tensor = place(name);
+  if (tensor.file != nullptr) tensor.file->let_go(*tensor.info);
 }
 
 Index Checkpoint::non_finite(const std::string& name) const {

@@ -197,4 +197,8 @@ void SafetensorsFile::read(const TensorInfo& tensor, std::size_t first, std::spa
   file_.read(header_.data + tensor.begin + first, into);
 }
 
+void SafetensorsFile::let_go(const TensorInfo& tensor) const {
+  mapped_.let_go(header_.data + tensor.begin, tensor.end - tensor.begin);
+}
+
 }  // namespace headwave

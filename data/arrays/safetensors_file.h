@@ -66,6 +66,8 @@ class SafetensorsFile {
   /// @param first  of the tensor's bytes
   /// @throws IoError if the file was cut short meanwhile, or cannot be read
   void read(const TensorInfo& tensor, std::size_t first, std::span<std::byte> into) const;
+  /// Lets go of them in the mapping, see MappedFile.
+  void let_go(const TensorInfo& tensor) const;
 
  private:
   FileBytes file_;

@@ -1,5 +1,6 @@
 #include "mapped_file.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -109,12 +110,12 @@ MappedFile::~MappedFile() {
   ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
-void let_go_of_pages(std::span<const std::byte> bytes) {
-  static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
-  const std::uintptr_t first = (begin + page - 1) / page * page, end = (begin + bytes.size()) / page * page;
+void MappedFile::let_go(std::size_t first, std::size_t count) const {
+  constexpr std::size_t piece = std::size_t{2} << 20U;  // of whole pages, of any size that there is
+  if (count == 0 || first >= size_) return;
+  const std::size_t begin = first / piece * piece, end = std::min(size_, (first + count + piece - 1) / piece * piece);
   // Advice: where the system does not take it, the pages stay until it needs their room.
-  if (first < end) (void)::madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);  // NOLINT: an address
+  (void)::madvise(const_cast<std::byte*>(data_) + begin, end - begin, MADV_DONTNEED);
 }
 
 void survive_lost_pages() {

@@ -28,6 +28,10 @@ class MappedFile {
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, size_}; }
   [[nodiscard]] std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
+  /// Lets go of some bytes, which others may look at meanwhile: they are read again when somebody looks at them, and take no
+  /// memory of this process until then. Those around them go with them, to the ends of the pieces of 2 MB in which the system may
+  /// hold a file: to look at one number maps such a piece.
+  void let_go(std::size_t first, std::size_t count) const;
 
  private:
   std::filesystem::path path_;
@@ -35,10 +39,6 @@ class MappedFile {
   std::size_t size_ = 0;
   std::size_t watched_ = 0;  // its place among the watched files
 };
-
-/// Whole pages of a mapped file within these bytes, which others may look at meanwhile: they are read again when somebody
-/// looks at them, and take no memory of this process until then.
-void let_go_of_pages(std::span<const std::byte> bytes);
 
 /// From now on pages that a mapped file no longer has, because it was cut short or its disk failed, are read as zeros,
 /// and require_intact_files() says so; without this they end the program without a word (SIGBUS). For a program's

@@ -240,6 +240,10 @@ MappedWeights mapped_weights(const ModelMap& map, std::shared_ptr<const Checkpoi
     else
       result.unused.push_back(name);
   }
+  // Norms and biases lie between weights that are not needed yet.
+  if (options.by_layer)
+    for (const std::string& name : reader.read())
+      if (reader.checkpoint().has(name)) reader.checkpoint().let_go(name);
   result.problems = reader.problems();
   result.missing = reader.missing();
   return result;

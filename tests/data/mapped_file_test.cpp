@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "../../core/numbers/error.h"
+#include "../../core/numbers/memory.h"
 #include "../../data/files/digest.h"
 #include "../../data/files/file_bytes.h"
 #include "../../data/files/file_descriptor.h"
@@ -35,6 +37,31 @@ TEST_CASE("mapped file: bytes, size, and an empty file") {
   CHECK(file.bytes()[2] == std::byte{'c'});
   std::ofstream(folder / "empty").flush();
   CHECK(MappedFile(folder / "empty").size() == 0);
+}
+
+TEST_CASE("mapped file: what was let go takes no memory, and is there when somebody looks") {
+  const TemporaryFolder folder;
+  constexpr std::size_t size = (std::size_t{64} << 20U) + 123;
+  std::ofstream(folder / "large") << "begin";
+  std::filesystem::resize_file(folder / "large", size - 3);
+  std::ofstream(folder / "large", std::ios::app) << "end";
+  const MappedFile file(folder / "large");
+  const auto looked = [&] {
+    std::size_t others = 0;
+    for (const char byte : file.text()) others += byte != 0 ? 1 : 0;
+    return others;
+  };
+  REQUIRE(looked() == 8);
+  const std::int64_t before = resident_bytes();
+  file.let_go(20U << 20U, 1);  // a piece in the middle
+  file.let_go(size, 1);        // nothing
+  file.let_go(0, 0);
+  CHECK(before - resident_bytes() < 10'000'000);
+  file.let_go(1, size - 1);
+  CHECK(before - resident_bytes() > 50'000'000);
+  CHECK(file.text().substr(0, 5) == "begin");
+  CHECK(file.text().substr(size - 3) == "end");
+  CHECK(looked() == 8);
 }
 
 TEST_CASE("mapped file: missing, folder, pipe") {
