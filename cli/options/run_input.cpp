@@ -191,9 +191,10 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
 JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64_t seed, const JobOptions* job) {
   progress_at("reading the model and the documents");
   ModelPlace place = place_of(options.model, options.map, options.place);
-  const bool waits =
+  // Documents and analyses say whether layers are kept; until they are known, none is read.
+  const bool job_says =
       job != nullptr && place.weights_in == WeightsIn::either && given.states->empty() && options.interventions.empty();
-  if (waits) place.weights_in = WeightsIn::layers;
+  if (job_says) place.weights_in = WeightsIn::layers;
   const auto open = [&]() -> JobInput {
     if (!given.target->empty()) return pairs_input(place, options.text, options.target, options.packing);
     if (!given.text->empty()) return text_input(place, options.text, options.packing);
@@ -221,7 +222,7 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
                                          : !given.features->empty() ? options.features
                                                                     : options.states));
   const auto limit = place.memory > 0 ? std::optional(place.memory) : std::nullopt;
-  if (waits && !is_better_by_layer(input.model, *input.source, *job, limit)) input.model.keep_layers();
+  if (job_says && !is_better_by_layer(input.model, *input.source, *job, limit)) input.model.keep_layers();
   const std::vector<std::string> remarks = remarks_on(input, options, given);
   if (!options.interventions.empty()) progress_at("changing the model");
   options.intervening.seed = seed;
