@@ -70,6 +70,11 @@ std::int64_t usual_limit() {
   return static_cast<std::int64_t>(share * static_cast<double>(free_memory())) + resident_bytes();
 }
 
+/// As many documents side by side as a limit allows, and no more than are enough.
+Index usual_together(const JobMemory& memory, std::int64_t limit, int threads) {
+  return std::min(together_within(memory, limit, threads), enough_for_a_thread * threads);
+}
+
 /// What a document brings along where it was stored.
 double stored_bytes(const Document& document) {
   auto entries = static_cast<double>(document.signal.size());
@@ -144,19 +149,17 @@ Index together_within(const JobMemory& memory, std::int64_t limit, int threads) 
 JobOptions with_together(const Model& model, const Source& source, JobOptions options, int threads,
                          std::optional<std::int64_t> limit) {
   if (!model.by_layer() || options.together > 0) return options;
-  options.together =
-      std::min(together_within(job_memory(model, source, options), limit.value_or(usual_limit()), threads),
-               enough_for_a_thread * threads);
+  options.together = usual_together(job_memory(model, source, options), limit.value_or(usual_limit()), threads);
   return options;
 }
 
-bool is_better_by_layer(const JobMemory& read, std::int64_t limit, int threads) {
-  JobMemory kept = read;
-  kept.there += read.layers;
+bool is_better_by_layer(const JobMemory& memory, std::int64_t limit, int threads) {
+  JobMemory kept = memory;
+  kept.there += memory.layers;
   kept.layer = 0;
   kept.together = 1;
-  const auto smaller = static_cast<double>(read.bytes(threads)), larger = static_cast<double>(kept.bytes(threads));
-  const bool shared = read.documents >= static_cast<double>(enough_for_a_thread * threads);
+  const auto smaller = static_cast<double>(memory.bytes(threads)), larger = static_cast<double>(kept.bytes(threads));
+  const bool shared = memory.documents >= static_cast<double>(enough_for_a_thread * threads);
   return smaller < larger && (larger > static_cast<double>(limit) || (shared && larger > 1.5 * smaller));
 }
 
@@ -164,8 +167,9 @@ bool is_better_by_layer(const Model& model, const Source& source, const JobOptio
                         std::optional<std::int64_t> limit) {
   const int threads = thread_count(options.threads);
   if (!limit) limit = usual_limit();
-  return is_better_by_layer(job_memory(model, source, with_together(model, source, options, threads, limit)), *limit,
-                            threads);
+  JobMemory memory = job_memory(model, source, options);
+  if (options.together == 0) memory.together = usual_together(memory, *limit, threads);
+  return is_better_by_layer(memory, *limit, threads);
 }
 
 int threads_within(const JobMemory& memory, std::int64_t limit, int threads) {
