@@ -22,7 +22,7 @@ class MeasuredOffsetAnalysis : public DocumentAnalysis<DocumentTraces, OffsetTra
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index /*i*/) const override {
     return look_of(std::make_unique<OffsetTraceProbe>(site().grid, document, options().reach, site().kind),
-                   &OffsetTraceProbe::traces);
+                   &OffsetTraceProbe::taken);
   }
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
     const OffsetTraces& traces = finished.keep(sum_.traces());
@@ -43,7 +43,7 @@ AnalysisCost measured_offset_cost(const AnalysisSizes& sizes, const DocumentSize
   cost.entries = 6 * sizes.rows * (2 * sizes.longest - 1) + (9 + sizes.documents) * sizes.rows * near +
                  8 * sizes.longest + 8 * near;
   cost.kept = 8 * cost.entries;
-  cost.looking = 8 * sizes.rows * (24 * document.tokens + 9 * near);
+  cost.looking = 8 * sizes.rows * (15 * document.tokens + 9 * near);
   return cost;
 }
 

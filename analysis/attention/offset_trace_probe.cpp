@@ -191,24 +191,26 @@ void OffsetTraceProbe::set_null(std::size_t pairs, const Sums& sums, DocumentTra
   }
 }
 
-DocumentTraces OffsetTraceProbe::traces() const {
+DocumentTraces OffsetTraceProbe::taken() {
   DocumentTraces result;
   result.length = length_;
   result.reach = reach_;
+  const Sums& all = sums_[all_pairs];
   for (std::size_t pairs = 0; pairs < pairs_kinds; ++pairs) {
     result.count[pairs] = pair_counts(pairs);
-    Sums sums = sums_[all_pairs];
+    Sums& sums = sums_[pairs];
     if (pairs != all_pairs) {
-      sums.trace -= sums_[pairs].trace;
-      for (std::size_t power = 0; power < sums.power.size(); ++power) sums.power[power] -= sums_[pairs].power[power];
+      sums.trace = all.trace - sums.trace;
+      for (std::size_t power = 0; power < sums.power.size(); ++power)
+        sums.power[power] = all.power[power] - sums.power[power];
       // Where no pair is left the difference is rounding, and is nothing.
       for (Index t = 0; t < sums.trace.cols(); ++t)
         if (result.count[pairs][t] == 0.0) sums.trace.col(t).setZero();
       sums.trace = sums.trace.cwiseMax(0.0);
     }
     set_null(pairs, sums, result);
-    result.trace[pairs] = std::move(sums.trace);
   }
+  for (std::size_t pairs = 0; pairs < pairs_kinds; ++pairs) result.trace[pairs] = std::move(sums_[pairs].trace);
   return result;
 }
 

@@ -38,8 +38,8 @@ class OffsetTraceProbe : public Probe {
   /// @throws ShapeError if a tile of that kind has other heads or sequences than were announced
   void see(const Tile& tile) override;
 
-  /// What was gathered.
-  [[nodiscard]] DocumentTraces traces() const;
+  /// What was gathered; nothing is left of it here.
+  [[nodiscard]] DocumentTraces taken();
 
  private:
   /// Positions of one sequence, and which of them count in a kind of Pairs.

@@ -95,7 +95,10 @@ std::vector<DocumentFindings> DocumentPass::look_together(std::span<const Index>
   }
   model_passes(model_, passing, threads);
   std::vector<DocumentFindings> findings;
-  for (const auto& way : ways) findings.push_back(found(*way));
+  for (auto& way : ways) {
+    findings.push_back(found(*way));
+    way.reset();
+  }
   return findings;
 }
 

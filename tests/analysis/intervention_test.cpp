@@ -31,7 +31,7 @@ struct MovedBank {
       OffsetTraceProbe probe(grid, document, 64);
       const std::array<Probe*, 1> probes{&probe};
       model_pass(model, document, probes);
-      sum.add(probe.traces());
+      sum.add(probe.taken());
     }
     return measured_offsets(sum.traces());
   }

@@ -26,7 +26,7 @@ DocumentTraces traces_of(const Matrix32& weights, const Document& document, Inde
                          AttentionKind kind = AttentionKind::self) {
   OffsetTraceProbe probe(one_head, document, reach, kind);
   show(probe, weights, kind);
-  return probe.traces();
+  return probe.taken();
 }
 
 /// Rows that sum to 1, a few keys far more popular than others.
@@ -154,7 +154,7 @@ TEST_CASE("a mask that looks back only so far: its null and counts know it") {
   tile.window = 3;
   tile.weights = {weights};
   probe.see(tile);
-  const DocumentTraces traces = probe.traces();
+  const DocumentTraces traces = probe.taken();
   for (Index t = -11; t <= 11; ++t)
     CHECK(traces.count[0][t + 11] == static_cast<double>(t <= 0 && t > -3 ? 12 + t : 0));
   // Of the 10 pairs at t = -2 each has 1/3; of the 11 at t = -1 the first has 1/2.
@@ -270,7 +270,7 @@ TEST_CASE("documents of different lengths cluster by what their heads do, not by
       tile.queries = tile.keys = length;
       tile.weights = {before, after};
       probe.see(tile);
-      sum.add(probe.traces());
+      sum.add(probe.taken());
     }
     return sum.traces();
   };

@@ -40,7 +40,7 @@ int main() {
   inputs.scale = 0.35;
   hw::attend<float>(inputs, {}, {}, probes);
 
-  const auto found = traces.traces();
+  const auto found = traces.taken();
   const hw::Matrix& trace = found.trace[static_cast<std::size_t>(hw::Pairs::all)];
   hw::Index at = 0;
   trace.row(0).maxCoeff(&at);
