@@ -1,5 +1,8 @@
+#include <atomic>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -88,6 +91,33 @@ TEST_CASE("hdf5 fence: a child that dies, or does not answer, is an error that s
                     ContainsSubstring("r.h5: /a/i: the HDF5 library crashed reading '/a/x' (Seg"));
   CHECK_THROWS_WITH(file.tree(), ContainsSubstring("did not survive an earlier question"));
   CHECK(children().size() == before.size());
+}
+
+TEST_CASE("hdf5 fence: of a file that is replaced while it is opened nothing is mixed") {
+  // The child opens the file by its name; numbers are read from what this process opened, where the child says they lie.
+  const TemporaryFolder folder;
+  const auto sample = repository_file("tests/golden/hdf5_sample.h5");
+  std::ofstream(folder / "further", std::ios::binary) << std::string(512, '\0') << std::ifstream(sample).rdbuf();
+  std::filesystem::copy_file(sample, folder / "s.h5");
+  const std::vector<float> expected = Hdf5File(sample).floats("/numbers/le_f4");
+  std::atomic<bool> done = false;
+  std::thread other([&] {
+    for (bool further = true; !done; further = !further) {
+      std::filesystem::copy_file(further ? folder / "further" : sample, folder / "next");
+      std::filesystem::rename(folder / "next", folder / "s.h5");
+    }
+  });
+  int right = 0, mixed = 0;
+  for (int i = 0; i < 300; ++i) try {
+      const bool same = Hdf5File(folder / "s.h5").floats("/numbers/le_f4") == expected;
+      ++(same ? right : mixed);
+    } catch (const Error& problem) {
+      mixed += std::string(problem.what()).find("was replaced by another file") == std::string::npos ? 1 : 0;
+    }
+  done = true;
+  other.join();
+  CHECK(right > 0);
+  CHECK(mixed == 0);
 }
 
 TEST_CASE("hdf5 fence: once the library told where floats lie they are read without it") {
