@@ -15,11 +15,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "../../core/numbers/error.h"
 #include "hdf5_answers.h"
+#include "hdf5_patience.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HEADWAVE_SHADOW_MEMORY  // more address space than any limit allows
@@ -191,24 +191,22 @@ void serve_hdf5(const std::filesystem::path& path, std::uintmax_t bytes, Hdf5Chi
   ::mallopt(M_MMAP_THRESHOLD, kept_memory);
   ::mallopt(M_TRIM_THRESHOLD, kept_memory);
   SharedNumbers numbers(ends.memory);
-  const Hdf5Room room = [&](std::size_t size) { return numbers.room(size); };
-  const auto be_done_within = [](int seconds) {  // 0: no limit
-    const itimerval processor{{}, {seconds, 0}};
-    (void)::setitimer(ITIMER_PROF, &processor, nullptr);
-    ::alarm(seconds == 0 ? 0
-                         : static_cast<unsigned>(hdf5_slowness * seconds) + 2);  // the parent's patience ends before
+  Hdf5Patience patience(ends.patience_s);
+  const Hdf5Room room = [&](std::size_t size) {
+    patience.grant(size);
+    return numbers.room(size);
   };
   std::optional<Hdf5Answers> answers;
-  be_done_within(ends.patience_s);
+  patience.begin();
   const std::string opened = outcome_of(numbers, [&] {
     answers.emplace(path, bytes, Hdf5Trust::foreign);
     return std::string();
   });
   std::string message;
   for (bool asked = send_message(ends.socket, opened) && answers; asked;) {
-    be_done_within(0);
+    patience.end();
     if (!receive_message(ends.socket, message, -1)) break;
-    be_done_within(ends.patience_s);
+    patience.begin();
     const std::string answer =
         outcome_of(numbers, [&] { return answers->answer(ByteReader(message).read<Hdf5Request>(), room); });
     asked = send_message(ends.socket, answer);

@@ -20,15 +20,12 @@ bool receive_message(int socket, std::string& bytes, int deadline_ms);
 /// Room for the name of the object that a child is asked about, in memory that both see.
 constexpr std::size_t hdf5_place_size = 256;
 
-/// How many times as long as its processor time an answer may take by the clock: machines are shared, and disks slow.
-constexpr int hdf5_slowness = 6;
-
 /// What a child shares with its parent.
 struct Hdf5ChildEnds {
   int socket = -1;        ///< where questions come from
   int memory = -1;        ///< where numbers go
   char* place = nullptr;  ///< hdf5_place_size bytes
-  int patience_s = 0;     ///< of processor time for an answer; then the child ends itself
+  int patience_s = 0;     ///< of processor time for all that is slow to answer; then the child ends itself
 };
 
 /// What a child of fork() does until nobody asks any more: opens the file and answers. Never returns.

@@ -20,6 +20,7 @@
 #include "../files/file_descriptor.h"
 #include "../files/printable.h"
 #include "hdf5_child.h"
+#include "hdf5_patience.h"
 
 namespace headwave {
 
@@ -46,7 +47,7 @@ class SharedPlace {
 class FencedReader : public Hdf5Reader {
  public:
   FencedReader(const std::filesystem::path& path, std::uintmax_t bytes)
-      : patience_s_(static_cast<int>(8 + std::min<std::uintmax_t>(bytes / 10'000'000, 100'000))) {
+      : patience_s_(static_cast<int>(4 + std::min<std::uintmax_t>(bytes / 10'000'000, 100'000))) {
     std::array<int, 2> sockets{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0) fail("no socket can be made");
     socket_ = FileDescriptor(sockets[0]);
@@ -128,8 +129,10 @@ class FencedReader : public Hdf5Reader {
     const std::string place = printable(place_.path());
     const std::string where = place.empty() ? "opening it" : fmt::format("reading '{}'", place);
     if (!ended || (WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGALRM)))
-      return fmt::format("{} was not done after {} s of processor time, or {} s: the file is damaged; --trusted waits",
-                         where, patience_s_, hdf5_slowness * patience_s_);
+      return fmt::format(
+          "{} was not done when answers about this file had taken {} s of processor time, or {} s: it is damaged; "
+          "--trusted waits",
+          where, patience_s_, hdf5_slowness * patience_s_);
     return fmt::format("the HDF5 library crashed {} ({}): the file is damaged", where,
                        WIFSIGNALED(status) ? ::strsignal(WTERMSIG(status)) : "it ended");
   }

@@ -104,7 +104,7 @@ Hdf5Tree Hdf5File::listed_tree() {
     return {tree(), ""};
   } catch (const FormatError& problem) {
     const std::string place = reader_->last_place();
-    if (place.empty()) throw;
+    if (place.empty() || place == "/") throw;
     open();
     return {nodes({Hdf5Question::tree, place}), problem.what()};
   }

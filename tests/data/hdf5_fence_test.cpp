@@ -1,5 +1,6 @@
 #include <atomic>
 #include <csignal>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "../../core/numbers/error.h"
 #include "../../data/hdf5/hdf5_file.h"
+#include "../../data/hdf5/hdf5_patience.h"
 #include "../../data/results/result_file.h"
 #include "../catch.h"
 
@@ -33,7 +35,38 @@ Result result_of(Index entries) {
   return result;
 }
 
+/// How a process ends that may take 0.2 s and gives some answers, each after some processor time.
+/// @param bytes  of each answer's numbers
+/// @returns the signal; 0: it came to its end
+int end_of_answers(int answers, double seconds, std::size_t bytes) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::signal(SIGPROF, SIG_DFL);
+    Hdf5Patience patience(0.2);
+    for (int i = 0; i < answers; ++i) {
+      patience.begin();
+      patience.grant(bytes);
+      for (const std::clock_t began = std::clock();
+           static_cast<double>(std::clock() - began) < seconds * CLOCKS_PER_SEC;) {
+      }
+      patience.end();
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 }  // namespace
+
+TEST_CASE("hdf5 fence: answers that are slow share the file's patience, quick ones and many numbers do not use it up") {
+  CHECK(end_of_answers(1, 0.15, 0) == 0);
+  CHECK(end_of_answers(4, 0.15, 0) == SIGPROF);
+  CHECK(end_of_answers(1, 1, 0) == SIGPROF);
+  CHECK(end_of_answers(4, 0.15, 20'000'000) == 0);
+  CHECK(end_of_answers(100, 0.005, 0) == 0);
+}
 
 TEST_CASE("hdf5 fence: a child reads what this process would, and goes with its file") {
   const auto path = repository_file("tests/golden/hdf5_sample.h5");
