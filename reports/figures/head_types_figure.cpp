@@ -98,11 +98,11 @@ DataTable numbers_of(const HeadScores& scores, std::size_t kind) {
   return table;
 }
 
-/// ".78": a score is at most 1.
+/// ".78", and "1.0" as broad: a score is at most 1.
 std::string score_text(double score) {
   if (!std::isfinite(score)) return "";
   const std::string text = fmt::format("{:.2f}", score);
-  return text.starts_with("0.") ? text.substr(1) : text;
+  return text.starts_with("0.") ? text.substr(1) : text.substr(0, 3);
 }
 
 /// Scores of the heads that are called so or are not, on dark or on bright colours, as they are written.

@@ -393,6 +393,16 @@ TEST_CASE("head types: a score that no head can have is said to be undefined") {
   CHECK(count_of(head_types_figure().draw(result, {}).script(), "\"undefined\"") == 1);
 }
 
+TEST_CASE("head types: a score that rounds to 1 is as broad as others") {
+  Result result = sample::result();
+  values_of(result, "head_types/next").at(1) = 0.997;
+  const TemporaryFolder folder;
+  head_types_figure().draw(result, {}).write(folder.path(), "types", {"svg"}, false);
+  const std::string svg = sample::content_of(folder / "types.svg");
+  CHECK(count_of(svg, ">1.0<") == 1);
+  CHECK(count_of(svg, ">1.00<") == 0);
+}
+
 TEST_CASE("head types: a kind that is not known, or a value without a kind, is refused by name") {
   Result result = sample::result();
   field_of(result, "head_types/kind").flag_meanings[2] = "\x1b[31mnew";
