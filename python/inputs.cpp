@@ -204,8 +204,9 @@ void add_inputs(nb::module_& module) {
       "states_input",
       [](const nb::object& states, const std::optional<ModelPlace>& model, Index heads, std::optional<Index> documents,
          std::optional<Index> layer, const std::string& dataset, const std::string& axes, const fs::path& states_map,
-         bool apply_norm) {
-        StoredStatesOptions options{heads, documents.value_or(0), layer, dataset, {}, states_map, apply_norm};
+         bool apply_norm, bool any_states) {
+        StoredStatesOptions options{heads,     documents.value_or(0), layer, dataset, {}, states_map, apply_norm,
+                                    any_states};
         if (!axes.empty()) {
           const auto read = stored_axes(axes);
           if (!read) throw FormatError(fmt::format("axes '{}': expected {}", axes, expected_axes));
@@ -217,7 +218,7 @@ void add_inputs(nb::module_& module) {
       },
       nb::arg("states"), nb::arg("model").none(), nb::arg("heads"), nb::arg("documents").none(),
       nb::arg("layer").none(), nb::arg("dataset"), nb::arg("axes"), nb::arg("states_map"), nb::arg("apply_norm"),
-      "Stored states, queries and keys, or finished attention.");
+      nb::arg("any_states"), "Stored states, queries and keys, or finished attention.");
   module.def(
       "module_input",
       [](const std::string& config, const std::string& called, const nb::list& tensors, std::vector<Index> lengths,

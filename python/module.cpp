@@ -14,7 +14,7 @@ namespace {
 std::string in_python(const std::string& message) {
   static const std::regex flag(
       "(^|[ (])--(?:(intervene|words) "
-      "|(apply-norm|axes|dataset|documents|draws|encoding|head-count|ids|layer|layers|length|map|"
+      "|(any-states|apply-norm|axes|dataset|documents|draws|encoding|head-count|ids|layer|layers|length|map|"
       "model|passes|random-tokens|states-map|states|text|weights)(?: (?=[A-Z0-9]))?(?![a-z-]))");
   std::string said;
   auto from = message.cbegin();

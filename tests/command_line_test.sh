@@ -157,6 +157,10 @@ expect 1 "cut them with --length" -q capture --model "$golden" --ids "$work/ids.
 expect 0 "wrote hidden states of 2 documents" capture --model "$golden" --ids "$work/even.json" --dtype float16 --layers 0:1 --compress 4 --out "$work/s.h5"
 expect 1 "is already there" capture --model "$golden" --ids "$work/even.json" --out "$work/s.h5"
 expect 0 "" -q run --states "$work/s.h5" --model "$golden" --only measured_offset --no-figures --out "$work/captured"
+# Of some layers, with all that a run tells.
+printf '[[%s], [%s]]\n' "$(seq -s , 5 28)" "$(seq -s , 6 29)" >"$work/longer.json"
+expect 0 "wrote" capture --model "$golden" --ids "$work/longer.json" --layers 1 --out "$work/second.h5"
+expect 0 "L1H0" run --states "$work/second.h5" --model "$golden" --no-figures --out "$work/second"
 
 # A text is UTF-8 or is refused with the place; another encoding is read where it is named.
 cp "$2/tests/golden/models/bert/config.json" "$2/tests/golden/models/bert/model.safetensors" "$work/" && mkdir "$work/bert" && mv "$work/config.json" "$work/model.safetensors" "$work/bert/"

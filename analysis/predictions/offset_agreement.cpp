@@ -16,13 +16,12 @@ struct Prediction {
   double offset, lower, upper, weight;
 };
 
-bool is_there(const OffsetPredictions& predictions, OffsetSource source, Index rows) {
+bool is_there(const OffsetPredictions& predictions, OffsetSource source) {
   switch (source) {
     case OffsetSource::account:
-      return predictions.account != nullptr && predictions.account->site.grid.rows() == rows;
+      return predictions.account != nullptr;
     case OffsetSource::weights:
-      return predictions.weights != nullptr && predictions.weights->undefined.empty() &&
-             predictions.weights->grid.rows() == rows;
+      return predictions.weights != nullptr && predictions.weights->undefined.empty();
     case OffsetSource::phases:
       return predictions.phases != nullptr || predictions.wave != nullptr;
     default:
@@ -44,22 +43,36 @@ Prediction prediction_of(const RotaryWave& wave, Index row) {
   return prediction_within(wave.offset[row], wave.lower[row], wave.upper[row], wave.weight[row]);
 }
 
-Prediction prediction_of(const HeadAccount& account, Index row) {
+constexpr Prediction no_prediction{not_defined, not_defined, not_defined, not_defined};
+
+/// The same head's row among those of a prediction; -1: it has none.
+Index row_among(const HeadGrid& grid, const HeadGrid& measured, Index row) {
+  const Index place = grid.place_of(measured.layers[static_cast<std::size_t>(row / measured.heads)]);
+  return place < 0 ? place : place * grid.heads + row % measured.heads;
+}
+
+Prediction prediction_of(const PositionAtlas& atlas, const HeadGrid& measured, Index measured_row) {
+  const Index row = row_among(atlas.grid, measured, measured_row);
+  return row < 0 ? no_prediction
+                 : Prediction{atlas.offset[row], atlas.offset[row], atlas.offset[row], atlas.weight[row]};
+}
+
+Prediction prediction_of(const HeadAccount& account, const HeadGrid& measured, Index measured_row) {
   constexpr auto content = static_cast<std::size_t>(AccountTerm::content);
-  const bool prefers = account.verdict[static_cast<std::size_t>(row)] != AccountVerdict::no_preference;
-  const double offset = prefers ? account.offset[content][row] : not_defined;
-  return {offset, offset, offset, prefers ? account.weight[content][row] : not_defined};
+  const Index row = row_among(account.site.grid, measured, measured_row);
+  if (row < 0 || account.verdict[static_cast<std::size_t>(row)] == AccountVerdict::no_preference) return no_prediction;
+  const double offset = account.offset[content][row];
+  return {offset, offset, offset, account.weight[content][row]};
 }
 
 /// Of a source that is there.
-Prediction prediction_of(const OffsetPredictions& predictions, OffsetSource source, Index row) {
+Prediction prediction_of(const OffsetPredictions& predictions, OffsetSource source, const HeadGrid& measured,
+                         Index row) {
   switch (source) {
     case OffsetSource::account:
-      return prediction_of(*predictions.account, row);
-    case OffsetSource::weights: {
-      const double offset = predictions.weights->offset[row];
-      return {offset, offset, offset, predictions.weights->weight[row]};
-    }
+      return prediction_of(*predictions.account, measured, row);
+    case OffsetSource::weights:
+      return prediction_of(*predictions.weights, measured, row);
     case OffsetSource::phases:
       return predictions.wave != nullptr ? prediction_of(*predictions.wave, row)
                                          : prediction_of(*predictions.phases, row);
@@ -135,9 +148,9 @@ OffsetAgreement offset_agreement(const MeasuredOffsets& measured, const OffsetPr
   for (std::size_t source = 0; source < offset_sources; ++source) {
     result.predicted[source] = result.weight[source] = Vector::Constant(rows, not_defined);
     result.verdict[source].assign(static_cast<std::size_t>(rows), OffsetVerdict::undefined);
-    there[source] = is_there(predictions, static_cast<OffsetSource>(source), rows);
+    there[source] = is_there(predictions, static_cast<OffsetSource>(source));
     for (Index row = 0; there[source] && row < rows; ++row) {
-      const Prediction prediction = prediction_of(predictions, static_cast<OffsetSource>(source), row);
+      const Prediction prediction = prediction_of(predictions, static_cast<OffsetSource>(source), result.grid, row);
       result.predicted[source][row] = prediction.offset;
       result.weight[source][row] = prediction.weight;
       result.verdict[source][static_cast<std::size_t>(row)] =

@@ -18,13 +18,14 @@ namespace headwave {
 
 namespace {
 
-/// The layers whose projections are there: of a partial checkpoint not all may be.
-HeadGrid known_grid(const Stack& stack) {
+/// The layers asked for whose projections are there: of a partial checkpoint not all may be.
+HeadGrid known_grid(const Stack& stack, const std::vector<Index>& asked) {
   HeadGrid grid{{}, stack.block.heads};
   for (Index layer = 0; layer < stack.layers(); ++layer) {
     const Block& block = stack.blocks[static_cast<std::size_t>(layer)];
     const bool normed = stack.block.norm_place == NormPlace::post || !block.self_norm.empty();
-    if (!block.self.query.empty() && !block.self.key.empty() && normed) grid.layers.push_back(layer);
+    const bool wanted = asked.empty() || std::ranges::binary_search(asked, layer);
+    if (wanted && !block.self.query.empty() && !block.self.key.empty() && normed) grid.layers.push_back(layer);
   }
   return grid;
 }
@@ -59,12 +60,13 @@ double self_term(const Matrix& covariance, const HeadWeights& head, double scale
   return covariance.size() == 0 ? 0.0 : scale * product(covariance, head.key).cwiseProduct(head.query).sum();
 }
 
-/// What positions alone predict over as many tokens as the longest document has.
+/// What positions alone predict of the heads that are measured, over as many tokens as the longest document has.
 class PositionAtlasAnalysis : public Analysis {
  public:
   using Analysis::Analysis;
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
     PositionAtlasOptions atlas;
+    atlas.layers = site().grid.layers;
     atlas.length = std::min(input().longest, stack().embedding.positions.rows());
     atlas.reach = options().reach;
     atlas.null.draws = options().atlas_draws;
@@ -97,7 +99,7 @@ AnalysisCost position_atlas_cost(const AnalysisSizes& sizes, const DocumentSizes
 
 PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& options) {
   PositionAtlas atlas;
-  atlas.grid = known_grid(stack);
+  atlas.grid = known_grid(stack, options.layers);
   atlas.options = options;
   const Index rows = atlas.grid.rows();
   for (Vector* vector : {&atlas.toeplitz_r2, &atlas.other_r2, &atlas.null_median, &atlas.null_quantile,

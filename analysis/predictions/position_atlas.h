@@ -14,9 +14,10 @@
 namespace headwave {
 
 struct PositionAtlasOptions {
-  Index length = 0;   ///< T, the first so many positions; 0: all that the table has
-  Index reach = 64;   ///< offsets are predicted among |t| <= reach, in tokens
-  WordChances words;  ///< that positions are averaged over; without ids every word of the model alike
+  std::vector<Index> layers;  ///< that are looked at, ascending; empty: all
+  Index length = 0;           ///< T, the first so many positions; 0: all that the table has
+  Index reach = 64;           ///< offsets are predicted among |t| <= reach, in tokens
+  WordChances words;          ///< that positions are averaged over; without ids every word of the model alike
   PositionNullOptions null;
   double least_times = 2;  ///< a prediction's weight is at least so many times chance: below it attention, being nearly
                            ///< the same everywhere, need not land there
@@ -63,7 +64,7 @@ struct PositionAtlas {
 /// positions can tell from chance. How much a prediction says is its weight, not its Toeplitz share: slow kernels are
 /// Toeplitz too, and draw attention nowhere.
 ///
-/// Layers whose projections a partial checkpoint lacks are left out.
+/// Layers whose projections a partial checkpoint lacks are left out, and those that were not asked for.
 /// @returns an atlas whose `undefined` says why, where the model has no position table
 /// @throws ShapeError if the table has fewer positions than asked for; ShapeError, NumericError as EmbeddingMeans of words
 PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& options = {});

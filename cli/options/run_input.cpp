@@ -185,7 +185,8 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
   refuse(given.no_special_tokens, "does not apply to --states: documents are as they were stored");
   if (!given.model->empty())
     refuse(given.stored.head_count, "does not apply with --model, which says how many heads there are");
-  if (given.model->empty()) refuse(given.stored.apply_norm, "takes the norm from the model; give it with --model DIR");
+  for (const CLI::Option* of_norm : {given.stored.apply_norm, given.stored.any_states})
+    if (given.model->empty()) refuse(of_norm, "is about the norm of a model; give it with --model DIR");
 }
 
 JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64_t seed, const JobOptions* job) {

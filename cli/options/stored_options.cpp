@@ -55,6 +55,10 @@ StoredOptionsGiven add_stored_options(CLI::App& command, StoredOptions& options)
                          .add_flag("--apply-norm", options.states.apply_norm,
                                    "states are raw residual ones: put the model's norm before attention on them")
                          ->group(group);
+  added.any_states = command
+                         .add_flag("--any-states", options.states.any_states,
+                                   "states were changed on purpose: take also such as no norm of the model gives")
+                         ->group(group);
   added.axes->needs(added.dataset);
   added.dataset->excludes(added.states_map);
   return added;
@@ -64,8 +68,8 @@ StoredOptionsGiven refuse_stored_options(CLI::App& command, const std::string& w
   const auto refused = [&](const char* name) {
     return refused_option(command, name, "applies to stored states; " + why);
   };
-  return {refused("--head-count"), refused("--layer"),      refused("--dataset"),
-          refused("--axes"),       refused("--states-map"), refused("--apply-norm")};
+  return {refused("--head-count"), refused("--layer"),      refused("--dataset"),   refused("--axes"),
+          refused("--states-map"), refused("--apply-norm"), refused("--any-states")};
 }
 
 StoredStatesOptions stored_of(const StoredOptions& options) {

@@ -15,15 +15,15 @@ struct StoredOptions {
 };
 
 struct StoredOptionsGiven {
-  CLI::Option *head_count, *layer, *dataset, *axes, *states_map, *apply_norm;
+  CLI::Option *head_count, *layer, *dataset, *axes, *states_map, *apply_norm, *any_states;
 
   /// Those that say where states lie and what they are.
-  [[nodiscard]] std::array<const CLI::Option*, 5> where() const {
-    return {layer, dataset, axes, states_map, apply_norm};
+  [[nodiscard]] std::array<const CLI::Option*, 6> where() const {
+    return {layer, dataset, axes, states_map, apply_norm, any_states};
   }
 };
 
-/// Adds --head-count, --layer, --dataset, --axes, --states-map and --apply-norm.
+/// Adds --head-count, --layer, --dataset, --axes, --states-map, --apply-norm and --any-states.
 StoredOptionsGiven add_stored_options(CLI::App& command, StoredOptions& options);
 
 /// The same of a command that has no --states: each is refused with the reason.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -15,7 +16,7 @@ struct HeadName {
   Index layer = 0;
   Index head = 0;
 
-  bool operator==(const HeadName&) const = default;
+  auto operator<=>(const HeadName&) const = default;
   template <class Self>
   static auto members(Self& self) {
     return std::tie(self.layer, self.head);

@@ -155,31 +155,40 @@ Opened opened(const StatesAt& at, const StoredStatesOptions& options) {
   return {std::move(place), stated};
 }
 
-/// Of a pre-norm model: raw states are normalised where that was asked for, and whatever is of the other kind is refused.
-StatesChange norm_of(const Model& model, bool apply) {
-  if (model.stack.block.norm_place == NormPlace::post) {
-    if (!apply) return {};
+/// The norm that gives what a layer's projections read; empty: none does.
+Norm norm_entering(const Stack& stack, Index layer) {
+  if (stack.block.norm_place != NormPlace::post) return stack.blocks[static_cast<std::size_t>(layer)].self_norm;
+  if (layer > 0) return stack.blocks[static_cast<std::size_t>(layer) - 1].feed_forward_norm;
+  return stack.embedding.projection.empty() ? stack.embedding.norm : Norm();
+}
+
+/// Raw states of a pre-norm model are normalised where that was asked for, and whatever no norm gave is refused.
+StatesChange norm_of(const Model& model, const StoredStatesOptions& options) {
+  const bool post = model.stack.block.norm_place == NormPlace::post;
+  if (post && options.apply_norm)
     throw ShapeError(
         fmt::format("a {} normalises behind its layers: what enters them is taken as it is; leave --apply-norm away",
                     model.family));
-  }
-  constexpr double enough = 0.9;
-  return [storage = model.storage, blocks = model.stack.blocks, apply](Matrix32& states, Index layer,
-                                                                       const std::string& called) {
-    const Norm& norm = blocks[static_cast<std::size_t>(layer)].self_norm;
+  std::vector<Norm> norms;
+  for (Index layer = 0; layer < model.stack.layers(); ++layer) norms.push_back(norm_entering(model.stack, layer));
+  constexpr double enough = 0.95;
+  return [storage = model.storage, norms, post, apply = options.apply_norm, any = options.any_states](
+             Matrix32& states, Index layer, const std::string& called) {
+    const Norm& norm = norms[static_cast<std::size_t>(layer)];
     if (norm.empty()) return;
-    const double share = share_from_norm(states, norm);
-    if (apply && share > enough)
+    const double share = any ? 1 : share_from_norm(states, norm);
+    if (!any && apply && share > enough)
       throw FormatError(
           fmt::format("{} is what the norm before layer {}'s attention gives already; leave --apply-norm "
                       "away",
                       called, layer));
     if (!apply && share < enough)
-      throw FormatError(
-          fmt::format("{} is not what the norm before layer {}'s attention gives: (x - shift) / scale has "
-                      "mean 0 and variance 1 over the width in {:.0f} % of the rows, expected all; of raw "
-                      "residual states say --apply-norm",
-                      called, layer, 100 * share));
+      throw FormatError(fmt::format(
+          "{} is not what the norm before layer {}'s attention gives: (x - shift) / scale has "
+          "mean 0 and variance 1 over the width in {:.0f} % of the rows, expected all; {}; of states "
+          "changed on purpose --any-states",
+          called, layer, 100 * share,
+          post ? "are they of another layer, or from before the norm?" : "of raw residual states say --apply-norm"));
     if (apply) normalise(states, norm);
   };
 }
@@ -242,7 +251,7 @@ StoredInput stored_states(const StatesAt& at, Model model, const StoredStatesOpt
         "{}: its queries and keys are turned already (attribute 'turned'), and the model would turn them again; leave "
         "--model away",
         path.string()));
-  StatesChange change = norm_of(model, options.apply_norm);
+  StatesChange change = norm_of(model, options);
   const std::size_t count = layers.size();
   return {std::move(model), stored_documents(std::move(found.place), count, options.documents, std::move(change))};
 }

@@ -23,6 +23,7 @@ struct StoredStatesOptions {
   std::vector<StoredAxis> axes;    ///< of that dataset; empty: as their number says
   std::filesystem::path map = {};  ///< instead of the dataset: a file that says what the arrays are (stored_map.h)
   bool apply_norm = false;         ///< the states are raw, from before the norm of a pre-norm layer
+  bool any_states = false;         ///< also such as no norm of the model gives: somebody changed them on purpose
 };
 
 /// Documents as stored, and the model that makes queries and keys of them (or, where those are stored, only says how
@@ -58,8 +59,9 @@ StoredInput stored_states(const StatesAt& at, const StoredStatesOptions& options
 /// The same with the weights of a model from elsewhere; weights in the file are not used. States that follow the last
 /// layer, and enter none, are left out.
 ///
-/// In pre-norm models what enters the projections is the output of the layer's norm. States that are not (see
-/// share_from_norm) are refused when their document is read; with `apply_norm` they are raw, and normalised.
+/// What enters the projections is the output of a norm: in pre-norm models of the layer's own, in post-norm models of the
+/// layer before, or of the embedding. States that are not (see share_from_norm), so those of another layer, are refused
+/// when their document is read, but for `any_states`; with `apply_norm` those of a pre-norm model are raw, and normalised.
 /// @throws ShapeError also if the states do not have the model's width, attention not its heads, or the attributes
 ///         contradict the model
 StoredInput stored_states(const StatesAt& at, Model model, const StoredStatesOptions& options = {});

@@ -38,6 +38,7 @@ class Input:
     axes: str
     states_map: Any
     apply_norm: bool
+    any_states: bool
     interventions: Sequence[str]
     shuffles: int
     seed: int
@@ -55,11 +56,11 @@ class Input:
         self.seed = whole(self.seed, "seed", 0, 2**63 - 1)
         self.threads = whole(self.threads, "threads", 0, 1024)
         self.interventions = names(self.interventions, "interventions")
-        self.special_tokens, self.apply_norm = bool(self.special_tokens), bool(self.apply_norm)
+        self.special_tokens, self.apply_norm, self.any_states = bool(self.special_tokens), bool(self.apply_norm), bool(self.any_states)
         self.encoding, self.dataset, self.axes, self.layers, self.weights = (
             text(getattr(self, name), name) for name in ("encoding", "dataset", "axes", "layers", "weights"))
         self.map, self.states_map = (path(of, name) if of else "" for name, of in (("map", self.map), ("states_map", self.states_map)))
-        for name in ("heads", "layer", "dataset", "axes", "states_map", "apply_norm"):
+        for name in ("heads", "layer", "dataset", "axes", "states_map", "apply_norm", "any_states"):
             given = getattr(self, name)
             if self.kind != "states" and (given or (name == "layer" and given is not None)):
                 raise FormatError(f"run: {name} says what states are; leave it away with {self.kind}")
@@ -111,7 +112,7 @@ class Input:
                 "target": os.path.abspath(os.fsdecode(self.target)) if isinstance(self.target, os.PathLike) else None,
                 "no-special-tokens": not self.special_tokens, "encoding": self.encoding, "head-count": self.heads or None,
                 "layer": self.layer, "dataset": self.dataset, "axes": self.axes,
-                "states-map": self.states_map and os.path.abspath(self.states_map), "apply-norm": self.apply_norm,
+                "states-map": self.states_map and os.path.abspath(self.states_map), "apply-norm": self.apply_norm, "any-states": self.any_states,
                 "intervene": self.interventions, "shuffles": self.shuffles, "layers": self.layers, "weights": self.weights}
         return {name: of for name, of in said.items() if of is not None and of is not False and of != "" and of != []}
 
@@ -136,7 +137,7 @@ class Input:
         if self.length is not None:
             raise FormatError("run: length does not apply to states: documents are as they were stored")
         return _core.states_input(_states(self.value), self._place, self.heads, self.documents, self.layer,
-                                  self.dataset, self.axes, self.states_map, self.apply_norm)
+                                  self.dataset, self.axes, self.states_map, self.apply_norm, self.any_states)
 
     def _of_folder(self) -> Any:
         if self.model is None:

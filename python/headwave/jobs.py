@@ -23,7 +23,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: A
         documents: int | None = None, length: int | None = None, special_tokens: bool = True, encoding: str = "",
         map: str | os.PathLike | None = None, interventions: Sequence[str] = (), shuffles: int = 1, heads: int = 0,
         layer: int | None = None, dataset: str = "", axes: str = "", states_map: str | os.PathLike | None = None,
-        apply_norm: bool = False, layers: str = "", weights: str = "auto", progress: Progress = False, **options: Any) -> Results:
+        apply_norm: bool = False, any_states: bool = False, layers: str = "", weights: str = "auto", progress: Progress = False, **options: Any) -> Results:
     """Follows every head of a model over documents: what `headwave run` does, and the same numbers to the bit.
 
     Args:
@@ -45,7 +45,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: A
         map: a file that says what the model's tensors are (docs/model-map.md)
         interventions: "words-only", "re-aim=L2H3:+2" and others, as of --intervene
         shuffles: orders of every document under "shuffled-words"
-        heads, layer, dataset, axes, states_map, apply_norm: what states are, as --head-count, --layer and so on
+        heads, layer, dataset, axes, states_map, apply_norm, any_states: what states are, as --head-count, --layer and so on
         layers: "0-7": the first layers alone, what comes after them is neither read nor computed
         weights: "memory"; "layers": each read as it is needed, for a model larger than memory; "auto": layers where all would
             take more than half of the memory there is; changes no digit
@@ -64,7 +64,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: A
         raise FormatError(f"run: {' and '.join(given) or 'nothing'} given; expected one of {', '.join(sources)}")
     progress = _listener(progress)
     over = Input(model, tokenizer, given[0], sources[given[0]], documents, length, special_tokens, encoding, map, heads, layer,
-                 dataset, axes, states_map, apply_norm, interventions, shuffles, options.get("seed", 1),
+                 dataset, axes, states_map, apply_norm, any_states, interventions, shuffles, options.get("seed", 1),
                  options.get("threads", 0), layers, weights, target)
     opened = over.opened()
     command = f"headwave.run({', '.join(filter(None, [repr(over.called) if over.called else '', given[0] + '=...']))}" + "".join(

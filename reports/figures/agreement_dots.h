@@ -33,8 +33,8 @@ struct AgreementDot {
   bool agrees = false;
 };
 
-/// The predictions that there are of those that are known, account, weights, phases and scores: names of a result that
-/// anybody wrote are not drawn.
+/// The predictions that were computed, of those that are known, account, weights, phases and scores (names of a result that
+/// anybody wrote are not drawn); all that there are where none was.
 /// @throws ShapeError if there are none
 std::vector<std::string> agreement_predictions(const Result& result);
 

@@ -86,15 +86,25 @@ struct Layout {
   std::string query_file, key_file;
 };
 
-Layout layout_of(const ShownMap& map, std::size_t panels, const FigureStyle& style) {
+/// Inches for a bar of colours, the numbers at its tics and its title.
+double room_for_bar(const ShownMap& map, const std::vector<std::size_t>& heads) {
+  constexpr double letter = 0.05;
+  std::size_t longest = 3;
+  for (const std::size_t head : heads)
+    longest = std::max(longest, fmt::format("{:g}", tic_step(map.largest(head))).size());
+  return 0.5 + letter * static_cast<double>(longest);
+}
+
+Layout layout_of(const ShownMap& map, const std::vector<std::size_t>& heads, const FigureStyle& style) {
+  const std::size_t panels = heads.size();
   Layout layout;
   layout.panels = panels;
   PanelGrid& grid = layout.grid;
   const double readable = static_cast<double>(map.columns) * legible(0, style) / (72 * letters_fill);
   grid.panel_width = panels == 1 ? std::clamp(readable, 2.8, widest_map) : 2.1;
-  grid.gap_x = 0.7;
+  grid.gap_x = room_for_bar(map, heads) + 0.08;
   grid.gap_y = 0.35;
-  grid.right = 0.65;
+  grid.right = room_for_bar(map, heads);
   grid.top = 0.3;
   grid = flowing(grid, panels, panels == 4 ? 2 : 3);
   // How large letters are follows from how broad a panel is, and how much room is left for it from them.
@@ -164,7 +174,7 @@ GnuplotFigure draw_attention_map(const Result& result, const FigureOptions& opti
   const ShownMap map = shown_map(result, options.tokens);
   const auto heads = chosen_maps(result, options);
   const auto& names = labels_of(result.at(map_weight_name), "map_head");
-  Layout layout = layout_of(map, heads.size(), options.style);
+  Layout layout = layout_of(map, heads, options.style);
   Page page(layout.grid, options.style);
   layout.named = layout.legible || map.first > 0;
   layout.query_file = page.data(layout.legible ? labels_table(map.query_labels) : positions_table(map.first, map.rows));
@@ -183,7 +193,7 @@ FigureKind attention_map_figure() {
       {"measured_offset/weight", "measured_offset/offset", "attention_map/special", "attention_map/key_special"},
       "Attention weights of single heads over a window of one text. Rows are queries and sum to 1 over all keys of the "
       "text, not only those shown. Each panel has its own colour scale from 0 to its largest weight between tokens "
-      "that are not special; special ones may lie above it. The dashed line marks offset 0. Long tokens end in an "
+      "that are not special; special ones may lie above it. The dotted line marks offset 0. Long tokens end in an "
       "ellipsis; positions stand where tokens could not be read.",
       draw_attention_map};
 }

@@ -90,7 +90,7 @@ FigureKind cluster_sweep_figure() {
           {"head_cluster/centroid"},
           "How much to believe the number of clusters: inertia (sum of squared distances to the centroids), mean "
           "silhouette, and stability (adjusted Rand index between bootstrap runs) against the number of clusters. The "
-          "dashed line marks the number used.",
+          "dotted line marks the number used.",
           draw_cluster_sweep};
 }
 

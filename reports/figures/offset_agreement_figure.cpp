@@ -195,7 +195,7 @@ void add_panel(Page& page, const Plane& plane, std::size_t k, const std::string&
   add_frame(panel, plane, k);
   add_names(panel, dots, plane);
   if (dots.empty())
-    panel.note("no head has both offsets", {value(0), share(0.75)},
+    panel.note("no head has both offsets", {share(0.5), share(0.06)},
                {.points = 7, .ink = ink::note, .anchor = Anchor::center, .front = true});
   page.keep(numbers_of(heads, prediction));
   const std::string band = page.data(band_of(plane));

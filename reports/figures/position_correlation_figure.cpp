@@ -144,7 +144,7 @@ FigureKind position_correlation_figure() {
       {},
       "Canonical correlations (1) of the hidden states that enter each layer with the positions, over all tokens "
       "of all documents; a panel for each number of the positions' principal components kept. Grey: what shuffled "
-      "positions reach, the largest of all draws and layers, and dashed their mean.",
+      "positions reach, the largest of all draws and layers, and dotted their mean.",
       draw_position_correlation};
 }
 

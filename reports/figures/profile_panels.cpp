@@ -103,7 +103,7 @@ std::vector<std::string> notes_of(const Profiles& profiles, const ProfileNames& 
   std::vector<std::string> notes{"upper right: the panel's peak"};
   if (!profiles.marked.empty()) notes.push_back("dot: " + names.mark + " (tokens)");
   if (!profiles.ratio.empty()) {
-    notes.emplace_back("hollow: below twice chance");
+    notes.emplace_back("hollow: below twice the threshold");
     notes.emplace_back("the fuller the ink, the further above chance");
   }
   return notes;

@@ -159,7 +159,7 @@ FigureKind wave_spectra_figure() {
           {},
           "Largest amplitude of redefined queries and keys over a layer's heads and columns, and of the hidden states "
           "that enter the layer over their columns: absolute discrete Fourier transform over positions, not "
-          "normalised, mean over documents; all are expected maxima over one number of columns. Dashed: the same with "
+          "normalised, mean over documents; all are expected maxima over one number of columns. Dotted: the same with "
           "the positions in another order. Where queries and keys agree, the thin line of the queries lies on the "
           "broad one of "
           "the keys. All panels have one scale, four decades at most. Frequency 0 is left out.",

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -53,24 +54,50 @@ void require_heads(const char* name, std::size_t heads, std::size_t came) {
   if (came != heads) throw ShapeError(fmt::format("{}: expected {} heads, found {}", name, heads, came));
 }
 
+constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
+
+/// Where the heads of findings are among those of a Field, by their layer and number; nowhere: it has none. What
+/// weights predict, or was planted, may be of other layers than were measured; what was measured is of the same.
+/// @param values  how many the Field has, of one kind of pairs
+std::vector<std::size_t> places_of(const std::vector<HeadFinding>& findings, const Field& field, std::size_t values) {
+  std::map<HeadName, std::size_t> places;
+  for (const Index layer : whole_coordinates(field, "layer"))
+    for (const Index head : whole_coordinates(field, "head")) places.emplace(HeadName{layer, head}, places.size());
+  require_heads(field.name.c_str(), places.size(), values);
+  if (field.name.starts_with("measured_offset/")) require_heads(field.name.c_str(), findings.size(), values);
+  std::vector<std::size_t> found;
+  for (const HeadFinding& finding : findings) {
+    const auto place = places.find(finding.name);
+    found.push_back(place == places.end() ? nowhere : place->second);
+  }
+  return found;
+}
+
 std::vector<double> numbers_or_silent(const Result& result, const char* name, const std::string& pairs,
-                                      std::size_t heads) {
-  if (result.find(name) == nullptr) return std::vector<double>(heads, silent);
-  std::vector<double> numbers = head_doubles(result, name, pairs);
-  require_heads(name, heads, numbers.size());
+                                      const std::vector<HeadFinding>& findings) {
+  std::vector<double> numbers(findings.size(), silent);
+  const Field* field = result.find(name);
+  if (field == nullptr) return numbers;
+  const std::vector<double> all = head_doubles(result, name, pairs);
+  const std::vector<std::size_t> places = places_of(findings, *field, all.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    if (places[i] != nowhere) numbers[i] = all[places[i]];
   return numbers;
 }
 
 /// What a Field of flags says of each head; texts stay empty where the result is silent.
 std::vector<std::string> statuses_of(const Result& result, const char* name, const std::string& pairs,
-                                     std::size_t heads) {
-  if (result.find(name) == nullptr) return std::vector<std::string>(heads);
-  const auto& meanings = result.at(name).flag_meanings;
+                                     const std::vector<HeadFinding>& findings) {
+  std::vector<std::string> statuses(findings.size());
+  const Field* field = result.find(name);
+  if (field == nullptr) return statuses;
   const std::vector<std::uint8_t> flags = head_flags(result, name, pairs);
-  require_heads(name, heads, flags.size());
-  std::vector<std::string> statuses;
-  for (const std::uint8_t flag : flags)
-    statuses.push_back(flag < meanings.size() ? meanings[flag] : fmt::format("status {}", flag));
+  const std::vector<std::size_t> places = places_of(findings, *field, flags.size());
+  for (std::size_t i = 0; i < statuses.size(); ++i) {
+    if (places[i] == nowhere) continue;
+    const std::uint8_t flag = flags[places[i]];
+    statuses[i] = flag < field->flag_meanings.size() ? field->flag_meanings[flag] : fmt::format("status {}", flag);
+  }
   return statuses;
 }
 
@@ -93,7 +120,7 @@ void add_clusters(std::vector<HeadFinding>& findings, const Result& result) {
 /// What a head's profile comes from, and whether the account meets it.
 void add_account(std::vector<HeadFinding>& findings, const Result& result) {
   const std::size_t heads = findings.size();
-  const std::vector<std::string> why = statuses_of(result, account_verdict_name, "all", heads);
+  const std::vector<std::string> why = statuses_of(result, account_verdict_name, "all", findings);
   for (std::size_t i = 0; i < heads; ++i) {
     findings[i].why = why[i];
     findings[i].by_position = findings[i].by_content = findings[i].by_account.offset = silent;
@@ -131,8 +158,8 @@ bool found(double planted, const HeadFinding& head) {
 
 void add_predicted(std::vector<HeadFinding>& findings, const Result& result) {
   const auto add = [&](const char* name, const char* name_of_status, PredictedFinding HeadFinding::*member) {
-    const auto numbers = numbers_or_silent(result, name, "all", findings.size());
-    const auto statuses = statuses_of(result, name_of_status, "all", findings.size());
+    const auto numbers = numbers_or_silent(result, name, "all", findings);
+    const auto statuses = statuses_of(result, name_of_status, "all", findings);
     for (std::size_t i = 0; i < findings.size(); ++i) findings[i].*member = {numbers[i], statuses[i]};
   };
   add(atlas_offset_name, atlas_status_name, &HeadFinding::by_weights);
@@ -146,10 +173,11 @@ void add_planted(std::vector<HeadFinding>& findings, const Result& result) {
   if (result.find(planted_kind_name) == nullptr || result.find(planted_offset_name) == nullptr) return;
   const auto& kinds = strings_of(result, planted_kind_name, {"layer", "head"});
   const auto& offsets = doubles_of(result, planted_offset_name, {"layer", "head"});
-  require_heads(planted_kind_name, findings.size(), kinds.size());
-  require_heads(planted_offset_name, findings.size(), offsets.size());
+  const std::vector<std::size_t> places = places_of(findings, result.at(planted_kind_name), kinds.size());
+  require_heads(planted_offset_name, kinds.size(), offsets.size());
   for (std::size_t i = 0; i < findings.size(); ++i)
-    findings[i].planted = PlantedFinding{kinds[i], offsets[i], found(offsets[i], findings[i])};
+    if (const std::size_t at = places[i]; at != nowhere)
+      findings[i].planted = PlantedFinding{kinds[at], offsets[at], found(offsets[at], findings[i])};
 }
 
 }  // namespace
@@ -165,7 +193,7 @@ std::vector<HeadFinding> head_findings(const Result& result, const std::string& 
   for (const Index layer : whole_coordinates(*field, "layer"))
     for (const Index head : whole_coordinates(*field, "head")) findings[at++].name = {layer, head};
   const auto add = [&](const char* name, double HeadFinding::*member) {
-    const std::vector<double> numbers = numbers_or_silent(result, name, pairs, heads);
+    const std::vector<double> numbers = numbers_or_silent(result, name, pairs, findings);
     for (std::size_t i = 0; i < heads; ++i) findings[i].*member = numbers[i];
   };
   add(offset_name, &HeadFinding::offset);
@@ -180,7 +208,7 @@ std::vector<HeadFinding> head_findings(const Result& result, const std::string& 
   add(other_name, &HeadFinding::other_r2);
   add(other_null_name, &HeadFinding::other_null);
   add(q_name, &HeadFinding::q_value);
-  const auto statuses = statuses_of(result, status_name, pairs, heads);
+  const auto statuses = statuses_of(result, status_name, pairs, findings);
   for (std::size_t i = 0; i < heads; ++i) {
     findings[i].status = statuses[i];
     findings[i].share = silent;

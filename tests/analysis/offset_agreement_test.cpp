@@ -81,6 +81,25 @@ TEST_CASE("predictions agree within their interval and half a token, and every o
   CHECK(fields[5].doubles()[7 + 4] == 1);
 }
 
+TEST_CASE("an atlas of other layers predicts for the heads that both have") {
+  MeasuredOffsets two;
+  two.grid = {{1, 4}, 2};
+  two.offset[all] = list({-1, 2, 3, -3});
+  two.weight[all] = Vector::Constant(4, 0.5);
+  two.status[all].assign(4, OffsetStatus::offset);
+  PositionAtlas atlas;
+  atlas.grid = {{0, 2, 4}, 2};
+  atlas.offset = list({-1, 2, -1, 2, 3, -2});
+  atlas.weight = list({0.1, 0.1, 0.1, 0.1, 0.7, 0.8});
+  const OffsetAgreement found = offset_agreement(two, {nullptr, &atlas, nullptr, nullptr});
+  constexpr auto weights = static_cast<std::size_t>(OffsetSource::weights);
+  using enum OffsetVerdict;
+  CHECK(found.verdict[weights] == std::vector{unpredicted, unpredicted, agrees, differs});
+  CHECK(found.predicted[weights][3] == -2);
+  CHECK(found.weight[weights][2] == 0.7);
+  CHECK(found.met[0][weights] == 1);
+}
+
 TEST_CASE("without a null no delay is called, and none counts as missed") {
   DelaySpectrum scores;
   scores.grid = {{0}, 6};

@@ -5,6 +5,7 @@
 #include "../../data/sources/stored_arrays.h"
 #include "../../data/sources/stored_states.h"
 #include "../catch.h"
+#include "../npy_file.h"
 #include "test_files.h"
 
 using namespace headwave;
@@ -72,6 +73,29 @@ TEST_CASE("raw residual states are normalised as transformers did, or refused wh
         CHECK((made.stored[l].states - expected_states.stored[l].states).cwiseAbs().maxCoeff() < 1e-5F);
     }
   }
+}
+
+TEST_CASE("states of a post-norm model that another layer's norm gave are refused, but for those changed on purpose") {
+  const auto bert = repository_file("tests/golden/families/bert-mlm");
+  StoredStatesOptions options;
+  options.axes = stored_axes("layer,token,width").value();
+  options.dataset = "full.hidden_states";
+  const Document right = stored_states(bert / "expected.safetensors", open_model(bert), options).source->document(0);
+  REQUIRE(right.stored.size() == 2);
+
+  const TemporaryFolder folder;
+  const Matrix32 &first = right.stored[0].states, &second = right.stored[1].states;
+  std::vector<float> swapped(second.data(), second.data() + second.size());
+  swapped.insert(swapped.end(), first.data(), first.data() + first.size());
+  write_npy(folder / "swapped.npy", {2, first.rows(), first.cols()}, swapped);
+  options.dataset = "swapped";
+  CHECK_THROWS_WITH(stored_states(folder / "swapped.npy", open_model(bert), options).source->document(0),
+                    ContainsSubstring("is not what the norm before layer 0's attention gives") &&
+                        ContainsSubstring("are they of another layer, or from before the norm?; of states changed on "
+                                          "purpose --any-states"));
+  options.any_states = true;
+  const Document taken = stored_states(folder / "swapped.npy", open_model(bert), options).source->document(0);
+  CHECK(taken.stored[0].states == second);
 }
 
 TEST_CASE("a norm is asked for only where there is one to put") {

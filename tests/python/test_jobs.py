@@ -83,9 +83,10 @@ def test_every_option_of_an_input_stands_in_its_job(program, tmp_path):
     same(ours, theirs)
     assert job_of(ours) == {name: of for name, of in job_of(theirs).items() if name not in DRAWING}
     np.savez(tmp_path / "states.npz", x=np.random.default_rng(1).standard_normal((3, 20, 24)).astype("f4"))
-    options = ["--layer", 1, "--dataset", "x", "--axes", "document,token,width", "--only", "measured_offset"]
+    options = ["--layer", 1, "--dataset", "x", "--axes", "document,token,width", "--any-states", "--only", "measured_offset"]
     program("run", "--model", MODELS / "bert-mlm", "--states", tmp_path / "states.npz", *options, "--no-figures", "--out", tmp_path / "s")
-    ours = headwave.run(MODELS / "bert-mlm", states=tmp_path / "states.npz", layer=1, dataset="x", axes="document,token,width", only="measured_offset")
+    ours = headwave.run(MODELS / "bert-mlm", states=tmp_path / "states.npz", layer=1, dataset="x", axes="document,token,width", any_states=True,
+                        only="measured_offset")
     theirs = headwave.open(tmp_path / "s" / "results.h5")
     same(ours, theirs)
     assert job_of(ours) == {name: of for name, of in job_of(theirs).items() if name not in DRAWING}

@@ -47,3 +47,22 @@ TEST_CASE("head findings: a planted head is found or it is not") {
     CHECK(heads[i].planted->found == expected[i]);
   }
 }
+
+TEST_CASE("head findings: what weights predict of other layers goes to the heads of that name") {
+  Result result = measured({-2, 3}, {0, 0});
+  const std::vector<Axis> axes{layer_axis(std::vector<Index>{0, 3, 5}), head_axis(2)};
+  result.fields.push_back(make_field("position_atlas/weight", axes, "1", "", {0.1, 0.2, 0.3, 0.4, 0.5, 0.6}));
+  result.fields.push_back(make_field("position_atlas/offset", axes, "token", "", {1, 2, 3, 4, 5, 6}));
+  result.fields.push_back(
+      {"position_atlas/status", axes, "1", "", std::vector<std::uint8_t>{0, 0, 1, 0, 0, 0}, {"offset", "weak"}, {}});
+  const auto heads = head_findings(result);
+  REQUIRE(heads.size() == 2);
+  CHECK(heads[0].predicted_weight == 0.3);
+  CHECK(heads[1].predicted_weight == 0.4);
+  CHECK(heads[1].by_weights.offset == 4);
+  CHECK(heads[0].by_weights.status == "weak");
+
+  result.fields[1].axes = result.fields[0].axes = {layer_axis(std::vector<Index>{4}), head_axis(2)};
+  CHECK(std::isnan(head_findings(result)[0].predicted_weight));
+  CHECK(head_findings(result)[0].by_weights.status.empty());
+}

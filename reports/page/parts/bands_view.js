@@ -71,7 +71,8 @@ export const bandsView = {
     putOver(canvas, { left: margin.left, top: margin.top, width: w, height: h });
     const x = d3.scaleLinear([0, bins.length], [margin.left, margin.left + w]);
     const y = (band) => margin.top + (h * band) / bands.length;
-    const svg = d3.create("svg").attr("width", width).attr("height", h + margin.top + margin.bottom).attr("role", "img").attr("aria-label", `${name}: attention by band of queries and offset; ${bands.map(({ queries, share }) => `queries ${queries}: ${numberText(100 * share, 2)} % beyond the reach`).join("; ")}`);
+    const shareText = (share) => (!Number.isFinite(share) ? "" : share > 0 && share < 1e-4 ? "< 0.01 %" : `${numberText(100 * share, 2)} %`);
+    const svg = d3.create("svg").attr("width", width).attr("height", h + margin.top + margin.bottom).attr("role", "img").attr("aria-label", `${name}: attention by band of queries and offset; ${bands.map(({ queries, share }) => `queries ${queries}: ${shareText(share)} beyond the reach`).join("; ")}`);
     const ticks = [];
     for (const i of binTicks(bins)) if (ticks.every((other) => Math.abs(x(i) - x(other)) > 32)) ticks.push(i);
     const { begin, end } = reachOf(bins);
@@ -79,7 +80,7 @@ export const bandsView = {
     drawAxis(svg.append("g").attr("transform", `translate(0 ${margin.top + h})`), d3.axisBottom(x).tickValues(ticks.map((i) => i + 0.5)).tickSize(4).tickFormat((place) => offsetText(Math.round((bins[place - 0.5].first + bins[place - 0.5].last) / 2))));
     const rows = svg.append("g").selectAll("g").data(bands).join("g").attr("transform", (_, b) => `translate(0 ${y(b + 0.5) + 4})`);
     rows.append("text").attr("x", margin.left - 6).attr("text-anchor", "end").text(({ queries }) => queries);
-    rows.append("text").attr("x", margin.left + w + 6).text(({ share }) => (Number.isFinite(share) ? `${numberText(100 * share, 2)} %` : ""));
+    rows.append("text").attr("x", margin.left + w + 6).text(({ share }) => shareText(share));
     svg.append("text").attr("x", 0).attr("y", 10).text("queries");
     svg.append("text").attr("x", width).attr("y", 10).attr("text-anchor", "end").text("beyond the reach");
     svg.append("text").attr("x", margin.left + w).attr("y", h + margin.top + 32).attr("text-anchor", "end").text("offset (tokens)");

@@ -10,6 +10,7 @@ export const lineStyles = [
   { color: "var(--line-3)", dash: "2 2.5" },
   { color: "var(--line-4)", dash: "8 3 2 3" },
   { color: "var(--soft)", dash: "1 3" },
+  { color: "var(--line-1)", dash: "3 3" },
 ];
 
 // Which line is which, by colour and by dashes.

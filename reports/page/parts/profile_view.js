@@ -27,13 +27,15 @@ async function seriesOf({ arrays, page, store, at }) {
   const offsets = widest.axes[0].values.filter((offset) => Math.abs(offset) <= reach && !(causal && offset > 0));
   const series = [];
   const ofAccount = account && span !== "all" && !pairs;
-  if (ofAccount || trace) series.push({ name: "measured", values: aligned(offsets, ofAccount ? account : trace) });
+  if (ofAccount || trace) series.push({ name: "measured", values: aligned(offsets, trace ?? account) });
   if (ofAccount)
     for (const [k, term] of arrays.axis("head_account/predicted_profile", "term")?.values.entries() ?? [])
       series.push({ name: termNames[k] ?? term, values: aligned(offsets, await arrays.slice("head_account/predicted_profile", { term, ...at })) });
   if (words) series.push({ name: "predicted by random words", values: aligned(offsets, words) });
   const chance = trace && (await arrays.slice("offset_trace/null_weight", { pairs: counted, ...at }));
   if (chance) series.push({ name: "queries shuffled", values: aligned(offsets, chance) });
+  // What the account is of: the first token, which draws attention from everywhere, is left out.
+  if (ofAccount && trace) series.push({ name: "measured without the first token", values: aligned(offsets, account) });
   return { offsets, series };
 }
 
@@ -52,7 +54,7 @@ export const profileView = {
   wide: true,
   needs: ["offset_trace/mean_weight", "head_account/measured_profile", "word_atlas/profile"],
   follows: ["pairs", "span", "scale"],
-  words: "Mean attention weight at each offset. p\u2081 is what positions alone would give, p\u2082 with content, p\u2083 with the spread of scores as well; queries shuffled: what to expect where positions do not matter.",
+  words: "Mean attention weight at each offset; queries shuffled: what to expect where positions do not matter. Without the first token: p\u2081 is what positions alone would give, p\u2082 with content, p\u2083 with the spread of scores as well.",
   async draw(box, context) {
     const { offsets, series } = await seriesOf(context);
     const drawing = element("div", { class: "drawing", "aria-label": "Profile: left and right go through offsets" });
