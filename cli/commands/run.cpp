@@ -60,7 +60,9 @@ int dry_run(RunOptions& options, const SourceOptions& given) {
 bool is_finished(RunOptions& options, const SourceOptions& given) {
   const auto files = result_files(options.folder.folder);
   if (!options.keep.resume || options.folder.force || files.empty()) return false;
-  const JobInput input = input_of(options.input, given, options.job.seed);
+  InputOptions looked_at = options.input;
+  looked_at.place.weights = "layers";  // none is read: what a job is does not depend on values
+  const JobInput input = input_of(looked_at, given, options.job.seed);
   return std::ranges::includes(read_result(Hdf5File(files.begin()->second), {}).provenance,
                                run_identity(input, options.job));
 }
@@ -69,9 +71,9 @@ bool is_finished(RunOptions& options, const SourceOptions& given) {
 int follow(RunOptions& options, const SourceOptions& given, Ranks& ranks) {
   if (options.dry_run || !options.shard.empty()) return done;
   ranks.attempt([&] {
+    options.job.threads = ranks.threads(options.job.threads);
     const JobInput input = checked_input(options, given);
     const Attributes identity = run_identity(input, options.job);
-    options.job.threads = ranks.threads(options.job.threads);
     run_part_of_job(input.model, *input.source, options.job, {},
                     [&](DocumentPass& pass, StageReport& report) { ranks.follow(identity, pass, report); });
   });
@@ -140,12 +142,19 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   }
   if (is_finished(options, given)) {
     forget_kept(options.folder.folder / unfinished_name, options.folder.folder / OutputFiles().lock);
-    say(fmt::format("{}: the job is finished; there is nothing to go on with", options.folder.folder.string()));
+    const bool drawn =
+        !options.folder.figures || std::ranges::all_of(result_files(options.folder.folder), [](const auto& file) {
+          return fs::exists(file.second.parent_path() / "report.html");
+        });
+    say(fmt::format("{}: the job is finished; {}", options.folder.folder.string(),
+                    drawn ? "there is nothing to go on with"
+                          : "its page is not there: `headwave figures` and `headwave report` draw it"));
     if (options.json) std::fputs(folder_json(options.folder.folder).c_str(), stdout);
     return done;
   }
   OutputFolder folder = opened_folder(options.folder);
   const fs::path file = kept_file(folder, unfinished_name, options.keep, options.folder.force);
+  if (ranks.count() > 1) options.job.threads = ranks.threads(options.job.threads);
   const JobInput input = checked_input(options, given);
   require_disk(folder, input, options.job, options.folder, options.keep.keep_every);
   UnfinishedRun kept(file, run_identity(input, options.job), options.keep.keep_every);

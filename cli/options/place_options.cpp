@@ -32,8 +32,8 @@ PlaceOptionsGiven add_place_options(CLI::App& command, PlaceOptions& options, bo
           .add_option(
               "--weights", options.weights,
               "where weights are: memory, or layers, each read as it is needed and let go, for models larger than "
-              "memory; auto: layers where all would not fit beside the rest, or would make a run half as large again; "
-              "changes no digit")
+              "memory; auto: layers where all would take more than half of the memory there is, or, in a run over "
+              "documents, would not fit beside the rest or make it half as large again; changes no digit")
           ->check(one_of({"auto", "memory", "layers"}))
           ->capture_default_str();
   return given;

@@ -23,6 +23,11 @@ class LayerStore {
   /// A layer whose projections to queries and keys are there: what says what a head matches. The rest may be empty.
   /// @throws as block()
   [[nodiscard]] virtual std::shared_ptr<const Block> queries_and_keys(Index layer) const = 0;
+
+  /// What a layer takes while somebody holds all of it, in bytes: nothing is read for it.
+  [[nodiscard]] virtual double bytes(Index layer) const = 0;
+  /// Whether all layers are one in the checkpoint (ALBERT), and shared by those who hold any.
+  [[nodiscard]] virtual bool is_one() const = 0;
 };
 
 }  // namespace headwave

@@ -1,6 +1,7 @@
 #include "model.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "../attention/rotary_term.h"
@@ -50,15 +51,20 @@ bool Stack::normalises_heads() const {
 }
 
 void Model::keep_layers() {
+  // All are read before anything changes: where one cannot be, the model is what it was.
+  const std::array towers{&stack, decoder ? &*decoder : nullptr};
+  std::array<std::vector<Block>, 2> blocks;
   auto kept = std::make_shared<std::vector<std::shared_ptr<const void>>>(1, storage);
-  for (Stack* const tower : {&stack, decoder ? &*decoder : nullptr}) {
-    if (tower == nullptr || tower->store == nullptr) continue;
-    for (Index layer = 0; layer < tower->layers(); ++layer) {
-      const std::shared_ptr<const Block> whole = tower->store->block(layer);
-      tower->blocks[static_cast<std::size_t>(layer)] = *whole;
+  for (std::size_t t = 0; t < towers.size(); ++t)
+    for (Index layer = 0; towers[t] != nullptr && towers[t]->store != nullptr && layer < towers[t]->layers(); ++layer) {
+      const std::shared_ptr<const Block> whole = towers[t]->store->block(layer);
+      blocks[t].push_back(*whole);
       kept->push_back(whole);
     }
-    tower->store = nullptr;
+  for (std::size_t t = 0; t < towers.size(); ++t) {
+    if (towers[t] == nullptr || towers[t]->store == nullptr) continue;
+    towers[t]->blocks = std::move(blocks[t]);
+    towers[t]->store = nullptr;
   }
   storage = std::move(kept);
 }

@@ -109,8 +109,9 @@ struct Model {
   [[nodiscard]] bool reads_sound() const { return !stack.embedding.frames.empty(); }
   /// Whether weights are read layer by layer: documents then go through it side by side.
   [[nodiscard]] bool by_layer() const { return stack.store != nullptr; }
-  /// Reads every layer, and keeps it from now on: documents then go through one by one.
-  /// @throws as LayerStore::block()
+  /// Reads every layer, and keeps it from now on: documents then go through one by one. What predicts tokens is still read,
+  /// and looked at for NaN, when it is asked for.
+  /// @throws as LayerStore::block(): the model is then what it was
   void keep_layers();
   /// What predicts tokens, from where it is.
   /// @throws IoError, FormatError if it cannot be read now

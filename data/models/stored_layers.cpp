@@ -24,28 +24,49 @@ struct HeldLayer {
   HeldLayer(const HeldLayer&) = delete;
   HeldLayer& operator=(const HeldLayer&) = delete;
   ~HeldLayer() {
-    for (const std::string& name : tensors) storage->checkpoint->let_go(name);
+    for (const std::string& name : tensors)
+      if (storage->checkpoint->has(name)) storage->checkpoint->let_go(name);
   }
 };
 
 class StoredLayers : public LayerStore {
  public:
   StoredLayers(std::shared_ptr<const Checkpoint> checkpoint, const StackMap& map)
-      : checkpoint_(std::move(checkpoint)), map_(map), all_(at_least_one(map)), queries_and_keys_(at_least_one(map)) {}
+      : checkpoint_(std::move(checkpoint)), map_(map), all_(at_least_one(map)), queries_and_keys_(at_least_one(map)) {
+    is_one_ = map_.layers > 1 && shape_of(0).second == shape_of(1).second;
+  }
 
   [[nodiscard]] std::shared_ptr<const Block> block(Index layer) const override {
     const std::lock_guard lock(reading_);
     last_.reset();
-    return held(all_, layer, LayerParts::all);
+    return held(all_, read_as(layer), LayerParts::all);
   }
 
   [[nodiscard]] std::shared_ptr<const Block> queries_and_keys(Index layer) const override {
     const std::lock_guard lock(reading_);
-    if (auto whole = all_[static_cast<std::size_t>(layer)].held.lock()) return whole;
-    if (queries_and_keys_[static_cast<std::size_t>(layer)].held.expired()) last_.reset();
-    last_ = held(queries_and_keys_, layer, LayerParts::queries_and_keys);
+    const Index read = read_as(layer);
+    if (auto whole = all_[static_cast<std::size_t>(read)].held.lock()) return whole;
+    if (queries_and_keys_[static_cast<std::size_t>(read)].held.expired()) last_.reset();
+    last_ = held(queries_and_keys_, read, LayerParts::queries_and_keys);
     return last_;
   }
+
+  [[nodiscard]] double bytes(Index layer) const override {
+    const auto [block, names] = shape_of(layer);
+    double entries = 0;
+    for (const std::string& name : names) {
+      if (!checkpoint_->has(name)) continue;
+      double of_tensor = 1;
+      for (const Index extent : checkpoint_->info(name).shape) of_tensor *= static_cast<double>(extent);
+      entries += of_tensor;
+    }
+    if (map_.self.fusion == Fusion::qkv_by_head)  // copies stand beside what they were made of
+      for (const Linear& copy : {block.self.query, block.self.key, block.self.value})
+        entries += static_cast<double>(copy.weight.size());
+    return sizeof(float) * entries;
+  }
+
+  [[nodiscard]] bool is_one() const override { return is_one_; }
 
  private:
   /// A layer that is read again and again.
@@ -54,6 +75,17 @@ class StoredLayers : public LayerStore {
     bool checked = false;  ///< its values are finite: they need not be looked at again
   };
   using Layers = std::vector<Layer>;
+
+  /// A layer's shapes, and the names of its tensors.
+  [[nodiscard]] std::pair<Block, std::set<std::string>> shape_of(Index layer) const {
+    TensorReader reader(checkpoint_, {});
+    reader.look_at(Reading::shape);
+    reader.trust_values();
+    const Block block = layer_weights(reader, map_, layer);
+    return {block, reader.read()};
+  }
+
+  [[nodiscard]] Index read_as(Index layer) const { return is_one_ ? 0 : layer; }
 
   static std::size_t at_least_one(const StackMap& map) {
     return static_cast<std::size_t>(std::max<Index>(map.layers, 1));
@@ -78,6 +110,7 @@ class StoredLayers : public LayerStore {
 
   std::shared_ptr<const Checkpoint> checkpoint_;
   StackMap map_;
+  bool is_one_ = false;
   mutable std::mutex reading_;
   mutable Layers all_, queries_and_keys_;
   mutable std::shared_ptr<const Block> last_;  // queries and keys are asked for head by head

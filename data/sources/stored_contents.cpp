@@ -143,11 +143,13 @@ class Search {
     if (!dataset.axes.empty())
       throw FormatError(fmt::format("{} has shape {}, expected ({}), none of them 0", arrays_.called(name),
                                     shape_text(shape), axes_text(dataset.axes)));
+    const bool square = shape.size() > 3 && shape.back() == shape[shape.size() - 2];
     throw FormatError(fmt::format(
-        "{} has shape {}, expected {}, none of them 0; say which axes it has with --axes or in --states-map",
+        "{} has shape {}, expected {}, none of them 0; say which axes it has with --axes{} or in --states-map",
         arrays_.called(name), shape_text(shape),
         attention ? "(layers, documents, heads, T, T) or, where the layer is known, (documents, heads, T, T)"
-                  : "(documents, T, width) or (T, width)"));
+                  : "(documents, T, width) or (T, width)",
+        square && !attention ? " (of finished attention, layer,document,head,query,key)" : ""));
   }
 
   [[nodiscard]] std::string beside(const std::string& named, const std::vector<std::string>& usual,

@@ -234,9 +234,10 @@ StoredInput stored_states(const StatesAt& at, Model model, const StoredStatesOpt
   const auto layers = entering(found.place->contents().layers, model.stack.layers());
   for (const StoredLayerParts& layer : layers) {
     if (!layer.queries && layer.layer >= model.stack.layers())
-      throw ShapeError(
-          fmt::format("{}: states that enter layer {}, but the model has the layers 0 to {}; are they from this model?",
-                      path.string(), layer.layer, model.stack.layers() - 1));
+      throw ShapeError(fmt::format(
+          "{}: states that enter layer {}, but the model has the layers 0 to {}; are they from this model, and "
+          "their axes in that order (--axes)?",
+          path.string(), layer.layer, model.stack.layers() - 1));
     if (!layer.states) continue;
     const Index width = found.place->extent(*layer.states).width;
     if (width != model.stack.d_model())

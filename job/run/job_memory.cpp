@@ -18,6 +18,7 @@ namespace {
 
 /// Documents for which a layer is read: more would save little of the time that reading takes beside computing.
 constexpr Index enough_for_a_thread = 4;
+constexpr Index enough_tokens = 2048;  // ... of all documents side by side
 
 // Of the program itself: parts that it has not come to yet, and the library that writes the result.
 constexpr double program_bytes = 6e6, writing_bytes = 1e7;
@@ -40,27 +41,18 @@ double pass_bytes(const Stack& stack, double tokens) {
   return sizeof(float) * std::max(attention, network);
 }
 
-/// Each layer's weights, in float.
-std::vector<double> layer_bytes(const Stack& stack) {
-  std::vector<double> bytes;
-  for (const Block& block : stack.blocks) {
-    Index entries = 0;
-    for (const AttentionWeights& attention : {block.self, block.cross})
-      for (const Linear& map : {attention.query, attention.key, attention.value, attention.output})
-        entries += map.weight.size();
-    for (const Linear& map : {block.feed_forward.gate, block.feed_forward.widen, block.feed_forward.narrow})
-      entries += map.weight.size();
-    bytes.push_back(static_cast<double>(sizeof(float)) * static_cast<double>(entries));
-  }
-  return bytes;
-}
-
 /// Of the layers of a model that are read one by one: the largest, and all.
 std::pair<double, double> bytes_by_layer(const Model& model) {
   double largest = 0, all = 0;
-  for (const Stack* const stack : {&model.stack, model.decoder ? &*model.decoder : nullptr})
-    if (stack != nullptr && stack->store != nullptr)
-      for (const double bytes : layer_bytes(*stack)) largest = std::max(largest, bytes), all += bytes;
+  for (const Stack* const stack : {&model.stack, model.decoder ? &*model.decoder : nullptr}) {
+    if (stack == nullptr || stack->store == nullptr) continue;
+    const Index different = stack->store->is_one() ? 1 : stack->layers();
+    for (Index layer = 0; layer < different; ++layer) {
+      const double bytes = stack->store->bytes(layer);
+      largest = std::max(largest, bytes);
+      all += bytes;
+    }
+  }
   return {largest, all};
 }
 
@@ -107,6 +99,7 @@ JobMemory job_memory(const Model& model, const Source& source, const JobOptions&
   memory.there = static_cast<double>(resident_bytes()) + program_bytes;
   memory.documents = static_cast<double>(lengths.size());
   memory.together = pass.together();
+  memory.tokens = static_cast<Index>(longest);
   std::tie(memory.layer, memory.layers) = bytes_by_layer(model);
   memory.document = stored_bytes(pass.first()) * longest / static_cast<double>(std::max<Index>(1, lengths.front()));
   double states = 0, made = 0, released = 0;
@@ -159,7 +152,8 @@ bool is_better_by_layer(const JobMemory& memory, std::int64_t limit, int threads
   kept.layer = 0;
   kept.together = 1;
   const auto smaller = static_cast<double>(memory.bytes(threads)), larger = static_cast<double>(kept.bytes(threads));
-  const bool shared = memory.documents >= static_cast<double>(enough_for_a_thread * threads);
+  const bool shared = memory.documents >= static_cast<double>(enough_for_a_thread * threads) &&
+                      memory.together * memory.tokens >= enough_tokens;
   return smaller < larger && (larger > static_cast<double>(limit) || (shared && larger > 1.5 * smaller));
 }
 

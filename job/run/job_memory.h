@@ -22,6 +22,7 @@ struct JobMemory {
   double layer = 0;      ///< weights of the largest layer where layers are read one by one; 0: they are there
   double layers = 0;     ///< of all of them: what keeping them would add
   Index together = 0;    ///< documents side by side in a layer then
+  Index tokens = 0;      ///< of the longest document
 
   /// The peak. Each thread has a document on its way, or several go through a layer side by side, while there are any;
   /// after the documents each thread has its part of an analysis.
@@ -52,7 +53,8 @@ JobOptions with_together(const Model& model, const Source& source, JobOptions op
 
 /// Whether the layers of a model that are read one by one are better read so than kept (Model::keep_layers()): where all of
 /// them would take the job beyond a limit, or make it half as large again while there are documents enough to share each
-/// reading. (Reading again and again takes 3 to 5 % of the time of a job that does little beside the pass.)
+/// reading: 2,048 tokens. (Reading again and again then takes 3 to 5 % of the time of a job that does little beside the pass;
+/// with documents of 20 tokens side by side it took a quarter, of weights that have to be converted.)
 /// @param limit  bytes of resident memory
 bool is_better_by_layer(const JobMemory& memory, std::int64_t limit, int threads);
 /// @param limit  nothing: what the machine has free now

@@ -97,7 +97,12 @@ TEST_CASE("layers are read one by one where keeping them makes a job half as lar
   memory.document = 1e5;
   memory.documents = 100;
   memory.together = 8;
+  memory.tokens = 256;
   CHECK(is_better_by_layer(memory, plenty, 2));
+  memory.tokens = 255;  // too few to share a reading
+  CHECK_FALSE(is_better_by_layer(memory, plenty, 2));
+  CHECK(is_better_by_layer(memory, 5'000'000, 2));  // and does not fit
+  memory.tokens = 256;
   memory.documents = 7;  // of two threads: each layer would be read for fewer than four of each
   CHECK_FALSE(is_better_by_layer(memory, plenty, 2));
   CHECK(is_better_by_layer(memory, 5'000'000, 2));  // and does not fit
