@@ -679,6 +679,9 @@ expect 0 "whole; schema 2" validate --trusted "$work/r"
 resumed="-q run --model $work/bert --ids $work/line.txt --out $work/u $quick"
 expect 0 "" $resumed --resume
 expect 0 "is finished" ${resumed#-q } --resume
+changed="run --model $work/bert --ids $work/line.txt --out $work/changed $quick --intervene without-heads=L0H1"
+expect 0 "wrote" $changed
+expect 0 "is finished" $changed --resume
 expect 1 "is already there" $resumed --resume --seed 2
 printf 'something else' >"$work/u/results.unfinished"
 rm "$work/u/results.h5"

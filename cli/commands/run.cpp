@@ -61,7 +61,8 @@ bool is_finished(RunOptions& options, const SourceOptions& given) {
   const auto files = result_files(options.folder.folder);
   if (!options.keep.resume || options.folder.force || files.empty()) return false;
   InputOptions looked_at = options.input;
-  looked_at.place.weights = "layers";  // none is read: what a job is does not depend on values
+  // What a job is does not depend on values: none is read, but where weights are to be changed.
+  if (looked_at.interventions.empty()) looked_at.place.weights = "layers";
   const JobInput input = input_of(looked_at, given, options.job.seed);
   return std::ranges::includes(read_result(Hdf5File(files.begin()->second), {}).provenance,
                                run_identity(input, options.job));

@@ -162,6 +162,24 @@ Norm norm_entering(const Stack& stack, Index layer) {
   return stack.embedding.projection.empty() ? stack.embedding.norm : Norm();
 }
 
+/// States are the norm's output, or raw where the norm is to be put on them.
+/// @throws FormatError of the other kind
+void require_kind(const Matrix32& states, const Norm& norm, Index layer, const std::string& called, bool raw,
+                  bool post) {
+  constexpr double enough = 0.95;
+  const double share = share_from_norm(states, norm);
+  if (raw && share > enough)
+    throw FormatError(fmt::format(
+        "{} is what the norm before layer {}'s attention gives already; leave --apply-norm away", called, layer));
+  if (!raw && share < enough)
+    throw FormatError(fmt::format(
+        "{} is not what the norm before layer {}'s attention gives: (x - shift) / scale has "
+        "mean 0 and variance 1 over the width in {:.0f} % of the rows, expected all; {}; of states "
+        "changed on purpose --any-states",
+        called, layer, 100 * share,
+        post ? "are they of another layer, or from before the norm?" : "of raw residual states say --apply-norm"));
+}
+
 /// Raw states of a pre-norm model are normalised where that was asked for, and whatever no norm gave is refused.
 StatesChange norm_of(const Model& model, const StoredStatesOptions& options) {
   const bool post = model.stack.block.norm_place == NormPlace::post;
@@ -171,24 +189,11 @@ StatesChange norm_of(const Model& model, const StoredStatesOptions& options) {
                     model.family));
   std::vector<Norm> norms;
   for (Index layer = 0; layer < model.stack.layers(); ++layer) norms.push_back(norm_entering(model.stack, layer));
-  constexpr double enough = 0.95;
   return [storage = model.storage, norms, post, apply = options.apply_norm, any = options.any_states](
              Matrix32& states, Index layer, const std::string& called) {
     const Norm& norm = norms[static_cast<std::size_t>(layer)];
     if (norm.empty()) return;
-    const double share = any ? 1 : share_from_norm(states, norm);
-    if (!any && apply && share > enough)
-      throw FormatError(
-          fmt::format("{} is what the norm before layer {}'s attention gives already; leave --apply-norm "
-                      "away",
-                      called, layer));
-    if (!apply && share < enough)
-      throw FormatError(fmt::format(
-          "{} is not what the norm before layer {}'s attention gives: (x - shift) / scale has "
-          "mean 0 and variance 1 over the width in {:.0f} % of the rows, expected all; {}; of states "
-          "changed on purpose --any-states",
-          called, layer, 100 * share,
-          post ? "are they of another layer, or from before the norm?" : "of raw residual states say --apply-norm"));
+    if (!any) require_kind(states, norm, layer, called, apply, post);
     if (apply) normalise(states, norm);
   };
 }

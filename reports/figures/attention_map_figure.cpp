@@ -102,9 +102,9 @@ Layout layout_of(const ShownMap& map, const std::vector<std::size_t>& heads, con
   PanelGrid& grid = layout.grid;
   const double readable = static_cast<double>(map.columns) * legible(0, style) / (72 * letters_fill);
   grid.panel_width = panels == 1 ? std::clamp(readable, 2.8, widest_map) : 2.1;
-  grid.gap_x = room_for_bar(map, heads) + 0.08;
   grid.gap_y = 0.35;
   grid.right = room_for_bar(map, heads);
+  grid.gap_x = grid.right + 0.08;
   grid.top = 0.3;
   grid = flowing(grid, panels, panels == 4 ? 2 : 3);
   // How large letters are follows from how broad a panel is, and how much room is left for it from them.
