@@ -81,7 +81,7 @@ void Panel::rectangle(const Place& from, const Place& to, const Ink& ink) {
 
 void Panel::legend_beside(const std::string& title) {
   const bool below = grid_.legend_below > 0;
-  const double x = below ? left_ : right_ + 0.1;
+  const double x = below ? std::max(0.05, left_ - 0.4) : right_ + 0.1;  // two columns need more than the panel
   const Coordinate top = below ? page_share(grid_.legend_below / grid_.height()) : share(1);
   const auto rows = static_cast<int>(std::lround((grid_.legend_below - legend_margin) / legend_line)) - 1;
   legend_ = fmt::format("set key at {} left top Left reverse {} samplen 3.2 spacing 1.25 title {} left {}",

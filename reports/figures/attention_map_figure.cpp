@@ -83,6 +83,8 @@ struct Layout {
   double points = 7.0;  ///< size of the tokens' letters
   bool legible = true;  ///< else positions stand in their place
   bool named = true;    ///< whether files say what stands at a tic: tokens, or positions that do not begin with 0
+  std::vector<std::string> notes;  ///< below all panels
+  double below = 0.0;              ///< inches that they take
   std::string query_file, key_file;
 };
 
@@ -93,6 +95,20 @@ double room_for_bar(const ShownMap& map, const std::vector<std::size_t>& heads) 
   for (const std::size_t head : heads)
     longest = std::max(longest, fmt::format("{:g}", tic_step(map.largest(head))).size());
   return 0.5 + letter * static_cast<double>(longest);
+}
+
+/// Which tokens are shown, and of which document.
+std::vector<std::string> notes_of(const ShownMap& map, double width) {
+  constexpr double letter = 0.05;
+  const auto span = [&](const char* what, Index count) {
+    return fmt::format("{} {} to {}", what, map.first, map.first + count - 1);
+  };
+  std::vector<std::string> notes{map.rows == map.columns
+                                     ? span("tokens", map.rows)
+                                     : span("queries", map.rows) + ", " + span("keys", map.columns)};
+  const Index columns = std::max<Index>(20, static_cast<Index>(width / letter) - 8);
+  if (!map.document.empty()) notes.push_back("from: " + shortened(visible_text(map.document), columns));
+  return note_lines(notes, width);
 }
 
 Layout layout_of(const ShownMap& map, const std::vector<std::size_t>& heads, const FigureStyle& style) {
@@ -118,6 +134,9 @@ Layout layout_of(const ShownMap& map, const std::vector<std::size_t>& heads, con
   }
   grid = fitted(grid, panels, 1.0, style);
   grid.panel_height = grid.panel_width / static_cast<double>(map.columns) * static_cast<double>(map.rows);
+  layout.notes = notes_of(map, grid.width());
+  layout.below = note_line * static_cast<double>(layout.notes.size());
+  grid.bottom += layout.below;
   return layout;
 }
 
@@ -138,7 +157,7 @@ void add_axes(Panel& panel, const Layout& layout, std::size_t k, const ShownMap&
   panel.x_axis({-0.5, static_cast<double>(map.columns) - 0.5}, keys);
   panel.y_axis({static_cast<double>(map.rows) - 0.5, -0.5}, queries);
   if (lowest)
-    panel.title_below(layout.legible ? "key token" : "key position", grid.bottom - 0.14);
+    panel.title_below(layout.legible ? "key token" : "key position", grid.bottom - layout.below - 0.14);
   else
     panel.without_x_tics();
   if (leftmost)
@@ -181,6 +200,7 @@ GnuplotFigure draw_attention_map(const Result& result, const FigureOptions& opti
   layout.key_file = page.data(layout.legible ? labels_table(map.key_labels) : positions_table(map.first, map.columns));
   for (std::size_t k = 0; k < heads.size(); ++k)
     add_panel(page, layout, k, parse_head_name(names[heads[k]]), map, heads[k]);
+  page.note_below(layout.notes);
   return page.figure();
 }
 

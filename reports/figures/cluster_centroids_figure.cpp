@@ -48,7 +48,7 @@ GnuplotFigure draw_centroids(const Result& result, const FigureOptions& options,
     Line line = categorical_line(clusters[c], 1.8, 0.4);
     line.ink = cluster_ink(clusters[c], c, preferences);
     panel.curve(page.numbers(table), "3:4", line,
-                fmt::format("{}: {}, {:.1f} %", clusters[c], signed_offset(peaks[c]), 100 * mass[c]));
+                fmt::format("{}: {}, {:.1f} %", clusters[c], cluster_peak_text(c, peaks, preferences), 100 * mass[c]));
   }
   return page.figure();
 }

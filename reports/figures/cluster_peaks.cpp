@@ -45,6 +45,11 @@ std::vector<bool> cluster_preferences(const Result& result, const std::string& g
   return preferences;
 }
 
+std::string cluster_peak_text(std::size_t place, const std::vector<double>& peaks,
+                              const std::vector<bool>& preferences) {
+  return preferences[place] ? signed_offset(peaks[place]) : "none";
+}
+
 Ink cluster_ink(Index cluster, std::size_t place, const std::vector<bool>& preferences) {
   return place < preferences.size() && !preferences[place] ? ink::rest : categorical(cluster);
 }

@@ -22,6 +22,11 @@ std::vector<double> cluster_peaks(const Result& result, const std::string& group
 /// @throws ShapeError as cluster_peaks()
 std::vector<bool> cluster_preferences(const Result& result, const std::string& group = "head_cluster");
 
+/// What stands beside a cluster's number: the offset of its peak, "none" where it prefers no offset.
+/// @param preferences  of cluster_preferences()
+std::string cluster_peak_text(std::size_t place, const std::vector<double>& peaks,
+                              const std::vector<bool>& preferences);
+
 /// The colour of a cluster wherever it is shown, grey for those without a preference.
 /// @param preferences  of cluster_preferences(); empty: not known
 Ink cluster_ink(Index cluster, std::size_t place, const std::vector<bool>& preferences);

@@ -53,9 +53,7 @@ DotLegend legend_of(const std::vector<Index>& clusters, const std::vector<double
                     const std::vector<bool>& preferences) {
   DotLegend legend{.title = peaks.empty() ? "cluster" : "cluster: peak offset", .entries = {}};
   for (std::size_t c = 0; c < clusters.size(); ++c) {
-    const std::string peak = c >= peaks.size() ? ""
-                             : preferences[c]  ? ": " + signed_offset(peaks[c])
-                                               : ": no preference";
+    const std::string peak = c < peaks.size() ? ": " + cluster_peak_text(c, peaks, preferences) : "";
     legend.entries.push_back({{cluster_ink(clusters[c], c, preferences), 0.8}, fmt::format("{}{}", clusters[c], peak)});
   }
   return legend;

@@ -70,9 +70,15 @@ std::vector<double> OffsetBands::edges() const {
 std::vector<double> OffsetBands::tics() const {
   std::vector<double> named{0};
   const auto low = static_cast<double>(bin_first.front()), high = static_cast<double>(bin_last.back());
-  for (auto t = static_cast<Index>(reach); static_cast<double>(t) <= std::max(-low, high); t *= 4)
-    for (const auto one : {static_cast<double>(-t), static_cast<double>(t)})
+  const double longest = std::max(-low, high), step = longest >= 4 * reach ? 4 : 2;
+  const auto add = [&](double t) {
+    for (const double one : {-t, t})
       if (one >= low && one <= high) named.push_back(one);
+  };
+  if (longest > reach && longest < 2 * reach)
+    add(longest);  // bins have a number, too, and no room for that of the reach beside it
+  else
+    for (double t = reach; t <= longest; t *= step) add(t);
   std::sort(named.begin(), named.end());
   return named;
 }

@@ -156,7 +156,7 @@ void add_panel(Page& page, const Result& result, const Waves& waves, const Chose
                {.numbers = lowest ? Numbers::plain : Numbers::none});
   add_y_axis(panel, shown);
   panel.level(0, {ink::zero_line, 0.7});
-  if (lowest) panel.title_below("position in the first document (tokens)");
+  if (lowest) panel.title_below(fmt::format("position in the first document (T = {} tokens)", waves.positions.size()));
   if (k == 0) page.title_left(grid.height() > 3 ? "value (units of the hidden states)" : "value (units of X)", 0.14);
   const std::string name = head_name(head.name.layer, head.name.head);
   panel.above(std::isnan(head.measured) ? name : name + ", offset " + signed_offset(head.measured), Anchor::left,

@@ -57,6 +57,8 @@ ShownMap shown_map(const Result& result, Index tokens) {
   if (map.rows < 1 || map.columns < 1 || map.weights->empty())
     throw ShapeError(fmt::format("{}: holds no weights to draw", map_weight_name));
   map.first = queries.front();
+  if (const auto found = field.attributes.find("document"); found != field.attributes.end())
+    if (const auto* name = std::get_if<std::string>(&found->second)) map.document = *name;
   map.query_special = special_of(result, "attention_map/special", "query", map.queries);
   map.key_special = special_of(result, "attention_map/key_special", "key", map.keys);
   map.query_labels = tokens_of(result, "attention_map/token", "query", map.queries, map.rows);

@@ -16,6 +16,7 @@ struct ShownMap {
   Index rows = 0, columns = 0, first = 0;        ///< shown, and from which position on
   std::vector<std::string> query_labels, key_labels;
   std::vector<std::uint8_t> query_special, key_special;  ///< 1: a special token
+  std::string document;                                  ///< its name; empty where the result does not say
 
   [[nodiscard]] double weight(std::size_t head, Index query, Index key) const {
     return (*weights)[head * static_cast<std::size_t>(queries * keys) + static_cast<std::size_t>(query * keys + key)];

@@ -24,7 +24,8 @@ struct Structure {
 const std::map<std::string, Structure>& structures() {
   const std::string offset = "offset t = key − query (tokens)", frequency = "frequency f (cycles/T, T = 512)";
   static const std::map<std::string, Structure> all{
-      {"attention_map", {{"key token", "query token", "attention weight"}, 5}},
+      {"attention_map",
+       {{"key token", "query token", "attention weight", "tokens 0 to 14; from: wiki.txt, document 3"}, 5}},
       {"offset_profile",
        {{offset, "mean attention weight ÷ the panel's peak", "dot: measured offset (tokens)",
          "upper right: the panel's peak"}}},
@@ -40,7 +41,7 @@ const std::map<std::string, Structure>& structures() {
       {"position_components", {{"4 components: 49.4 %"}}},
       {"position_correlation", {{"top 8 components kept"}, 1}},
       {"redefined",
-       {{"position in the first document (tokens)", "value (units of the hidden states)", "query", "key"}}},
+       {{"position in the first document (T = 512 tokens)", "value (units of the hidden states)", "query", "key"}}},
       {"wave_spectra", {{frequency, "largest amplitude |DFT|", "keys K", "queries Q", "states X"}}},
       {"cross_covariance", {{"lag t = key − query (tokens)"}}},
       {"weighted_profile", {{"lag t = key − query (tokens)", "weighted sum of cross-covariances (own scale)"}}},

@@ -36,6 +36,14 @@ TEST_CASE("bands: the axis gives every offset within the reach a unit, bins beyo
   for (double t = -18; t <= 19; ++t) CHECK(bands.place(t) > bands.place(t - 1));
   CHECK(bands.edges().size() == 2);
   CHECK(bands.tics() == std::vector<double>{-16, -4, 0, 4, 16});
+  auto tics_to = [part = OffsetBands(bands)](Index longest) mutable {
+    part.bin_first.front() = -longest;
+    part.bin_last.back() = longest;
+    return part.tics();
+  };
+  CHECK(tics_to(12) == std::vector<double>{-8, -4, 0, 4, 8});
+  CHECK(tics_to(7) == std::vector<double>{-7, 0, 7});  // 4 and 7 would touch
+  CHECK(tics_to(4) == std::vector<double>{-4, 0, 4});
 }
 
 TEST_CASE("bands: the figure draws heads with peaks first, or those asked for, and says what lies beyond") {

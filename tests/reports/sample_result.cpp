@@ -144,6 +144,7 @@ void add_maps(Result& result, const Size& size) {
   const Axis key = whole_axis("key", "token", "key position", 0, size.tokens - 1);
   result.fields.push_back(make_field("attention_map/weight", {{"map_head", "1", "head", names}, query, key}, "1",
                                      "attention weight of a query token on a key token", weights));
+  result.fields.back().attributes["document"] = "wiki.txt, document 3";
   result.fields.push_back({"attention_map/token", {query}, "1", "text of the query", tokens, {}, {}});
   result.fields.push_back({"attention_map/key_token", {key}, "1", "text of the key", tokens, {}, {}});
   std::vector<std::uint8_t> special(tokens.size(), 0);

@@ -81,7 +81,7 @@ TEST_CASE("clusters: those without a preference are grey, others keep their colo
   CHECK(cluster_ink(1, 1, preferences).color == categorical(1).color);
   CHECK(cluster_ink(7, 7, preferences).color == categorical(7).color);
   const std::string script = cluster_shares_figure().draw(result, {}).script();
-  CHECK(count_of(script, "\"0: no preference\"") == 1);
+  CHECK(count_of(script, "\"0: none\"") == 1);
   CHECK(count_of(script, "with circles") == 6);
   CHECK(count_of(script, "with labels center font \"sans-serif:Bold") > 0);  // the second code
   FigureOptions tiny;
