@@ -149,18 +149,20 @@ expect 2 "query and key in their place" run --states x --dataset y --axes head,q
 [ -e "$work/r/results.h5" ] && { echo "FAILED: what is no attention left a result behind"; failed=1; }
 # States are stored, run on, and a file that is there is not lost.
 printf '[[7, 8, 9, 10], [11, 12, 3, 4]]\n' >"$work/even.json"
-expect 2 "expected layers such as 0,3 or 0:5" capture --model "$golden" --ids "$work/even.json" --layers 3:1 --out "$work/s.h5"
+expect 2 "expected layers such as 0,3 or 0-5" capture --model "$golden" --ids "$work/even.json" --layers 3:1 --out "$work/s.h5"
 expect 2 "these are stored states already" capture --model "$golden" --states "$stored" --out "$work/s.h5"
 expect 1 "there is no layer 99" -q capture --model "$golden" --ids "$work/even.json" --layers 0,99 --out "$work/s.h5"
 expect 1 "cut them with --length" -q capture --model "$golden" --ids "$work/ids.json" --out "$work/s.h5"
 [ -e "$work/s.h5" ] && { echo "FAILED: an error left stored states behind"; failed=1; }
-expect 0 "wrote hidden states of 2 documents" capture --model "$golden" --ids "$work/even.json" --dtype float16 --layers 0:1 --compress 4 --out "$work/s.h5"
+expect 0 "wrote hidden states of 2 documents" capture --model "$golden" --ids "$work/even.json" --dtype float16 --layers 0-1 --compress 4 --out "$work/s.h5"
 expect 1 "is already there" capture --model "$golden" --ids "$work/even.json" --out "$work/s.h5"
 expect 0 "" -q run --states "$work/s.h5" --model "$golden" --only measured_offset --no-figures --out "$work/captured"
 # Of some layers, with all that a run tells.
 printf '[[%s], [%s]]\n' "$(seq -s , 5 28)" "$(seq -s , 6 29)" >"$work/longer.json"
 expect 0 "wrote" capture --model "$golden" --ids "$work/longer.json" --layers 1 --out "$work/second.h5"
 expect 0 "L1H0" run --states "$work/second.h5" --model "$golden" --no-figures --out "$work/second"
+expect 0 "second.h5: holds layer 1 of the model's 0-1; the others are not looked at" run --states "$work/second.h5" --model "$golden" --only measured_offset --no-figures --force --out "$work/second"
+expect 0 "@stored_layers" inspect "$work/second" --attributes
 
 # A text is UTF-8 or is refused with the place; another encoding is read where it is named.
 cp "$2/tests/golden/models/bert/config.json" "$2/tests/golden/models/bert/model.safetensors" "$work/" && mkdir "$work/bert" && mv "$work/config.json" "$work/model.safetensors" "$work/bert/"

@@ -36,14 +36,14 @@ struct CaptureCommand {
   KeepOptions keep;
 };
 
-/// "0,3:5": single layers and ranges, both ends with them; none of an empty text.
+/// "0,3-5": single layers and ranges, both ends with them; ':' says the same as '-'. None of an empty text.
 std::vector<Index> layers_of(const std::string& text) {
   constexpr Index most = 4096;
   std::vector<Index> layers;
   const char* at = text.data();
   const char* const end = at + text.size();
   const auto demand = [&](bool right) {
-    if (!right) throw CLI::ValidationError("--layers", "expected layers such as 0,3 or 0:5, got '" + text + "'");
+    if (!right) throw CLI::ValidationError("--layers", "expected layers such as 0,3 or 0-5, got '" + text + "'");
   };
   const auto number = [&] {
     Index value = -1;
@@ -55,7 +55,7 @@ std::vector<Index> layers_of(const std::string& text) {
   while (at != end) {
     const Index first = number();
     Index last = first;
-    if (at != end && *at == ':') last = (++at, number());
+    if (at != end && (*at == '-' || *at == ':')) last = (++at, number());
     demand(last >= first && (at == end || (*at == ',' && at + 1 != end)));
     for (Index layer = first; layer <= last; ++layer) layers.push_back(layer);
     if (at != end) ++at;
@@ -117,7 +117,7 @@ void add_capture(CLI::App& program, Command& chosen) {
       *command, options->input,
       {.states = "these are stored states already; give a text, token ids or images", .layers = true});
   command->add_option("--out", options->file, "HDF5 file to write")->required()->type_name("FILE");
-  command->add_option("--layers", options->layers, "layers that are stored, 0,3 or 0:5; without it all")
+  command->add_option("--layers", options->layers, "layers that are stored, 0,3 or 0-5; without it all")
       ->type_name("LAYERS");
   command
       ->add_option("--what", options->what,
@@ -142,7 +142,7 @@ void add_capture(CLI::App& program, Command& chosen) {
       *command,
       {{"capture --model minilm --text text.txt --documents 100 --length 512 --out states.h5",
         "what enters every layer; then `headwave run --states states.h5 --model minilm`"},
-       {"capture --model minilm --text text.txt --documents 20 --length 128 --layers 0:2 --dtype float16 --out "
+       {"capture --model minilm --text text.txt --documents 20 --length 128 --layers 0-2 --dtype float16 --out "
         "first.h5",
         "three layers, in half the room"}});
   command->final_callback([=, &chosen] {

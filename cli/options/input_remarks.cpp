@@ -10,6 +10,15 @@
 
 namespace headwave::cli {
 
+namespace {
+
+/// As `stored_layers` says it.
+std::string all_layers(Index layers) {
+  return layers == 1 ? "0" : fmt::format("0-{}", layers - 1);
+}
+
+}  // namespace
+
 std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& options, const SourceOptions& given) {
   std::vector<std::string> remarks;
   const std::string name = input_name(given.text->empty() ? options.ids : options.text);
@@ -31,6 +40,13 @@ std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& o
     if (const double share = std::get<double>(found->second); share > 0)
       remarks.push_back(fmt::format("{}: {:.2g} % of the characters could not be decoded as {} and became U+FFFD", name,
                                     100 * share, options.packing.encoding));
+  if (const auto found = provenance.find("stored_layers"); found != provenance.end() && !given.model->empty()) {
+    const std::string all = all_layers(input.model.stack.layers());
+    if (const auto& stored = std::get<std::string>(found->second); stored != all)
+      remarks.push_back(fmt::format("{}: holds layer{} {} of the model's {}; the others are not looked at",
+                                    options.states.string(), stored.find_first_of(",-") == stored.npos ? "" : "s",
+                                    stored, all));
+  }
   return remarks;
 }
 

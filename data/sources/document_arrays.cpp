@@ -82,6 +82,16 @@ class HeadEntries {
   std::array<Index, stored_axis_kinds> stride_{}, count_{};
 };
 
+/// "first at token 5, in 12 of 512 tokens"
+std::string not_finite_rows(const Matrix32& matrix) {
+  Index first = -1, count = 0;
+  for (Index i = 0; i < matrix.rows(); ++i) {
+    if (matrix.row(i).allFinite()) continue;
+    if (count++ == 0) first = i;
+  }
+  return fmt::format("first at token {}, in {} of {} tokens", first, count, matrix.rows());
+}
+
 }  // namespace
 
 Matrix32 document_matrix(const StoredArrays& arrays, const StoredPart& part, const DocumentPlace& place) {
@@ -101,9 +111,11 @@ Matrix32 document_matrix(const StoredArrays& arrays, const StoredPart& part, con
     for (Index head = 0; head < entries.count(StoredAxis::head); ++head)
       entries.place(head, StoredAxis::token, StoredAxis::width, matrix.middleCols(head * width, width));
   }
-  if (are_finite(matrix)) return matrix;
-  throw FormatError(fmt::format("{} document {} holds NaN or infinite values; expected finite states",
-                                arrays.called(name), place.row));
+  if (!are_finite(matrix))
+    throw FormatError(fmt::format(
+        "{} document {}{} holds NaN or infinite values, {}; expected finite states", arrays.called(name), place.row,
+        part.entry < 0 ? "" : fmt::format(", entry {} of its layers,", part.entry), not_finite_rows(matrix)));
+  return matrix;
 }
 
 FinishedAttention document_attention(std::shared_ptr<const StoredArrays> arrays, const StoredPart& part,

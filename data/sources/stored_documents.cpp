@@ -36,6 +36,19 @@ void read_one_entry(const StoredArrays& arrays, const StoredPart& part, Index do
   (void)arrays.block(part.name, block);
 }
 
+/// "0, 3-5"
+std::string layers_text(std::span<const StoredLayerParts> layers) {
+  std::string text;
+  for (std::size_t i = 0; i < layers.size();) {
+    std::size_t last = i;
+    while (last + 1 < layers.size() && layers[last + 1].layer == layers[last].layer + 1) ++last;
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", layers[i].layer);
+    if (last > i) text += fmt::format("-{}", layers[last].layer);
+    i = last + 1;
+  }
+  return text;
+}
+
 class StoredDocuments : public Source {
  public:
   StoredDocuments(std::shared_ptr<const StoredPlace> place, std::size_t layers, Index at_most, StatesChange change)
@@ -91,6 +104,7 @@ class StoredDocuments : public Source {
                           {"source_file", place_->path().string()},
                           {"documents", static_cast<std::int64_t>(documents_.size())},
                           {"length", static_cast<std::int64_t>(longest)},
+                          {"stored_layers", layers_text(std::span(place_->contents().layers).first(layers_))},
                           {"special_tokens", std::string(place_->contents().special.empty()
                                                              ? "not known: the file has no marks of them (special)"
                                                              : "marked in the file (special)")}};

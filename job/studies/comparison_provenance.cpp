@@ -21,9 +21,9 @@ const Names of_the_moment{"command",      "started",  "wall_time_s", "threads",
                           "job",          "NX_class", "processor",   "resumed_after_documents",
                           "merged_parts", "ranks"};
 const Names about_program{"version", "commit", "compiler", "libraries", "instruction_set"};
-const Names about_model{"model",         "model_sha256", "model_family", "layers",    "heads",
-                        "kv_heads",      "d_model",      "d_head",       "attention", "position_term",
-                        "hidden_states", "score_scale",  "intervention"};
+const Names about_model{"model",         "model_sha256",  "model_family", "layers",      "heads",
+                        "kv_heads",      "d_model",       "d_head",       "attention",   "position_term",
+                        "hidden_states", "stored_layers", "score_scale",  "intervention"};
 const Names about_text{"source", "documents", "length", "special_tokens", "tokenizer", "tokenizer_sha256"};
 
 std::string shown(const Attributes& attributes, const std::string& name) {
