@@ -3,7 +3,7 @@
 import { colorTable, isDark } from "./colors.js";
 import { element, numbersBelow } from "./elements.js";
 import { numberText, offsetText } from "./format.js";
-import { paintCells, putOver } from "./heat.js";
+import { amountBar, amountShare, paintCells, putOver } from "./heat.js";
 import { drawAxis } from "./plot.js";
 import { hideTip, showTip } from "./tip.js";
 
@@ -60,11 +60,11 @@ export const bandsView = {
     const canvas = element("canvas", { "aria-hidden": "true" });
     const colors = colorTable("amount", isDark());
     const largest = Math.max(...bands.flatMap(({ profile }) => profile.filter(Number.isFinite))) || 1;
-    const colorOf = (value) => (Number.isFinite(value) ? colors[Math.round(255 * Math.sqrt(Math.max(0, value) / largest))] : null);
+    const colorOf = (value) => (Number.isFinite(value) ? colors[Math.round(255 * amountShare(value, largest))] : null);
     paintCells(canvas, bands.length, bins.length, (row, column) => colorOf(bands[row].profile[column]));
     map.append(canvas);
     const columns = [{ header: "queries", cells: bands.map(({ queries }) => queries) }, { header: "beyond the reach", right: true, cells: bands.map(({ share }) => numberText(share)) }, { header: "peaks beyond", cells: bands.map(({ peaks }) => peaks.map(({ offset, source }) => `${offsetText(offset)} (${sourceWords[source] ?? ""})`).join(", ")) }];
-    box.replaceChildren(map, numbersBelow(() => columns));
+    box.replaceChildren(map, amountBar("weight", largest), numbersBelow(() => columns));
     const width = Math.max(220, map.clientWidth);
     const margin = { left: 76, top: 18, right: 58, bottom: 36 };
     const [w, h] = [width - margin.left - margin.right, 24 * bands.length];

@@ -4,7 +4,7 @@ import { parseRegion, regionText } from "./address.js";
 import { colorTable, isDark } from "./colors.js";
 import { element } from "./elements.js";
 import { numberText, offsetText } from "./format.js";
-import { paintCells, putOver } from "./heat.js";
+import { amountShare, paintCells, putOver } from "./heat.js";
 import { cellsOf, colorTop, fades } from "./map_data.js";
 import { drawAxis } from "./plot.js";
 import { hideTip, say, showTip } from "./tip.js";
@@ -73,7 +73,7 @@ export class MapDrawing {
     const rowFades = Array.from({ length: cells.rows }, (_, i) => cells.exact && fades(dim, this.map.querySpecial, cells.first.query + i));
     const columnFades = Array.from({ length: cells.columns }, (_, k) => cells.exact && fades(dim, this.map.keySpecial, cells.first.key + k));
     paintCells(canvas, cells.rows, cells.columns, (i, k) => {
-      const share = Math.sqrt(Math.min(1, Math.max(0, cells.at(i, k)) / this.top));
+      const share = amountShare(cells.at(i, k), this.top);
       return colors[Math.round(255 * (rowFades[i] || columnFades[k] ? 0.25 * share : share))];
     });
     putOver(canvas, { left: this.margin.left, top: this.margin.top, width: w, height: h });

@@ -1,18 +1,10 @@
 // The attention map: queries down, keys across; weight by weight in its window, in tiles over all of the document.
 
-import { amountColor, css } from "./colors.js";
 import { choice, element, numbersBelow } from "./elements.js";
 import { numberText } from "./format.js";
+import { amountBar } from "./heat.js";
 import { mapOf } from "./map_data.js";
 import { MapDrawing } from "./map_drawing.js";
-
-// From nothing to the top of the colours, whose steps are finer below.
-function mapLegend(top) {
-  const svg = d3.create("svg").attr("width", 190).attr("height", 26).attr("role", "img").attr("aria-label", `colours from 0 to ${numberText(top)}`);
-  for (let i = 0; i < 150; ++i) svg.append("rect").attr("x", 8 + i).attr("width", 1.5).attr("height", 8).attr("fill", css(amountColor(Math.sqrt(i / 150))));
-  [[0, "0"], [0.5, numberText(top / 2, 2)], [1, numberText(top, 2)]].forEach(([share, text]) => svg.append("text").attr("x", 8 + 150 * share).attr("y", 22).attr("text-anchor", share === 0 ? "start" : "middle").text(text));
-  return svg.node();
-}
 
 export const mapView = {
   id: "map",
@@ -38,7 +30,7 @@ export const mapView = {
       ? `Exact weights of queries ${cells.first.query}\u2013${cells.first.query + cells.rows - 1}`
       : `Pooled: ${store.state.tiles === "mean" ? "mean" : "largest"} weight in tiles of ${cells.step.query} \u00d7 ${cells.step.key} tokens, ${map.loss}`;
     const words = element("p", { class: "words" }, `${kind}${map.document ? `, of ${map.document}` : ""}. Special tokens may lie above the scale.`);
-    box.replaceChildren(controls, words, drawing, mapLegend(mapped.top), numbersBelow(() => mapColumns(map, cells)));
+    box.replaceChildren(controls, words, drawing, amountBar("weight", mapped.top), numbersBelow(() => mapColumns(map, cells)));
     mapped.draw();
     return () => mapped.mark();
   },

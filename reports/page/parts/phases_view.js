@@ -3,7 +3,7 @@
 import { colorTable, isDark } from "./colors.js";
 import { element } from "./elements.js";
 import { numberText } from "./format.js";
-import { paintCells, putOver } from "./heat.js";
+import { amountBar, amountShare, paintCells, putOver } from "./heat.js";
 import { drawAxis } from "./plot.js";
 import { hideTip, showTip } from "./tip.js";
 
@@ -31,7 +31,7 @@ function phaseMap(side, slice, { name, store, length }) {
   const largest = Math.max(...slice.values) || 1;
   const colors = colorTable("amount", isDark());
   const canvas = element("canvas", { "aria-hidden": "true" });
-  paintCells(canvas, phases.length, frequencies.length, (row, column) => colors[Math.round((255 * slice.values[column * phases.length + (phases.length - 1 - row)]) / largest)]);
+  paintCells(canvas, phases.length, frequencies.length, (row, column) => colors[Math.round(255 * amountShare(slice.values[column * phases.length + (phases.length - 1 - row)], largest))]);
   box.append(canvas);
   const draw = (width) => {
     const margin = { left: 34, top: 18, right: 8, bottom: 34 };
@@ -56,7 +56,7 @@ function phaseMap(side, slice, { name, store, length }) {
       return undefined;
     });
     node.addEventListener("pointerleave", hideTip);
-    box.replaceChildren(canvas, node);
+    box.replaceChildren(canvas, node, amountBar("amplitude", largest));
     return () => {
       const offset = store.offset();
       clip.selectAll("path").data(offset === null || !length ? [] : ridge(offset, length, frequencies)).join("path").attr("class", "marker").attr("d", line);

@@ -59,7 +59,8 @@ export const predictionsView = {
     const x = d3.scaleSymlog([-reach, reach], [margin.left, width - margin.right]).constant(2);
     const svg = d3.create("svg").attr("width", width).attr("height", height).attr("role", "img").attr("aria-label", said.map((row) => `${row.label}: ${offsetText(row.offset)}`).join("; "));
     const near = ticksFor(width - margin.left, 60) > 5 ? [-64, -16, -4, -1, 0, 1, 4, 16, 64] : [-16, -1, 0, 1, 16];
-    const axis = drawAxis(svg.append("g").attr("transform", `translate(0 ${height - margin.bottom})`), d3.axisBottom(x).tickValues(near.filter((tick) => Math.abs(tick) <= reach)).tickFormat(offsetText).tickSize(-(height - margin.bottom - margin.top)));
+    const ticks = reach < 4 ? d3.range(-Math.floor(reach), Math.floor(reach) + 1) : near.filter((tick) => Math.abs(tick) <= reach);
+    const axis = drawAxis(svg.append("g").attr("transform", `translate(0 ${height - margin.bottom})`), d3.axisBottom(x).tickValues(ticks).tickFormat(offsetText).tickSize(-(height - margin.bottom - margin.top)));
     axis.selectAll(".tick line").attr("class", (tick) => (tick === 0 ? "zero" : ""));
     svg.append("text").attr("x", width - margin.right).attr("y", height - 4).attr("text-anchor", "end").text("offset (tokens)");
     const group = svg.append("g").selectAll("g").data(said).join("g").attr("transform", (_, i) => `translate(0 ${margin.top + 20 * i + 10})`);
