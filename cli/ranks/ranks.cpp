@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../../core/numbers/error.h"
+#include "../../core/numbers/memory.h"
 #include "../../job/run/document_pass.h"
 #include "../../job/run/kept_bytes.h"
 #include "../../job/run/stage_report.h"
@@ -93,6 +94,7 @@ Ranks::Ranks() {
   number_ = place.number;
   count_ = place.count;
   here_ = place.here;
+  share_free_memory(here_);
   released_.assign(static_cast<std::size_t>(count_), false);
   released_.front() = true;
 }

@@ -1,6 +1,7 @@
 #include "memory.h"
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -13,6 +14,8 @@ namespace headwave {
 namespace {
 
 constexpr std::int64_t without_limit = std::numeric_limits<std::int64_t>::max();
+
+std::atomic<int> sharing = 1;
 
 /// Of "MemAvailable:  1234 kB".
 std::int64_t available() {
@@ -51,7 +54,11 @@ std::int64_t most_resident_bytes() {
 }
 
 std::int64_t free_memory() {
-  return std::min(available(), group_limit());
+  return std::min(available(), group_limit()) / sharing;
+}
+
+void share_free_memory(int processes) {
+  sharing = std::max(1, processes);
 }
 
 }  // namespace headwave

@@ -11,7 +11,11 @@ std::int64_t resident_bytes();
 std::int64_t most_resident_bytes();
 
 /// Bytes that programs can be given without others being moved to disk, but no more than the control group of this
-/// process may have altogether; where the system says neither, more than any machine has.
+/// process may have altogether; where the system says neither, more than any machine has. Of processes that share the
+/// machine one's part.
 std::int64_t free_memory();
+
+/// From now on free_memory() is divided among so many processes, 1 or more.
+void share_free_memory(int processes);
 
 }  // namespace headwave
