@@ -7,6 +7,7 @@
 
 #include "../../core/numbers/error.h"
 #include "../files/printable.h"
+#include "hdf5_patience.h"
 
 namespace headwave {
 
@@ -198,6 +199,7 @@ void Hdf5Chunks::unpack(const Offset& offset, std::size_t stored) {
     }
   }
   require_size(packed_.size());
+  Hdf5Patience::unpacked(packed_.size());
 }
 
 void Hdf5Chunks::inflate_packed() {

@@ -22,6 +22,8 @@ double used() {
 
 }  // namespace
 
+Hdf5Patience* Hdf5Patience::limiting = nullptr;
+
 void Hdf5Patience::limit() const {
   const double seconds = std::max(0.001, left_ + granted_ - (used() - began_));
   const auto microseconds = static_cast<std::int64_t>(seconds * 1e6);
@@ -34,6 +36,7 @@ void Hdf5Patience::limit() const {
 void Hdf5Patience::begin() {
   began_ = used();
   granted_ = for_an_answer;
+  limiting = this;
   limit();
 }
 
@@ -42,7 +45,13 @@ void Hdf5Patience::grant(std::size_t bytes) {
   limit();
 }
 
+void Hdf5Patience::unpacked(std::size_t bytes) {
+  constexpr std::size_t times = 2;
+  if (limiting != nullptr) limiting->grant(times * bytes);
+}
+
 void Hdf5Patience::end() {
+  limiting = nullptr;
   left_ = std::max(0.0, left_ - std::max(0.0, used() - began_ - granted_));
   const itimerval never{};
   (void)::setitimer(ITIMER_PROF, &never, nullptr);

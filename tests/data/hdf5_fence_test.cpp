@@ -37,9 +37,10 @@ Result result_of(Index entries) {
 }
 
 /// How a process ends that may take 0.2 s and gives some answers, each after some processor time.
-/// @param bytes  of each answer's numbers
+/// @param bytes     of each answer's numbers
+/// @param unpacked  of the chunk that they lie in
 /// @returns the signal; 0: it came to its end
-int end_of_answers(int answers, double seconds, std::size_t bytes) {
+int end_of_answers(int answers, double seconds, std::size_t bytes, std::size_t unpacked = 0) {
   const pid_t child = ::fork();
   if (child == 0) {
     std::signal(SIGPROF, SIG_DFL);
@@ -47,6 +48,7 @@ int end_of_answers(int answers, double seconds, std::size_t bytes) {
     for (int i = 0; i < answers; ++i) {
       patience.begin();
       patience.grant(bytes);
+      if (unpacked > 0) Hdf5Patience::unpacked(unpacked);
       for (const std::clock_t began = std::clock();
            static_cast<double>(std::clock() - began) < seconds * CLOCKS_PER_SEC;) {
       }
@@ -66,6 +68,7 @@ TEST_CASE("hdf5 fence: answers that are slow share the file's patience, quick on
   CHECK(end_of_answers(4, 0.15, 0) == SIGPROF);
   CHECK(end_of_answers(1, 1, 0) == SIGPROF);
   CHECK(end_of_answers(4, 0.15, 20'000'000) == 0);
+  CHECK(end_of_answers(4, 0.15, 0, 10'000'000) == 0);
   CHECK(end_of_answers(100, 0.005, 0) == 0);
 }
 
