@@ -65,12 +65,11 @@ void set_peaks(const Matrix& profile, bool causal, Vector& offset, Vector& weigh
   }
 }
 
-/// From halves where there are any, else from what was measured on all documents.
 AccountVerdict verdict_of(const HeadAccount& account, Index row) {
-  const bool halves = account.groups > 1;
-  const auto& shape = halves ? account.held_out : account.shape;
+  if (account.groups < 2) return AccountVerdict::undefined;
+  const auto& shape = account.held_out;
   const double accounted_from = account.options.accounted;
-  if (std::isnan(account.shape[0][row]) || (halves && !(account.replicated[row] >= accounted_from)))
+  if (std::isnan(account.shape[0][row]) || !(account.replicated[row] >= accounted_from))
     return AccountVerdict::no_preference;
   const double accounted = std::max({shape[0][row], shape[1][row], shape[2][row]});
   if (!(accounted >= accounted_from)) return AccountVerdict::unaccounted;

@@ -19,6 +19,7 @@ enum class AccountVerdict : std::uint8_t {
   unaccounted,    ///< the three terms together do not give the profile
   no_preference,  ///< the profile is not the same in both halves of the documents; or positions give it, but no offset is
                   ///< preferred more than with places in random order
+  undefined,      ///< one document: its means are itself, and nothing is left to test them on
 };
 
 struct HeadAccountOptions {
@@ -77,7 +78,8 @@ struct HeadAccount {
 ///
 /// Content and spread that were measured on the documents that they are to explain explain noise as well. So the verdict
 /// rests on halves: terms from one half of the documents, profiles of the other; a profile that the other half does not
-/// show is no preference. There position is rid of what content leaves in means over few documents.
+/// show is no preference. There position is rid of what content leaves in means over few documents. Of one document there
+/// is no verdict: its means are its own queries and keys, which give its attention whatever that comes from.
 ///
 /// Intervals leave one group of documents out at a time (a jackknife over groups), since a bootstrap would need every
 /// document's queries and keys again; Student's t with groups - 1 degrees. The null of position: places in

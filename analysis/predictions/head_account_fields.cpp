@@ -48,7 +48,7 @@ class HeadAccountAnalysis : public DocumentAnalysis<AccountSums, AccountGroups> 
     site_.grid = input.site.grid;
     site_.kind = input.site.kind;
     site_.length = input.site.length;
-    site_.reach = std::min(input.options.reach, site_.length - 1);
+    site_.reach = std::min(input.options.reach, (site_.length - 1) / 2);  // as measured_offset() searches
     site_.kv_heads = block.kv_heads;
     site_.window = block.window;
     site_.score_scale = block.score_scale;
@@ -136,7 +136,7 @@ std::vector<Field> describe(const HeadAccount& account) {
   Fields fields("head_account");
   fields
       .flags("verdict", heads, "what a head's offset profile comes from", account.verdict,
-             {"positional", "content", "mixed", "not accounted for", "no preferred offset"})
+             {"positional", "content", "mixed", "not accounted for", "no preferred offset", "undefined"})
       .note("accounted_for_from", account.options.accounted)
       .note("nearly_all_from", account.options.nearly_all)
       .note("false_share", account.options.false_share);

@@ -24,7 +24,7 @@ struct AccountSite {
   HeadGrid grid;
   AttentionKind kind = AttentionKind::self;
   Index length = 0;  ///< T
-  Index reach = 64;  ///< offsets |t| <= reach are accounted for, in tokens; less where T ends before
+  Index reach = 64;  ///< offsets |t| <= reach are accounted for, in tokens; (T - 1) / 2 where that is less
   Index kv_heads = 1;
   Index window = 0;  ///< of the mask; 0: no limit
   double score_scale = 1;

@@ -60,7 +60,9 @@ Prediction prediction_of(const PositionAtlas& atlas, const HeadGrid& measured, I
 Prediction prediction_of(const HeadAccount& account, const HeadGrid& measured, Index measured_row) {
   constexpr auto content = static_cast<std::size_t>(AccountTerm::content);
   const Index row = row_among(account.site.grid, measured, measured_row);
-  if (row < 0 || account.verdict[static_cast<std::size_t>(row)] == AccountVerdict::no_preference) return no_prediction;
+  if (row < 0) return no_prediction;
+  const AccountVerdict verdict = account.verdict[static_cast<std::size_t>(row)];
+  if (verdict == AccountVerdict::no_preference || verdict == AccountVerdict::undefined) return no_prediction;
   const double offset = account.offset[content][row];
   return {offset, offset, offset, account.weight[content][row]};
 }

@@ -149,8 +149,20 @@ void describe_verdicts(Fields& fields, const Result& result, const std::vector<A
   const Field* verdict = result.find("checkpoints_head_account/verdict");
   if (verdict == nullptr || verdict->flag_meanings.empty()) return;
   const Axis& checkpoint = verdict->axes.front();
-  const Axis verdicts{"verdict", "1", "what the account says of a head", verdict->flag_meanings};
-  fields.add("verdicts", {checkpoint, verdicts}, "1", "heads of which the account says so", counted_flags(*verdict));
+  std::vector<std::int64_t> counts = counted_flags(*verdict);
+  std::vector<std::string> said = verdict->flag_meanings;
+  if (const auto place = static_cast<std::size_t>(std::ranges::find(said, "undefined") - said.begin());
+      place < said.size()) {
+    const std::size_t kinds = said.size();
+    std::vector<std::int64_t> others, these;
+    for (std::size_t i = 0; i < counts.size(); ++i) (i % kinds == place ? these : others).push_back(counts[i]);
+    if (std::ranges::count(these, 0) == std::ssize(these)) {  // nearly always: of one document alone
+      counts = std::move(others);
+      said.erase(said.begin() + static_cast<std::ptrdiff_t>(place));
+    }
+  }
+  fields.add("verdicts", {checkpoint, Axis{"verdict", "1", "what the account says of a head", std::move(said)}}, "1",
+             "heads of which the account says so", std::move(counts));
   const auto& flags = std::get<std::vector<std::uint8_t>>(verdict->values);
   const std::size_t rows = entries_of_one(*verdict);
   const auto positional = static_cast<std::size_t>(std::ranges::find(verdict->flag_meanings, "positional") -

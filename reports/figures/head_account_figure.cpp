@@ -19,7 +19,7 @@ constexpr const char* held_out_shape_name = "head_account/held_out_shape";
 const std::array verdict_cells{
     CellKind{"positional", categorical(0), ink::paper},     CellKind{"mixed", categorical(2), ink::paper},
     CellKind{"content", categorical(1), ink::paper},        CellKind{"no preferred offset", ink::rest, ink::text},
-    CellKind{"not accounted for", ink::unnamed, ink::text},
+    CellKind{"not accounted for", ink::unnamed, ink::text}, CellKind{"undefined", ink::shade_on_paper, ink::text},
 };
 
 struct Accounts {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,15 +23,16 @@ PanelGrid grid_of(const HeadCells& cells, const FigureStyle& style) {
   grid.top = 0.1;
   grid.right = cells.legend;
   return with_cells(grid, cells.heads.size(), cells.layers.size(), std::clamp(5.6 / across, 0.12, 0.46),
-                    std::clamp(5.6 / std::max(across, down), 0.1, cells.tallest), cells.kinds.size(), style);
+                    std::clamp(5.6 / std::max(across, down), 0.1, cells.tallest),
+                    std::set(cells.kind.begin(), cells.kind.end()).size(), style);
 }
 
 DotLegend legend_of(const HeadCells& cells) {
   DotLegend legend{.title = cells.title, .entries = {}, .away = 0.2, .text_right = 0.12};
   for (std::size_t kind = 0; kind < cells.kinds.size(); ++kind)
-    legend.entries.push_back(
-        {{cells.kinds[kind].ink, 1.1, Shape::square},
-         fmt::format("{}: {}", cells.kinds[kind].name, std::count(cells.kind.begin(), cells.kind.end(), kind))});
+    if (const auto count = std::count(cells.kind.begin(), cells.kind.end(), kind); count > 0)
+      legend.entries.push_back(
+          {{cells.kinds[kind].ink, 1.1, Shape::square}, fmt::format("{}: {}", cells.kinds[kind].name, count)});
   return legend;
 }
 

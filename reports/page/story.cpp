@@ -51,7 +51,7 @@ std::vector<std::string> offset_sentences(const std::vector<HeadFinding>& heads)
 std::string account_sentence(const std::vector<HeadFinding>& heads) {
   std::map<std::string, int> verdicts;
   for (const HeadFinding& head : heads)
-    if (!head.why.empty()) ++verdicts[head.why];
+    if (!head.why.empty() && head.why != "undefined") ++verdicts[head.why];
   if (verdicts.empty()) return {};
   std::vector<std::string> words;
   for (const auto& [verdict, count] : verdicts) words.push_back(fmt::format("{} {}", visible_text(verdict), count));

@@ -35,7 +35,7 @@ struct HeadFinding {
   std::optional<Index> cluster;  ///< the one that holds most of the head's documents
   double share = 0;              ///< share of its documents there; NaN without a cluster
   FarFinding far;                ///< beyond the reach
-  std::string why;               ///< "positional", "content", "mixed", "not accounted for", "no preferred offset"
+  std::string why;               ///< "positional", "content", "mixed", "not accounted for", "no preferred offset", "undefined"
   double by_position = 0;        ///< share of the profile's shape, in other documents, that positions explain
   double by_content = 0;         ///< ... what content and spread add to it
   PredictedFinding by_account;   ///< where position and content together are largest

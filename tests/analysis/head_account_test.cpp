@@ -186,6 +186,16 @@ TEST_CASE("without enough documents there is no interval, without a null no head
   CHECK(account.shape[0][0] > 0.99);
 }
 
+TEST_CASE("of one document there is no verdict, though its own means explain it wholly", "[analysis]") {
+  DrawnScores spec;
+  spec.amplitudes = {0.8, 0.7};
+  spec.deviation = 1;
+  const HeadAccount account = head_account(drawn_groups(spec, 1, Random(7)), site_of(spec));
+  CHECK(account.shape[0][0] > 0.99);
+  CHECK(account.verdict[0] == AccountVerdict::undefined);
+  CHECK(head_account(drawn_groups(spec, 2, Random(7)), site_of(spec)).verdict[0] != AccountVerdict::undefined);
+}
+
 TEST_CASE("an account of nothing, or of sums of another shape, is refused", "[analysis]") {
   DrawnScores spec;
   spec.amplitudes = {0.8};
