@@ -163,6 +163,19 @@ expect 0 "wrote" capture --model "$golden" --ids "$work/longer.json" --layers 1 
 expect 0 "L1H0" run --states "$work/second.h5" --model "$golden" --no-figures --out "$work/second"
 expect 0 "second.h5: holds layer 1 of the model's 0-1; the others are not looked at" run --states "$work/second.h5" --model "$golden" --only measured_offset --no-figures --force --out "$work/second"
 expect 0 "@stored_layers" inspect "$work/second" --attributes
+expect 1 "there is no L0H0; the stored layers are 1" -q run --states "$work/second.h5" --model "$golden" --heads L0H0 --out "$work/e"
+expect 1 "there is no L0H0; the stored layers are 1" -q run --states "$work/second.h5" --model "$golden" --intervene re-aim=L0H0:+2 --no-figures --out "$work/e"
+# A finished run is what was asked for, and no other.
+read="run --states $work/second.h5 --model $golden --only measured_offset --no-figures --out $work/read"
+expect 0 "wrote" $read
+expect 1 "is already there" -q $read --any-states --resume
+expect 0 "the job is finished" $read --resume
+one="run --model $golden --ids $work/longer.json --only measured_offset --no-figures --out $work/known"
+expect 0 "wrote" $one --intervene without-heads=L0H1
+expect 1 "is already there" -q $one --resume
+expect 0 "the job is finished" $one --intervene without-heads=L0H1 --resume
+expect 0 "wrote" $one --layers 0-0 --force
+expect 1 "is already there" -q $one --resume
 
 # A text is UTF-8 or is refused with the place; another encoding is read where it is named.
 cp "$2/tests/golden/models/bert/config.json" "$2/tests/golden/models/bert/model.safetensors" "$work/" && mkdir "$work/bert" && mv "$work/config.json" "$work/model.safetensors" "$work/bert/"

@@ -30,7 +30,7 @@ int merge(const CLI::App& command, MergeOptions& options, const SourceOptions& g
       run_input(input, options.job, progress(),
                 [&](DocumentPass& pass, StageReport& report) { parts.gather(identity, pass, report); });
   for (KindResult& found : results) found.result.provenance["merged_parts"] = std::int64_t{parts.files()};
-  write_run(command, folder, results, options, job_text(command, {"out"}), start);
+  write_run(command, folder, results, options, identity, job_text(command, {"out"}), start);
   show_run(folder, results, options);
   return done;
 }

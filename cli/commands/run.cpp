@@ -58,14 +58,12 @@ int dry_run(RunOptions& options, const SourceOptions& given) {
 
 /// Whether the folder holds what this job would write already, so that there is nothing to go on with.
 bool is_finished(RunOptions& options, const SourceOptions& given) {
-  const auto files = result_files(options.folder.folder);
-  if (!options.keep.resume || options.folder.force || files.empty()) return false;
+  if (!options.keep.resume || options.folder.force || result_files(options.folder.folder).empty()) return false;
   InputOptions looked_at = options.input;
   // What a job is does not depend on values: none is read, but where weights are to be changed.
   if (looked_at.interventions.empty()) looked_at.place.weights = "layers";
   const JobInput input = input_of(looked_at, given, options.job.seed);
-  return std::ranges::includes(read_result(Hdf5File(files.begin()->second), {}).provenance,
-                               run_identity(input, options.job));
+  return is_result_of(options.folder.folder, input.model, run_identity(input, options.job));
 }
 
 /// What a process does that another leads: its part of the documents. What goes wrong the leader says.
@@ -158,14 +156,15 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   if (ranks.count() > 1) options.job.threads = ranks.threads(options.job.threads);
   const JobInput input = checked_input(options, given);
   require_disk(folder, input, options.job, options.folder, options.keep.keep_every);
-  UnfinishedRun kept(file, run_identity(input, options.job), options.keep.keep_every);
+  const Attributes identity = run_identity(input, options.job);
+  UnfinishedRun kept(file, identity, options.keep.keep_every);
   std::vector<KindResult> results = run_kept(input, options.job, ranks, kept);
   for (KindResult& found : results) {
     Attributes& provenance = found.result.provenance;
     if (kept.documents() > 0) provenance["resumed_after_documents"] = static_cast<std::int64_t>(kept.documents());
     if (ranks.count() > 1) provenance["ranks"] = static_cast<std::int64_t>(ranks.count());
   }
-  write_run(command, folder, results, options, options.job_text, start);
+  write_run(command, folder, results, options, identity, options.job_text, start);
   kept.remove();
   show_run(folder, results, options);
   return done;

@@ -1,26 +1,36 @@
 #include "whole_run.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "../../core/fields/head_name.h"
 #include "../../core/numbers/error.h"
+#include "../../data/files/digest.h"
+#include "../../data/results/result_file.h"
+#include "../../job/run/kept_bytes.h"
 #include "../options/job_options.h"
 #include "../options/values.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
 #include "kept_work.h"
 #include "result_json.h"
+#include "result_path.h"
 #include "run_needs.h"
 
 namespace headwave::cli {
 
 namespace {
 
+constexpr const char* run_digest_name = "run_sha256";
+
 /// Said before the work is done, not after.
-void require_heads(const FigureOptions& drawing, const Model& model) {
+void require_heads(const FigureOptions& drawing, const Model& model, const Source& source) {
+  if (drawing.heads.empty()) return;
+  const std::vector<Index> stored = stored_layers(source);
   for (const AttentionKind kind : model.kinds()) {
     const Stack& stack = model.stack_of(kind);
     for (const std::string& name : drawing.heads) {
@@ -29,6 +39,9 @@ void require_heads(const FigureOptions& drawing, const Model& model) {
         throw ShapeError(fmt::format("--heads: there is no {}; the model has {} layers of {} heads, L0H0 to {}", name,
                                      stack.layers(), stack.block.heads,
                                      head_name(stack.layers() - 1, stack.block.heads - 1)));
+      if (!stored.empty() && std::ranges::count(stored, head.layer) == 0)
+        throw ShapeError(
+            fmt::format("--heads: there is no {}; the stored layers are {}", name, fmt::join(stored, ", ")));
     }
   }
 }
@@ -56,7 +69,7 @@ SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options,
 JobInput checked_input(WholeRunOptions& options, const SourceOptions& given) {
   options.input.place.max_memory = options.max_memory;
   JobInput input = input_of(options.input, given, options.job.seed, &options.job);
-  require_heads(options.folder.drawing, input.model);
+  require_heads(options.folder.drawing, input.model, *input.source);
   require_maps(options.job, *input.source);
   keep_within_memory(options.max_memory, input, options.job);
   return input;
@@ -71,14 +84,23 @@ Attributes run_identity(const JobInput& input, const JobOptions& job) {
 }
 
 void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindResult>& results,
-               const WholeRunOptions& options, const std::string& job_text,
+               const WholeRunOptions& options, const Attributes& identity, const std::string& job_text,
                std::chrono::steady_clock::time_point start) {
   for (KindResult& found : results) {
     found.result.provenance["job"] = job_text;
+    found.result.provenance[run_digest_name] = sha256_of_text(identity_text(identity));
     say_fewer_map_tokens(command, found.result, options.folder.drawing);
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   write_results(folder, results, seconds);
+}
+
+bool is_result_of(const std::filesystem::path& folder, const Model& model, const Attributes& identity) {
+  const auto files = result_files(folder);
+  const std::string digest = sha256_of_text(identity_text(identity));
+  return files.size() == model.kinds().size() && std::ranges::all_of(files, [&](const auto& file) {
+           return attribute_text(read_result(Hdf5File(file.second), {}).provenance, run_digest_name) == digest;
+         });
 }
 
 void show_run(OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options,

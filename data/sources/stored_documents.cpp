@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <span>
 #include <utility>
 
@@ -51,8 +52,9 @@ std::string layers_text(std::span<const StoredLayerParts> layers) {
 
 class StoredDocuments : public Source {
  public:
-  StoredDocuments(std::shared_ptr<const StoredPlace> place, std::size_t layers, Index at_most, StatesChange change)
-      : place_(std::move(place)), layers_(layers), change_(std::move(change)) {
+  StoredDocuments(std::shared_ptr<const StoredPlace> place, std::size_t layers, Index at_most, StatesChange change,
+                  Index words)
+      : place_(std::move(place)), layers_(layers), change_(std::move(change)), words_(words) {
     find_documents();
     const auto stored = static_cast<Index>(documents_.size());
     if (at_most > stored)
@@ -89,7 +91,9 @@ class StoredDocuments : public Source {
       if (layer.attention) stored.attention = document_attention(arrays, *layer.attention, place, i);
       document.stored.push_back(std::move(stored));
     }
-    document.ids = whole_numbers<std::int32_t>(contents.ids, *arrays, place, 16777215);  // as far as float32 counts
+    constexpr Index counted = 16777216;  // as far as float32 counts
+    const Index last = (words_ > 0 ? std::min(words_, counted) : counted) - 1;
+    document.ids = whole_numbers<std::int32_t>(contents.ids, *arrays, place, static_cast<float>(last));
     document.special = whole_numbers<std::uint8_t>(contents.special, *arrays, place, 1);
     document.tokens = apart() ? texts(contents.tokens, *arrays, place.text) : part_of(tokens_, place);
     if (apart()) require_each(contents.tokens, document.tokens.size(), place.length, 1);
@@ -108,7 +112,8 @@ class StoredDocuments : public Source {
                           {"special_tokens", std::string(place_->contents().special.empty()
                                                              ? "not known: the file has no marks of them (special)"
                                                              : "marked in the file (special)")}};
-    if (!place_->files().empty()) provenance["source_sha256"] = sha256_list(place_->files());
+    std::call_once(digested_, [&] { digests_ = sha256_list(place_->files()); });
+    if (!digests_.empty()) provenance["source_sha256"] = digests_;
     if (attention)
       provenance["stored_type"] =
           stored_type_text(place_->arrays().type(name_of_document(attention->name, documents_.front().text)));
@@ -188,8 +193,9 @@ class StoredDocuments : public Source {
     if (block.count.size() == 2 && !apart()) block = {{place.row, 0}, {1, block.count[1]}};
     for (const float value : arrays.block(name, block)) {
       if (!(value >= 0 && value <= most) || std::floor(value) != value)
-        throw FormatError(
-            fmt::format("{} holds {:g}, expected whole numbers from 0 to {:.0f}", arrays.called(name), value, most));
+        throw FormatError(fmt::format("{} holds {:.8g}, expected whole numbers from 0 to {:.0f}{}", arrays.called(name),
+                                      value, most,
+                                      pattern == place_->contents().ids && words_ > 0 ? ", the model's words" : ""));
       numbers.push_back(static_cast<Number>(value));
     }
     require_each(name, numbers.size(), place.length, 1);
@@ -206,6 +212,9 @@ class StoredDocuments : public Source {
   std::shared_ptr<const StoredPlace> place_;
   std::size_t layers_;  // how many of the place's are wanted
   StatesChange change_;
+  Index words_;  // that the model knows
+  mutable std::once_flag digested_;
+  mutable std::string digests_;  // of files that may be large: read once
   std::vector<DocumentPlace> documents_;
   std::vector<std::string> tokens_;
 };
@@ -217,8 +226,8 @@ std::string at_layer(const char* what, Index layer) {
 }
 
 std::unique_ptr<Source> stored_documents(std::shared_ptr<const StoredPlace> place, std::size_t layers, Index at_most,
-                                         StatesChange change) {
-  return std::make_unique<StoredDocuments>(std::move(place), layers, at_most, std::move(change));
+                                         StatesChange change, Index words) {
+  return std::make_unique<StoredDocuments>(std::move(place), layers, at_most, std::move(change), words);
 }
 
 }  // namespace headwave

@@ -59,9 +59,10 @@ using StatesChange = std::function<void(Matrix32& states, Index layer, const std
 /// @param layers   how many of the place's are wanted, from the first on
 /// @param at_most  documents; 0: all
 /// @param change   may be empty
+/// @param words    how many the model knows, which ids must be of; 0: nobody knows
 /// @throws FormatError if layers differ in documents or length, there are fewer documents than asked for, or what stands
 ///         beside them ('ids', 'tokens', ...) does not fit them
 std::unique_ptr<Source> stored_documents(std::shared_ptr<const StoredPlace> place, std::size_t layers, Index at_most,
-                                         StatesChange change);
+                                         StatesChange change, Index words = 0);
 
 }  // namespace headwave

@@ -174,9 +174,9 @@ void require_kind(const Matrix32& states, const Norm& norm, Index layer, const s
   if (!raw && share < enough)
     throw FormatError(fmt::format(
         "{} is not what the norm before layer {}'s attention gives: (x - shift) / scale has "
-        "mean 0 and variance 1 over the width in {:.0f} % of the rows, expected all; {}; of states "
+        "mean 0 and variance 1 over the width in {:.1f} % of the rows, expected {:g} % or more; {}; of states "
         "changed on purpose --any-states",
-        called, layer, 100 * share,
+        called, layer, 100 * share, 100 * enough,
         post ? "are they of another layer, or from before the norm?" : "of raw residual states say --apply-norm"));
 }
 
@@ -228,9 +228,9 @@ StoredInput stored_states(const StatesAt& at, Model model, const StoredStatesOpt
   const std::filesystem::path& path = at.path;
   Opened found = opened(at, options);
   if (found.is_attention()) {
-    if (options.apply_norm)
-      throw ShapeError(
-          fmt::format("{}: finished attention has no states to put a norm on; leave --apply-norm away", path.string()));
+    if (options.apply_norm || options.any_states)
+      throw ShapeError(fmt::format("{}: finished attention has no states that a norm could have given; leave {} away",
+                                   path.string(), options.apply_norm ? "--apply-norm" : "--any-states"));
     require_attention_of(model, *found.place);
     require_same_attention(path, found.stated, model.stack.block);
     const std::size_t count = found.place->contents().layers.size();
@@ -259,7 +259,9 @@ StoredInput stored_states(const StatesAt& at, Model model, const StoredStatesOpt
         path.string()));
   StatesChange change = norm_of(model, options);
   const std::size_t count = layers.size();
-  return {std::move(model), stored_documents(std::move(found.place), count, options.documents, std::move(change))};
+  const Index words = model.stack.embedding.words.rows();
+  return {std::move(model),
+          stored_documents(std::move(found.place), count, options.documents, std::move(change), words)};
 }
 
 }  // namespace headwave

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "../../data/files/digest.h"
 #include "../../data/models/decoder_start.h"
@@ -49,6 +50,21 @@ void require_sequences(const Model& model, const std::string& input, bool pairs)
         fmt::format("{}: pairs of source and target, but a {} reads one sequence; give a list of lists of "
                     "token ids",
                     input, model.family));
+}
+
+/// How stored states were read, where somebody said so: other numbers come of the same file.
+Attributes reading_provenance(const StoredStatesOptions& options) {
+  std::vector<std::string> said;
+  if (options.apply_norm) said.emplace_back("apply-norm");
+  if (options.any_states) said.emplace_back("any-states");
+  if (!options.dataset.empty()) said.push_back("dataset " + options.dataset);
+  if (!options.axes.empty()) said.push_back("axes " + axes_text(options.axes));
+  if (options.layer) said.push_back(fmt::format("layer {}", *options.layer));
+  if (options.heads > 0) said.push_back(fmt::format("head-count {}", options.heads));
+  Attributes provenance;
+  if (!said.empty()) provenance["states_read"] = fmt::format("{}", fmt::join(said, ", "));
+  if (!options.map.empty()) provenance["states_map_sha256"] = sha256_list({options.map});
+  return provenance;
 }
 
 /// States from elsewhere know nothing of the model's positions until an analysis asks for them.
@@ -206,13 +222,21 @@ JobInput word_input(Model model, const ModelPlace& place, const WordInputOptions
 
 JobInput states_input(const StatesAt& states, const StoredStatesOptions& options) {
   StoredInput stored = stored_states(states, options);
-  return {std::move(stored.model), std::move(stored.source), {}, -1};
+  return {std::move(stored.model), std::move(stored.source), reading_provenance(options), -1};
 }
 
 JobInput states_input(const StatesAt& states, const ModelPlace& place, const StoredStatesOptions& options) {
   StoredInput stored = stored_states(states, open_model(place), options);
   require_positions_of_states(stored.model, *stored.source, states.path);
-  return {std::move(stored.model), std::move(stored.source), model_provenance(place), -1};
+  Attributes provenance = model_provenance(place);
+  provenance.merge(reading_provenance(options));
+  return {std::move(stored.model), std::move(stored.source), std::move(provenance), -1};
+}
+
+std::vector<Index> stored_layers(const Source& source) {
+  std::vector<Index> layers;
+  for (const StoredLayer& layer : source.document(0).stored) layers.push_back(layer.layer);
+  return layers;
 }
 
 }  // namespace headwave

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "../../core/model/model.h"
 #include "../../core/model/random_words.h"
@@ -92,5 +93,9 @@ JobInput states_input(const StatesAt& states, const StoredStatesOptions& options
 /// @throws Error as open_model and stored_states; ShapeError if the states do not have the model's width, or more
 ///         tokens than its position table
 JobInput states_input(const StatesAt& states, const ModelPlace& place, const StoredStatesOptions& options = {});
+
+/// The layers of which something is stored, and which alone are looked at; empty: nothing is, and all are.
+/// @throws Error as the source
+std::vector<Index> stored_layers(const Source& source);
 
 }  // namespace headwave

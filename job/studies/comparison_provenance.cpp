@@ -19,7 +19,7 @@ using Names = std::set<std::string_view>;
 /// Of every run its own, and the numbers do not depend on them.
 const Names of_the_moment{"command",      "started",  "wall_time_s", "threads",
                           "job",          "NX_class", "processor",   "resumed_after_documents",
-                          "merged_parts", "ranks"};
+                          "merged_parts", "ranks",    "run_sha256"};
 const Names about_program{"version", "commit", "compiler", "libraries", "instruction_set"};
 const Names about_model{"model",         "model_sha256",  "model_family", "layers",      "heads",
                         "kv_heads",      "d_model",       "d_head",       "attention",   "position_term",
