@@ -161,7 +161,7 @@ expect 0 "" -q run --states "$work/s.h5" --model "$golden" --only measured_offse
 printf '[[%s], [%s]]\n' "$(seq -s , 5 28)" "$(seq -s , 6 29)" >"$work/longer.json"
 expect 0 "wrote" capture --model "$golden" --ids "$work/longer.json" --layers 1 --out "$work/second.h5"
 expect 0 "L1H0" run --states "$work/second.h5" --model "$golden" --no-figures --out "$work/second"
-expect 0 "second.h5: holds layer 1 of the model's 0-1; the others are not looked at" run --states "$work/second.h5" --model "$golden" --only measured_offset --no-figures --force --out "$work/second"
+expect 0 "second.h5: 2 documents of up to 24 tokens, layer 1 of the model's 0-1; the others are not looked at" run --states "$work/second.h5" --model "$golden" --only measured_offset --no-figures --force --out "$work/second"
 expect 0 "@stored_layers" inspect "$work/second" --attributes
 expect 1 "there is no L0H0; the stored layers are 1" -q run --states "$work/second.h5" --model "$golden" --heads L0H0 --out "$work/e"
 expect 1 "there is no L0H0; the stored layers are 1" -q run --states "$work/second.h5" --model "$golden" --intervene re-aim=L0H0:+2 --no-figures --out "$work/e"

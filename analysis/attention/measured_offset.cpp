@@ -27,7 +27,8 @@ class MeasuredOffsetAnalysis : public DocumentAnalysis<DocumentTraces, OffsetTra
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
     const OffsetTraces& traces = finished.keep(sum_.traces());
     std::vector<Field> fields = describe(traces);
-    append(fields, describe(finished.keep(measured_offsets(traces, {options().level}))));
+    append(fields,
+           describe(finished.keep(measured_offsets(traces, {options().level, site().kind == AttentionKind::cross}))));
     return fields;
   }
 
@@ -72,7 +73,9 @@ MeasuredOffsets measured_offsets(const OffsetTraces& traces, const MeasuredOffse
       const double rounding = 8 * std::numeric_limits<float>::epsilon() * mean;
       OffsetStatus& status = measured.status[kind][static_cast<std::size_t>(row)];
       if (weight[column] > measured.threshold[kind][row] + rounding)
-        status = t == 0 ? OffsetStatus::self : peak.at_edge ? OffsetStatus::edge : OffsetStatus::offset;
+        status = t == 0 && !options.cross ? OffsetStatus::self
+                 : peak.at_edge           ? OffsetStatus::edge
+                                          : OffsetStatus::offset;
       if (status == OffsetStatus::offset) measured.offset[kind][row] = static_cast<double>(t);
     }
   }

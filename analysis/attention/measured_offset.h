@@ -17,6 +17,7 @@ enum class OffsetStatus : std::uint8_t {
 
 struct MeasuredOffsetOptions {
   double level = 0.01;  ///< about the chance that a head without a preference is given an offset
+  bool cross = false;   ///< of cross-attention: nobody is oneself, and t = 0 is an offset like any other
 };
 
 /// Where attention lands, per head, and whether that can be told from chance. One matrix for each kind of Pairs.

@@ -40,12 +40,15 @@ std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& o
     if (const double share = std::get<double>(found->second); share > 0)
       remarks.push_back(fmt::format("{}: {:.2g} % of the characters could not be decoded as {} and became U+FFFD", name,
                                     100 * share, options.packing.encoding));
-  if (const auto found = provenance.find("stored_layers"); found != provenance.end() && !given.model->empty()) {
+  if (const auto found = provenance.find("stored_layers"); found != provenance.end()) {
+    const auto& stored = std::get<std::string>(found->second);
     const std::string all = all_layers(input.model.stack.layers());
-    if (const auto& stored = std::get<std::string>(found->second); stored != all)
-      remarks.push_back(fmt::format("{}: holds layer{} {} of the model's {}; the others are not looked at",
-                                    options.states.string(), stored.find_first_of(",-") == stored.npos ? "" : "s",
-                                    stored, all));
+    const bool some = !given.model->empty() && stored != all;
+    remarks.push_back(fmt::format("{}: {} of {}{} tokens, layer{} {}{}", options.states.string(),
+                                  documents == 1 ? "one document" : fmt::format("{} documents", documents),
+                                  documents > 1 ? "up to " : "", std::get<std::int64_t>(provenance.at("length")),
+                                  stored.find_first_of(",-") == stored.npos ? "" : "s", stored,
+                                  some ? fmt::format(" of the model's {}; the others are not looked at", all) : ""));
   }
   return remarks;
 }

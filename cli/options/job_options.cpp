@@ -68,7 +68,7 @@ void add_map_window(CLI::App& command, JobOptions& options) {
                       most_map_tokens, most_map_tokens))
       ->check(whole_range(0, 1'000'000'000, most_map_tokens, typical))
       ->default_str(typical)
-      ->type_name("FIRST:END")
+      ->type_name("WINDOW")
       ->group("Analysis");
 }
 

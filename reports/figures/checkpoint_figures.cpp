@@ -19,6 +19,7 @@ namespace {
 constexpr const char* step_name = "checkpoints/step";
 constexpr const char* with_offset_name = "checkpoints/with_offset";
 constexpr const char* verdicts_name = "checkpoints/verdicts";
+constexpr const char* head_verdict_name = "checkpoints_head_account/verdict";
 constexpr const char* shape_name = "checkpoints_head_account/held_out_shape";
 constexpr const char* since_name = "checkpoints/positional_since";
 constexpr std::size_t longest_checkpoint_name = 16;  // letters of a checkpoint's name
@@ -130,6 +131,21 @@ std::vector<std::size_t> by_arrival(const std::vector<double>& since) {
   return order;
 }
 
+/// Whether the account says that a head prefers an offset, checkpoint by checkpoint; all do where no verdict is there.
+std::vector<bool> preferring(const Result& result, std::size_t count) {
+  std::vector<bool> prefers(count, true);
+  const Field* field = result.find(head_verdict_name);
+  if (field == nullptr) return prefers;
+  const auto& flags = flags_of(result, head_verdict_name, {"checkpoint", "layer", "head"});
+  if (flags.size() != count)
+    throw ShapeError(fmt::format("{}: expected {} verdicts, found {}", head_verdict_name, count, flags.size()));
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string said = flags[i] < field->flag_meanings.size() ? field->flag_meanings[flags[i]] : "";
+    prefers[i] = said != "no preferred offset" && said != "undefined";
+  }
+  return prefers;
+}
+
 GnuplotFigure draw_heads(const Result& result, const FigureOptions& options) {
   const auto& shapes = doubles_of(result, shape_name, {"checkpoint", "term", "layer", "head"});
   const auto& since = doubles_of(result, since_name, {"layer", "head"});
@@ -142,7 +158,9 @@ GnuplotFigure draw_heads(const Result& result, const FigureOptions& options) {
     throw ShapeError(fmt::format("{}: expected a share for each of {} heads at {} checkpoints", shape_name,
                                  since.size(), steps.size()));
   const std::vector<std::size_t> order = by_arrival(since);
+  const std::vector<bool> prefers = preferring(result, names.size() * rows);
   const auto share = [&](std::size_t checkpoint, std::size_t head) {
+    if (!prefers[checkpoint * rows + head]) return std::nan("");
     const double shape = shapes[checkpoint * terms * rows + head];
     return std::isfinite(shape) ? std::clamp(shape, 0.0, 1.0) : shape;
   };
@@ -211,9 +229,10 @@ FigureKind checkpoint_counts_figure() {
 FigureKind checkpoint_heads_figure() {
   return {"checkpoint_heads",
           {step_name, shape_name, since_name},
-          {},
+          {head_verdict_name},
           "When heads become positional: the part of the shape of each head's offset profile that positions explain in "
-          "documents held out, from 0 to 1 (below 0 is drawn as 0; nothing where it is undefined), checkpoint by "
+          "documents held out, from 0 to 1 (below 0 is drawn as 0; nothing where it is undefined or the head prefers "
+          "no offset), checkpoint by "
           "checkpoint. Heads are in the order in "
           "which they become positional for good, which the stroke marks; those that are not at the end stand below.",
           draw_heads};

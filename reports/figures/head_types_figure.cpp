@@ -22,6 +22,7 @@ constexpr const char* head_kind_name = "head_types/kind";
 constexpr const char* positional_offset_name = "head_types/positional_offset";
 constexpr double usual_cell = 0.2;                         // inches
 constexpr double widest_panel = 2.4, tallest_cell = 0.15;  // inches
+constexpr double two_titles = 1.3;                         // inches that a panel's name and its count take
 constexpr double number_needs = 1.75;                      // letters of a score's width
 
 /// A name that a head can have, and the score that earns it.
@@ -120,14 +121,14 @@ DataTable texts_of(const HeadScores& scores, std::size_t kind, bool called, bool
 PanelGrid types_grid(const HeadScores& scores, const FigureStyle& style) {
   const auto across = static_cast<double>(scores.heads.size()), down = static_cast<double>(scores.layers.size());
   PanelGrid grid;
-  grid.panel_width = std::clamp(usual_cell * across, 0.8, widest_panel);
+  grid.panel_width = std::clamp(usual_cell * across, two_titles, widest_panel);
   grid.gap_x = 0.16;
   grid.gap_y = 0.4;
   grid.left = 0.5;
   grid.right = 0.66;
   grid.top = 0.28;
   grid.bottom = 0.42;
-  grid = fitted(flowing(grid, scored_kinds.size(), 3), scored_kinds.size(), std::min(1.15, grid.panel_width), style);
+  grid = fitted(flowing(grid, scored_kinds.size(), 3), scored_kinds.size(), two_titles, style);
   grid.panel_height = std::max(0.4, down * std::min(tallest_cell, grid.panel_width / across));
   return grid;
 }
@@ -180,7 +181,10 @@ void add_panel(Page& page, const HeadScores& scores, std::size_t kind, double po
     panel.color_bar({.x = grid.panel_left(grid.columns - 1) + grid.panel_width + 0.08,
                      .y = grid.panel_bottom(0),
                      .height = grid.panel_height,
-                     .tics = {.step = tic_step(scores.largest), .first = 0, .points = 6.5, .away = 0.6},
+                     .tics = {.step = tic_step(scores.largest * std::max(1.0, 0.8 / grid.panel_height)),
+                              .first = 0,
+                              .points = 6.5,
+                              .away = 0.6},
                      .title = "score",
                      .title_right = -0.8});
   page.keep(numbers_of(scores, kind));

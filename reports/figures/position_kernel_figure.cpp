@@ -25,7 +25,9 @@ struct Kernels {
   const std::vector<double>* scores = nullptr;  // (layers, heads, offsets)
   std::vector<double> predicted;                // (layers, heads) tokens; NaN: none
   std::vector<double> weight;                   // (layers, heads) NaN: not in the result
+  bool causal = false;                          // nothing on the right can be looked at
 
+  [[nodiscard]] double last() const { return causal ? 0 : reach(); }
   [[nodiscard]] double reach() const { return std::min(farthest_shown, std::max(1.0, offsets.back())); }
 };
 
@@ -36,6 +38,7 @@ Kernels kernels_of(const Result& result) {
   kernels.layers = whole_coordinates(field, "layer");
   kernels.heads = whole_coordinates(field, "head");
   kernels.offsets = coordinates(field, "kernel_offset");
+  kernels.causal = attribute_text(result.provenance, "attention") == "causal";
   kernels.predicted = doubles_of(result, "position_atlas/offset", {"layer", "head"});
   const std::size_t rows = kernels.layers.size() * kernels.heads.size();
   kernels.weight = result.find(kernel_weight_name) == nullptr
@@ -60,17 +63,18 @@ void add_panel(Page& page, const HeadPanels& grid, const Kernels& kernels, std::
   DataTable table({"layer", "head", "offset", "mean_score", "predicted_offset", "predicted_weight"});
   std::vector<double> shown;
   for (std::size_t t = 0; t < kernels.offsets.size(); ++t) {
-    if (std::abs(kernels.offsets[t]) > reach) continue;
+    if (kernels.offsets[t] < -reach || kernels.offsets[t] > kernels.last()) continue;
     shown.push_back((*kernels.scores)[row * kernels.offsets.size() + t]);
     table.add_row({layer, head, kernels.offsets[t], shown.back(), predicted, weight});
   }
   Panel& panel = page.panel(grid.row(static_cast<Index>(l), static_cast<Index>(h)), grid.column(static_cast<Index>(h)));
   const bool lowest = grid.is_lowest(static_cast<Index>(l), static_cast<Index>(h));
   panel.frame(Frame::base_line);
-  panel.x_axis({-reach, reach}, {.step = tic_step(2 * reach),
-                                 .numbers = lowest ? Numbers::plain : Numbers::none,
-                                 .points = grid.points,
-                                 .away = -0.5});
+  const double room = kernels.causal ? 0.1 * reach : 0;  // a 0 at the end would touch the next panel's first number
+  panel.x_axis({-reach - room, kernels.last() + room}, {.step = tic_step(reach + kernels.last()),
+                                                        .numbers = lowest ? Numbers::plain : Numbers::none,
+                                                        .points = grid.points,
+                                                        .away = -0.5});
   panel.y_axis(range_around(shown, 0.06));
   panel.without_y_tics();
   panel.vertical(0, {ink::zero_line, 0.7});
@@ -108,7 +112,7 @@ GnuplotFigure draw_position_kernel(const Result& result, const FigureOptions& op
   for (std::size_t row = 0; row < kernels.predicted.size(); ++row) add_panel(page, grid, kernels, row);
   page.title_below("offset t = key − query (tokens)", 0.1 + below);
   page.note_below(notes);
-  page.title_left("mean score by position (own scale)");
+  page.title_left(grid.height() > 2.6 ? "mean score by position (own scale)" : "mean score");
   return page.figure();
 }
 
@@ -123,7 +127,8 @@ FigureKind position_kernel_figure() {
       "position, of positions averaged over words, with what a token's word adds at t = 0, row means removed, each "
       "panel on its own scale. The line and its bold number mark the offset this predicts, the number right of it "
       "the share of attention that the softmax of the whole kernel gives to its maximum. Offsets up to 32 tokens are "
-      "shown; an arrow stands where the score is largest at the end of them. Panels in grey predict "
+      "shown, under a causal mask those it allows; an arrow stands where the score is largest at the end of them. "
+      "Panels in grey predict "
       "none: they do not rise above their null, are largest at the end of the search, or hardly draw attention "
       "anywhere. Layers above 0 are a proxy, since the blocks between change positions and words; they are grey too "
       "where random words predict instead (word_profile).",

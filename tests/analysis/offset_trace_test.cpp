@@ -178,6 +178,10 @@ TEST_CASE("a head that looks at the token before is measured, one that looks at 
   const MeasuredOffsets self = measured_offsets(summed({traces_of(own, document_of(length), 10)}, length, 10));
   CHECK(self.status[0][0] == OffsetStatus::self);
   CHECK(std::isnan(self.offset[0][0]));
+  const MeasuredOffsets cross =
+      measured_offsets(summed({traces_of(own, document_of(length), 10)}, length, 10), {.cross = true});
+  CHECK(cross.status[0][0] == OffsetStatus::offset);
+  CHECK(cross.offset[0][0] == 0);
 }
 
 TEST_CASE("a head whose attention rises to the end of the search has no measured offset, a wider search finds it") {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "../../core/fields/fields.h"
 
 namespace headwave::sample {
@@ -26,6 +28,9 @@ inline std::vector<Field> checkpoint_fields(Index layers, Index heads) {
           std::vector<std::int64_t>{0, all, 1, all - 1, positional, all - positional});
   own.add("positional_since", {layer, head}, "1", "", since).undefined("not positional");
   account.add("held_out_shape", {checkpoint, term, layer, head}, "1", "", shape);
+  std::vector<std::uint8_t> verdicts(3 * rows, 0);
+  std::fill_n(verdicts.begin(), rows, std::uint8_t{2});
+  account.flags("verdict", {checkpoint, layer, head}, "", verdicts, {"positional", "content", "no preferred offset"});
   std::vector<Field> fields = own.taken();
   append(fields, account.taken());
   return fields;

@@ -18,6 +18,7 @@ export class HeadSection {
   makeFrames() {
     for (const view of views) {
       if (view.needs.length && !view.needs.some((name) => this.arrays.has(name))) continue;
+      if (view.hasNothing?.(this.page)) continue;
       const body = element("div");
       const link = element("a", { title: "the address of this view", "aria-label": `address of ${view.title}` }, "#");
       const heading = element("h3", { id: `view-${view.id}-title`, tabIndex: -1 }, view.title);

@@ -34,6 +34,7 @@ export const predictionsView = {
   id: "predictions",
   title: "Predicted and measured",
   needs: [],
+  hasNothing: ({ measures }) => predictionRows(measures, 0).length === 0,
   words: "Where the head looks, and where each way of predicting says it would; bars are intervals. A dash: no offset.",
   async draw(box, { page, place, name, store }) {
     const said = predictionRows(page.measures, place);

@@ -1,7 +1,8 @@
 // The views of a head, in the order in which they stand. A view is one module and one line here:
 //   id, title, words   its name in the address, its heading, and what it shows in a sentence
 //   wide               whether it takes the whole width
-//   needs              arrays of the page of which one at least must be there; none: it is always there
+//   needs              arrays of the page of which one at least must be there; none: it is always there,
+//   hasNothing(page)   but where this says that there is nothing to show
 //   follows            parts of the address at which it is drawn anew
 //   draw(box, context) fills the box, and gives a function that shows what is marked elsewhere
 // What an array needs to come into the page is a line of kept_arrays.cpp.
