@@ -7,6 +7,7 @@
 
 #include "../../core/fields/head_name.h"
 #include "../drawing/field_values.h"
+#include "checkpoint_table.h"
 #include "comparison_table.h"
 #include "head_findings.h"
 
@@ -143,6 +144,7 @@ std::vector<TableColumn> atlas_columns(const Result& result, std::vector<HeadFin
 }  // namespace
 
 std::vector<TableColumn> head_columns(const Result& result, const std::string& pairs) {
+  if (std::vector<TableColumn> arrivals = arrival_columns(result); !arrivals.empty()) return arrivals;
   std::vector<HeadFinding> heads = head_findings(result, pairs);
   if (heads.empty()) return comparison_columns(result, true);
   if (result.find("measured_offset/offset") == nullptr) return atlas_columns(result, std::move(heads));

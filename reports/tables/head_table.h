@@ -14,7 +14,7 @@ namespace headwave {
 /// draws most of it; the dominant cluster with its share of the texts, and the planted truth with a word on whether it was
 /// found. Of an atlas alone what random words predict, with its weight in attention and in multiples of chance, and what
 /// the weights predict for layer 0 and, as a proxy, for those above; without random words, the weights' own weight and
-/// what decided about them. Heads with the largest weight stand first.
+/// what decided about them. Heads with the largest weight stand first. Of a training run's checkpoints arrival_columns().
 ///
 /// When a planted head counts as found is head_findings()'s to say.
 /// @param pairs  which query-key pairs count: "all", "without_special", "without_sink"

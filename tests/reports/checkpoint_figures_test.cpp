@@ -1,6 +1,7 @@
 #include "../../reports/figures/checkpoint_figures.h"
 
 #include "../../reports/tables/checkpoint_table.h"
+#include "../../reports/tables/head_table.h"
 #include "../catch.h"
 #include "drawn_figure.h"
 #include "sample_checkpoints.h"
@@ -20,6 +21,18 @@ TEST_CASE("checkpoints: the numbers beside the figures are the counts and each h
   CHECK(heads[5] == std::vector<std::string>{"step-10", "10", "0", "0", "0.5", "2"});
   CHECK(heads[6][4] == "-0.25");
   CHECK(heads[6][5] == "NaN");
+}
+
+TEST_CASE("checkpoints: the table of heads says since when each is what it is at the end") {
+  Result result{"", sample::checkpoint_fields(2, 2), {}};
+  const auto columns = head_columns(result);
+  REQUIRE(columns.size() == 2);
+  CHECK(columns[0].cells == std::vector<std::string>{"L0H0", "L0H1", "L1H0", "L1H1"});
+  CHECK(columns[1].header == "positional since");
+  CHECK(columns[1].cells == std::vector<std::string>{"step-200", "-", "step-0", "-"});
+  for (Field& field : result.fields)
+    if (field.name == "checkpoints/positional_since") field.values = std::vector<double>{0, 1, 2, 3};
+  CHECK_THROWS_WITH(head_columns(result), ContainsSubstring("expected one of 3 checkpoints"));
 }
 
 TEST_CASE("checkpoints: a line of the table says how many heads are what") {
