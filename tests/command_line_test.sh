@@ -682,6 +682,12 @@ expect 0 '"heads": [' run --model "$work/bert" --ids "$work/line.txt" --out "$wo
 expect 2 "--json" run --model "$work/bert" --ids "$work/line.txt" --dry-run --json
 expect 0 "$work/json-kinds/cross/results.h5" run --model "$2/tests/golden/families/t5" --ids "$work/pair.json" --out "$work/json-kinds" $quick --json
 [ "$(grep -c '^    "version": 2,' "$work/out")" = 3 ] || { echo "FAILED: run --json of an encoder-decoder lists other than three results"; failed=1; }
+expect 0 "$work/json-kinds/cross/results.h5: whole" validate "$work/json-kinds"
+expect 1 "name one of" inspect "$work/json-kinds"
+kinds="run --model $2/tests/golden/families/t5 --ids $work/pair.json --out $work/json-kinds $quick"
+expect 0 "the job is finished" $kinds --resume
+rm "$work/json-kinds/causal/results.h5"
+expect 1 "is already there" -q $kinds --resume
 
 # What was written is what was meant, or is told.
 expect 0 "whole; schema 2" validate "$work/r"

@@ -89,10 +89,11 @@ int print_job(const std::filesystem::path& path) {
 }
 
 /// A folder that holds a result stands for it, as it does for `headwave figures`.
+/// @throws IoError if it holds a result for each kind of attention
 std::filesystem::path meant(const std::filesystem::path& path) {
   std::error_code ignored;
   const bool is_model = std::filesystem::exists(path / "config.json", ignored);
-  return !is_model && std::filesystem::exists(path / "results.h5", ignored) ? path / "results.h5" : path;
+  return is_model || result_files(path).empty() ? path : result_path(path);
 }
 
 /// The table of heads for programs, and nothing else.

@@ -9,6 +9,7 @@
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_check.h"
 #include "../options/help.h"
+#include "../results/result_path.h"
 #include "../terminal/terminal.h"
 #include "commands.h"
 
@@ -20,8 +21,7 @@ namespace fs = std::filesystem;
 
 /// A line for each file, and one for everything that is wrong in it.
 /// @returns whether it is as it was written
-bool is_valid(const fs::path& path) {
-  const fs::path file = fs::is_directory(path) ? path / "results.h5" : path;
+bool is_valid(const fs::path& file) {
   try {
     const ResultCheck check = check_result(Hdf5File(file));
     for (const std::string& problem : check.problems) fmt::print("{}: {}\n", file.string(), problem);
@@ -37,8 +37,12 @@ bool is_valid(const fs::path& path) {
 
 int validate(const std::vector<fs::path>& paths) {
   int code = done;
-  for (const fs::path& path : paths)
-    if (!is_valid(path)) code = different;
+  for (const fs::path& path : paths) {
+    const auto files = result_files(path);
+    if (files.empty() && !is_valid(fs::is_directory(path) ? path / "results.h5" : path)) code = different;
+    for (const auto& [kind, file] : files)
+      if (!is_valid(file)) code = different;
+  }
   return code;
 }
 

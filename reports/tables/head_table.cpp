@@ -144,7 +144,8 @@ std::vector<TableColumn> atlas_columns(const Result& result, std::vector<HeadFin
 }  // namespace
 
 std::vector<TableColumn> head_columns(const Result& result, const std::string& pairs) {
-  if (std::vector<TableColumn> arrivals = arrival_columns(result); !arrivals.empty()) return arrivals;
+  if (result.find("measured_offset/offset") == nullptr)
+    if (std::vector<TableColumn> arrivals = arrival_columns(result); !arrivals.empty()) return arrivals;
   std::vector<HeadFinding> heads = head_findings(result, pairs);
   if (heads.empty()) return comparison_columns(result, true);
   if (result.find("measured_offset/offset") == nullptr) return atlas_columns(result, std::move(heads));

@@ -280,7 +280,7 @@ TEST_CASE("finished attention that does not fit together, or a model that it is 
   with_model("t5", {}, "is an encoder-decoder with three kinds of attention");
   other = {};
   other.apply_norm = true;
-  with_model("gpt2", other, "finished attention has no states to put a norm on");
+  with_model("gpt2", other, "finished attention has no states that a norm could have given");
   refuse(folder / "b.npy", other, "--apply-norm takes the norm from the model");
   std::filesystem::resize_file(folder / "b.npy", std::filesystem::file_size(folder / "b.npy") - 4);
   refuse(folder / "b.npy", {}, "b.npy");
