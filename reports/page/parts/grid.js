@@ -24,9 +24,9 @@ export class HeadGrid {
     const svg = d3.create("svg").attr("width", left + size * heads.length + 2).attr("height", top + size * layers.length + 2)
       .attr("role", "grid").attr("aria-label", `Layers by heads, coloured by ${measureName(measure)}`);
     const every = Math.ceil(16 / size);
-    svg.append("text").attr("x", left).attr("y", 9).attr("aria-hidden", "true").text("head");
+    svg.append("text").attr("x", 0).attr("y", top - 3).attr("aria-hidden", "true").text("head");
     heads.forEach((head, i) => {
-      if (i % every === 0) svg.append("text").attr("aria-hidden", "true").attr("x", left + size * (i + 0.5)).attr("y", top - 3).attr("text-anchor", "middle").text(i === 0 ? "" : head);
+      if (i % every === 0) svg.append("text").attr("aria-hidden", "true").attr("x", left + size * (i + 0.5)).attr("y", top - 3).attr("text-anchor", "middle").text(head);
     });
     layers.forEach((layer, i) => {
       const row = svg.append("g").attr("role", "row");
