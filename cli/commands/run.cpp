@@ -8,8 +8,6 @@
 #include <fmt/format.h>
 
 #include "../../core/numbers/error.h"
-#include "../../data/hdf5/hdf5_file.h"
-#include "../../data/results/result_file.h"
 #include "../../job/inputs/run_input.h"
 #include "../../job/run/job_memory.h"
 #include "../../job/run/job_parts.h"

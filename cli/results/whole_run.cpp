@@ -10,6 +10,7 @@
 #include "../../core/fields/head_name.h"
 #include "../../core/numbers/error.h"
 #include "../../data/files/digest.h"
+#include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
 #include "../../job/run/kept_bytes.h"
 #include "../options/job_options.h"

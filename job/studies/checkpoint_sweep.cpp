@@ -162,7 +162,7 @@ void describe_verdicts(Fields& fields, const Result& result, const std::vector<A
     }
   }
   fields.add("verdicts", {checkpoint, Axis{"verdict", "1", "what the account says of a head", std::move(said)}}, "1",
-             "heads of which the account says so", std::move(counts));
+             "heads of which the account says so", counts);
   const auto& flags = std::get<std::vector<std::uint8_t>>(verdict->values);
   const std::size_t rows = entries_of_one(*verdict);
   const auto positional = static_cast<std::size_t>(std::ranges::find(verdict->flag_meanings, "positional") -
