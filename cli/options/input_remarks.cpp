@@ -1,20 +1,23 @@
 #include "input_remarks.h"
 
+#include <numeric>
 #include <set>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "../../data/files/input_text.h"
+#include "../../data/sources/stored_documents.h"
 #include "../terminal/terminal.h"
 
 namespace headwave::cli {
 
 namespace {
 
-/// As `stored_layers` says it.
-std::string all_layers(Index layers) {
-  return layers == 1 ? "0" : fmt::format("0-{}", layers - 1);
+/// "one document of 12 tokens", "3 documents of up to 12 tokens"
+std::string extent_text(Index documents, std::int64_t length, bool of_one_length) {
+  return fmt::format("{} of {}{} tokens", documents == 1 ? "one document" : fmt::format("{} documents", documents),
+                     of_one_length || documents == 1 ? "" : "up to ", length);
 }
 
 }  // namespace
@@ -26,10 +29,10 @@ std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& o
   const Index documents = input.source->count();
   const bool counted = !given.text->empty() || !given.ids->empty();
   if (counted && !options.packing.documents && documents < usual_documents)
-    remarks.push_back(fmt::format("{}: {} of {}{} tokens; statistics over so few are rough, {} are usual", name,
-                                  documents == 1 ? "one document" : fmt::format("{} documents", documents),
-                                  (given.text->empty() || !given.target->empty()) && documents > 1 ? "up to " : "",
-                                  std::get<std::int64_t>(provenance.at("length")), usual_documents));
+    remarks.push_back(fmt::format("{}: {}; statistics over so few are rough, {} are usual", name,
+                                  extent_text(documents, std::get<std::int64_t>(provenance.at("length")),
+                                              !given.text->empty() && given.target->empty()),
+                                  usual_documents));
   if (const auto found = provenance.find("source_files_left_out"); found != provenance.end())
     remarks.push_back(fmt::format("{}: {} that {} not end in .png, .jpg or .jpeg left out", options.images.string(),
                                   std::get<std::int64_t>(found->second) == 1
@@ -42,11 +45,12 @@ std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& o
                                     100 * share, options.packing.encoding));
   if (const auto found = provenance.find("stored_layers"); found != provenance.end()) {
     const auto& stored = std::get<std::string>(found->second);
-    const std::string all = all_layers(input.model.stack.layers());
+    std::vector<Index> layers(input.model.stack.blocks.size());
+    std::iota(layers.begin(), layers.end(), Index{0});
+    const std::string all = layers_text(layers);
     const bool some = !given.model->empty() && stored != all;
-    remarks.push_back(fmt::format("{}: {} of {}{} tokens, layer{} {}{}", options.states.string(),
-                                  documents == 1 ? "one document" : fmt::format("{} documents", documents),
-                                  documents > 1 ? "up to " : "", std::get<std::int64_t>(provenance.at("length")),
+    remarks.push_back(fmt::format("{}: {}, layer{} {}{}", options.states.string(),
+                                  extent_text(documents, std::get<std::int64_t>(provenance.at("length")), false),
                                   stored.find_first_of(",-") == stored.npos ? "" : "s", stored,
                                   some ? fmt::format(" of the model's {}; the others are not looked at", all) : ""));
   }

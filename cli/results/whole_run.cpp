@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "../../core/fields/head_name.h"
 #include "../../core/numbers/error.h"
@@ -30,8 +29,7 @@ constexpr const char* run_digest_name = "run_sha256";
 
 /// Said before the work is done, not after.
 void require_heads(const FigureOptions& drawing, const Model& model, const Source& source) {
-  if (drawing.heads.empty()) return;
-  const std::vector<Index> stored = stored_layers(source);
+  std::vector<HeadName> heads;
   for (const AttentionKind kind : model.kinds()) {
     const Stack& stack = model.stack_of(kind);
     for (const std::string& name : drawing.heads) {
@@ -40,11 +38,15 @@ void require_heads(const FigureOptions& drawing, const Model& model, const Sourc
         throw ShapeError(fmt::format("--heads: there is no {}; the model has {} layers of {} heads, L0H0 to {}", name,
                                      stack.layers(), stack.block.heads,
                                      head_name(stack.layers() - 1, stack.block.heads - 1)));
-      if (!stored.empty() && std::ranges::count(stored, head.layer) == 0)
-        throw ShapeError(
-            fmt::format("--heads: there is no {}; the stored layers are {}", name, fmt::join(stored, ", ")));
+      heads.push_back(head);
     }
   }
+  require_stored(source, heads, "--heads: ");
+}
+
+/// By which a run is known again.
+std::string run_digest(const Attributes& identity) {
+  return sha256_of_text(identity_text(identity));
 }
 
 }  // namespace
@@ -87,9 +89,10 @@ Attributes run_identity(const JobInput& input, const JobOptions& job) {
 void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindResult>& results,
                const WholeRunOptions& options, const Attributes& identity, const std::string& job_text,
                std::chrono::steady_clock::time_point start) {
+  const std::string digest = run_digest(identity);
   for (KindResult& found : results) {
     found.result.provenance["job"] = job_text;
-    found.result.provenance[run_digest_name] = sha256_of_text(identity_text(identity));
+    found.result.provenance[run_digest_name] = digest;
     say_fewer_map_tokens(command, found.result, options.folder.drawing);
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -98,7 +101,7 @@ void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindRe
 
 bool is_result_of(const std::filesystem::path& folder, const Model& model, const Attributes& identity) {
   const auto files = result_files(folder);
-  const std::string digest = sha256_of_text(identity_text(identity));
+  const std::string digest = run_digest(identity);
   return files.size() == model.kinds().size() && std::ranges::all_of(files, [&](const auto& file) {
            return attribute_text(read_result(Hdf5File(file.second), {}).provenance, run_digest_name) == digest;
          });

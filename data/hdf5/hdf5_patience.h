@@ -8,9 +8,9 @@ namespace headwave {
 constexpr int hdf5_slowness = 12;
 
 /// Ends this process where its answers about a file take too long: there is so much processor time for the file, beside
-/// 20 ms for each answer and what handing over its numbers and unpacking its chunks may take (a second for 100 MB). So a damaged file that makes
-/// the library slow keeps nobody waiting longer by being asked more; a sound one can be asked for ever. By SIGPROF, or
-/// SIGALRM by the clock; both have to be as they were at the beginning (SIG_DFL).
+/// 20 ms for each answer and what handing over its numbers and unpacking its chunks may take (a second for 100 MB). So a
+/// damaged file that makes the library slow keeps nobody waiting longer by being asked more; a sound one can be asked for
+/// ever. By SIGPROF, or SIGALRM by the clock; both have to be as they were at the beginning (SIG_DFL).
 class Hdf5Patience {
  public:
   /// @param seconds  of processor time

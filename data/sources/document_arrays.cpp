@@ -86,7 +86,7 @@ class HeadEntries {
 std::string not_finite_rows(const Matrix32& matrix) {
   Index first = -1, count = 0;
   for (Index i = 0; i < matrix.rows(); ++i) {
-    if (matrix.row(i).allFinite()) continue;
+    if (are_finite(matrix.row(i))) continue;
     if (count++ == 0) first = i;
   }
   return fmt::format("first at token {}, in {} of {} tokens", first, count, matrix.rows());

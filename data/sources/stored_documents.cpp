@@ -37,19 +37,6 @@ void read_one_entry(const StoredArrays& arrays, const StoredPart& part, Index do
   (void)arrays.block(part.name, block);
 }
 
-/// "0, 3-5"
-std::string layers_text(std::span<const StoredLayerParts> layers) {
-  std::string text;
-  for (std::size_t i = 0; i < layers.size();) {
-    std::size_t last = i;
-    while (last + 1 < layers.size() && layers[last + 1].layer == layers[last].layer + 1) ++last;
-    text += fmt::format("{}{}", i == 0 ? "" : ", ", layers[i].layer);
-    if (last > i) text += fmt::format("-{}", layers[last].layer);
-    i = last + 1;
-  }
-  return text;
-}
-
 class StoredDocuments : public Source {
  public:
   StoredDocuments(std::shared_ptr<const StoredPlace> place, std::size_t layers, Index at_most, StatesChange change,
@@ -108,7 +95,7 @@ class StoredDocuments : public Source {
                           {"source_file", place_->path().string()},
                           {"documents", static_cast<std::int64_t>(documents_.size())},
                           {"length", static_cast<std::int64_t>(longest)},
-                          {"stored_layers", layers_text(std::span(place_->contents().layers).first(layers_))},
+                          {"stored_layers", layers_text(stored_layers())},
                           {"special_tokens", std::string(place_->contents().special.empty()
                                                              ? "not known: the file has no marks of them (special)"
                                                              : "marked in the file (special)")}};
@@ -121,6 +108,12 @@ class StoredDocuments : public Source {
   }
 
  private:
+  [[nodiscard]] std::vector<Index> stored_layers() const {
+    std::vector<Index> numbers;
+    for (const StoredLayerParts& layer : std::span(place_->contents().layers).first(layers_))
+      numbers.push_back(layer.layer);
+    return numbers;
+  }
   [[nodiscard]] const DocumentPlace& at(Index i) const { return documents_[static_cast<std::size_t>(i)]; }
   /// Whether each document has arrays of its own.
   [[nodiscard]] bool apart() const {
@@ -223,6 +216,18 @@ class StoredDocuments : public Source {
 
 std::string at_layer(const char* what, Index layer) {
   return fmt::format("{}/layer_{}", what, layer);
+}
+
+std::string layers_text(const std::vector<Index>& layers) {
+  std::string text;
+  for (std::size_t i = 0; i < layers.size();) {
+    std::size_t last = i;
+    while (last + 1 < layers.size() && layers[last + 1] == layers[last] + 1) ++last;
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", layers[i]);
+    if (last > i) text += fmt::format("-{}", layers[last]);
+    i = last + 1;
+  }
+  return text;
 }
 
 std::unique_ptr<Source> stored_documents(std::shared_ptr<const StoredPlace> place, std::size_t layers, Index at_most,

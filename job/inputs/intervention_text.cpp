@@ -78,15 +78,6 @@ HeadsOfKind heads_of_kind(std::string_view text) {
   return {heads_of(text)};
 }
 
-/// What is done to a head that nobody looks at would be done in vain.
-void require_stored(const JobInput& input, const std::vector<HeadName>& heads) {
-  const std::vector<Index> stored = stored_layers(*input.source);
-  for (const HeadName& head : heads)
-    if (!stored.empty() && std::ranges::count(stored, head.layer) == 0)
-      throw ShapeError(fmt::format("there is no {}; the stored layers are {}", head_name(head.layer, head.head),
-                                   fmt::join(stored, ", ")));
-}
-
 /// What was given of an intervention, beside its name.
 struct Given {
   std::string_view value;  ///< what stands after =
@@ -130,14 +121,14 @@ constexpr std::array all_interventions{
                  [](JobInput& input, const Given& given) {
                    const auto [heads, shift] = given.parts();
                    require_position_table(input.model);
-                   require_stored(input, heads_of(heads));
+                   require_stored(*input.source, heads_of(heads));
                    input.model = re_aimed(input.model, heads_of(heads), given.number(shift));
                  }},
     Intervention{"turn", "HEADS:TOKENS", "turn=HEADS:TOKENS, such as turn=L2H3,L4H1:+2", true,
                  [](JobInput& input, const Given& given) {
                    const auto [named, shift] = given.parts();
                    const auto [heads, kind] = heads_of_kind(named);
-                   require_stored(input, heads);
+                   require_stored(*input.source, heads);
                    input.model = turned(input.model, heads, given.number(shift), kind);
                  }},
     Intervention{"without-pairs", "FIRST:LAST", "without-pairs=FIRST:LAST, pairs of channels, 0 the fastest", true,
@@ -148,7 +139,7 @@ constexpr std::array all_interventions{
     Intervention{"mean-keys", "HEADS", nullptr, true,
                  [](JobInput& input, const Given& given) {
                    const auto [heads, kind] = heads_of_kind(given.value);
-                   require_stored(input, heads);
+                   require_stored(*input.source, heads);
                    input.model = mean_keys(input.model, *input.source, heads, {kind, given.options.threads});
                  }},
 };

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "../../core/fields/head_name.h"
 #include "../../core/model/model.h"
 #include "../../core/model/random_words.h"
 #include "../../core/model/repeated_tokens.h"
@@ -94,8 +95,9 @@ JobInput states_input(const StatesAt& states, const StoredStatesOptions& options
 ///         tokens than its position table
 JobInput states_input(const StatesAt& states, const ModelPlace& place, const StoredStatesOptions& options = {});
 
-/// The layers of which something is stored, and which alone are looked at; empty: nothing is, and all are.
-/// @throws Error as the source
-std::vector<Index> stored_layers(const Source& source);
+/// Heads are named of layers that are looked at: where layers are stored, these alone.
+/// @param option  that names them, for messages, "--heads: "; may be empty
+/// @throws ShapeError if one is not; Error as the source
+void require_stored(const Source& source, const std::vector<HeadName>& heads, const std::string& option = "");
 
 }  // namespace headwave

@@ -99,10 +99,10 @@ std::size_t entries_of_one(const Field& field) {
   return static_cast<std::size_t>(field.size() / field.axes.front().size());
 }
 
-/// Counts, checkpoint by checkpoint, how many heads have each flag.
-std::vector<std::int64_t> counted_flags(const Field& flags) {
+/// Counts, checkpoint by checkpoint, how many heads have each of the first so many flags.
+std::vector<std::int64_t> counted_flags(const Field& flags, std::size_t kinds) {
   const auto& values = std::get<std::vector<std::uint8_t>>(flags.values);
-  const std::size_t kinds = flags.flag_meanings.size(), heads = entries_of_one(flags);
+  const std::size_t heads = entries_of_one(flags);
   std::vector<std::int64_t> counts(values.size() / heads * kinds);
   for (std::size_t i = 0; i < values.size(); ++i)
     if (values[i] < kinds) ++counts[i / heads * kinds + values[i]];
@@ -149,21 +149,13 @@ void describe_verdicts(Fields& fields, const Result& result, const std::vector<A
   const Field* verdict = result.find("checkpoints_head_account/verdict");
   if (verdict == nullptr || verdict->flag_meanings.empty()) return;
   const Axis& checkpoint = verdict->axes.front();
-  std::vector<std::int64_t> counts = counted_flags(*verdict);
+  const auto& flags = std::get<std::vector<std::uint8_t>>(verdict->values);
   std::vector<std::string> said = verdict->flag_meanings;
-  if (const auto place = static_cast<std::size_t>(std::ranges::find(said, "undefined") - said.begin());
-      place < said.size()) {
-    const std::size_t kinds = said.size();
-    std::vector<std::int64_t> others, these;
-    for (std::size_t i = 0; i < counts.size(); ++i) (i % kinds == place ? these : others).push_back(counts[i]);
-    if (std::ranges::count(these, 0) == std::ssize(these)) {  // nearly always: of one document alone
-      counts = std::move(others);
-      said.erase(said.begin() + static_cast<std::ptrdiff_t>(place));
-    }
-  }
+  // Nearly no head is undefined, those of one document alone: a count of none is left out.
+  if (said.back() == "undefined" && std::ranges::count(flags, said.size() - 1) == 0) said.pop_back();
+  const std::vector<std::int64_t> counts = counted_flags(*verdict, said.size());
   fields.add("verdicts", {checkpoint, Axis{"verdict", "1", "what the account says of a head", std::move(said)}}, "1",
              "heads of which the account says so", counts);
-  const auto& flags = std::get<std::vector<std::uint8_t>>(verdict->values);
   const std::size_t rows = entries_of_one(*verdict);
   const auto positional = static_cast<std::size_t>(std::ranges::find(verdict->flag_meanings, "positional") -
                                                    verdict->flag_meanings.begin());

@@ -128,7 +128,8 @@ TEST_CASE("groups that do not fit together are refused by name") {
   CHECK_THROWS_WITH(stored_states(stored("documents_promised.h5")), ContainsSubstring("are promised"));
   const StoredInput input = stored_states(stored("not_finite.h5"));
   CHECK(input.source->document(0).stored.size() == 1);
-  CHECK_THROWS_WITH(input.source->document(1), ContainsSubstring("'queries/layer_1' document 1 holds NaN or infinite values, first at token"));
+  CHECK_THROWS_WITH(input.source->document(1),
+                    ContainsSubstring("'queries/layer_1' document 1 holds NaN or infinite values, first at token"));
   CHECK_THROWS_AS(stored_states(stored("missing.h5")), IoError);
 }
 

@@ -320,13 +320,8 @@ TEST_CASE("the chain finds every planted delay to a twentieth of a token, and ag
 }
 
 TEST_CASE("the account searches half a document's length, as what was measured") {
-  const PlantedModel model = planted_model(planted_bank());
-  const auto documents = planted_documents(model, 2, 24, 1);
-  JobOptions options;
-  options.only = {"head_account"};
-  const Result result = run_job(model.model, *documents, options);
-  const Field& profile = result.at("head_account/measured_profile");
-  CHECK(profile.axis("account_offset").size() == 2 * 11 + 1);
+  const Result result = Planted(2, 24, {"head_account"}).run(6);
+  CHECK(result.at("head_account/measured_profile").axis("account_offset").size() == 2 * 11 + 1);
 }
 
 TEST_CASE("a job is refused without documents, with options out of range, or where a document cannot be read") {
