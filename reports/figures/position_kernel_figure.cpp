@@ -71,7 +71,7 @@ void add_panel(Page& page, const HeadPanels& grid, const Kernels& kernels, std::
   const bool lowest = grid.is_lowest(static_cast<Index>(l), static_cast<Index>(h));
   panel.frame(Frame::base_line);
   const double room = kernels.causal ? 0.1 * reach : 0;  // a 0 at the end would touch the next panel's first number
-  panel.x_axis({-reach - room, kernels.last() + room}, {.step = tic_step(reach + kernels.last()),
+  panel.x_axis({-reach - room, kernels.last() + room}, {.step = tic_step(2 * reach),
                                                         .numbers = lowest ? Numbers::plain : Numbers::none,
                                                         .points = grid.points,
                                                         .away = -0.5});
