@@ -75,10 +75,12 @@ std::vector<double> OffsetBands::tics() const {
     for (const double one : {-t, t})
       if (one >= low && one <= high) named.push_back(one);
   };
-  if (longest > reach && longest < 2 * reach)
-    add(longest);  // bins have a number, too, and no room for that of the reach beside it
-  else
-    for (double t = reach; t <= longest; t *= step) add(t);
+  // Bins have a number, too, and no room for that of the reach beside the last one's.
+  double t = longest > reach && longest < 2 * reach ? longest : reach;
+  while (t <= longest) {
+    add(t);
+    t *= step;
+  }
   std::sort(named.begin(), named.end());
   return named;
 }
