@@ -74,6 +74,7 @@ struct AnalysisCost {
   double prepared = 0;   ///< bytes that are made before the documents, and stay
   double kept = 0;       ///< ... that all documents come to, in memory as in the file of an unfinished run
   double looking = 0;    ///< ... while the document passes, what is found of it among them
+  double showing = 0;    ///< ... while it passes one layer, beside that
   double finishing = 0;  ///< ... of each thread after the documents, beside what is kept and the Fields
 };
 

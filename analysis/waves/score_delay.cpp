@@ -68,8 +68,8 @@ AnalysisCost delay_spectrum_cost(const AnalysisSizes& sizes, const DocumentSizes
   const double random_columns = draws * sizes.d_head;
   if (document.number >= 0) {
     cost.document = (0.3e-8 + 0.1e-8 * draws) * sizes.length * sizes.rows * sizes.d_head;
-    cost.looking = cross_spectra_bytes(sizes, 1 + draws) +
-                   4 * sizes.length * (random_columns + sizes.d_model + sizes.rows / sizes.layers * sizes.d_head);
+    cost.looking = cross_spectra_bytes(sizes, 1 + draws);
+    cost.showing = 4 * sizes.length * (random_columns + sizes.d_model + sizes.rows / sizes.layers * sizes.d_head);
   }
   cost.prepared = 4 * sizes.d_model * random_columns;
   cost.kept = cross_spectra_bytes(sizes, sizes.alike + draws);

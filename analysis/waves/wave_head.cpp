@@ -43,7 +43,7 @@ AnalysisCost qk_svd_cost(const AnalysisSizes& sizes, const DocumentSizes& docume
   // What every analysis of the chain is shown of a layer: states, queries and keys, and transforms of one head's.
   const double heads = sizes.rows / sizes.layers;
   if (document.number >= 0)
-    cost.looking =
+    cost.showing =
         8 * (2 * sizes.length + sizes.d_head * heads) * sizes.d_model + sizes.length * sizes.d_head * (16 * heads + 80);
   cost.before = sizes.rows * (3e-4 + 2e-9 * sizes.d_model * sizes.d_head * sizes.d_head);
   cost.entries = 4 * sizes.rows * sizes.d_head;

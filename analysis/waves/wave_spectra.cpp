@@ -54,7 +54,7 @@ AnalysisCost wave_spectra_cost(const AnalysisSizes& sizes, const DocumentSizes& 
   const double columns = sizes.length * sizes.rows * sizes.d_head;
   if (document.number >= 0) {
     cost.document = 2.5e-8 * columns;
-    cost.looking = 8 * (2 * columns / sizes.layers + 2 * sizes.length * sizes.d_model);
+    cost.showing = 8 * (2 * columns / sizes.layers + 2 * sizes.length * sizes.d_model);
   }
   cost.entries = 6 * sizes.layers * sizes.frequencies();
   cost.kept = 8 * cost.entries;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -51,6 +52,12 @@ std::int64_t most_resident_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return std::int64_t{usage.ru_maxrss} * 1024;
+}
+
+void give_back_freed_memory() {
+#ifdef __GLIBC__
+  (void)::malloc_trim(0);
+#endif
 }
 
 std::int64_t free_memory() {

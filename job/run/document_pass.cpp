@@ -7,6 +7,7 @@
 
 #include "../../analysis/waves/wave_probe.h"
 #include "../../core/model/model_pass.h"
+#include "../../core/numbers/memory.h"
 #include "../../core/numbers/threads.h"
 #include "../../data/files/mapped_file.h"
 #include "sites.h"
@@ -110,8 +111,10 @@ BlockSums DocumentPass::new_block() const {
 
 void DocumentPass::add(BlockSums& block, DocumentFindings&& findings) const {
   for (std::size_t s = 0; s < findings.size(); ++s)
-    for (std::size_t a = 0; a < findings[s].size(); ++a)
+    for (std::size_t a = 0; a < findings[s].size(); ++a) {
       if (findings[s][a]) analyses_[s][a]->add(block[s][a], *findings[s][a]);
+      findings[s][a].reset();  // others that went side by side with this document are still there
+    }
 }
 
 void DocumentPass::join(BlockSums&& block) {
@@ -246,6 +249,7 @@ std::vector<Field> DocumentPass::fields(std::size_t site, StageReport& report) {
     report.begin(std::string(kinds_[a]->name));
     append(fields, analysis->finish(finished_[site]));
     analysis.reset();  // what others read is kept; its sums are not needed any more
+    give_back_freed_memory();
   }
   return fields;
 }

@@ -1,6 +1,7 @@
 #include "job_memory.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -80,10 +81,18 @@ double stored_bytes(const Document& document) {
 std::int64_t JobMemory::bytes(int threads) const {
   const double on_their_way =
       std::min(std::max(static_cast<double>(threads), static_cast<double>(together)), documents);
-  const double passing = block + on_their_way * document + std::min(static_cast<double>(threads), documents) * working;
-  const double made = prepared + kept + std::max(passing, fields + threads * finishing);
+  const bool by_blocks = block_documents > 0 && together % block_documents == 0;  // the next ones begin with a block
+  const double before = documents > on_their_way ? kept + (by_blocks ? 0 : block) : 0;
+  const double passed = before + passing(on_their_way) + std::min(static_cast<double>(threads), documents) * working;
+  const double made = prepared + std::max(passed, kept + fields + threads * finishing);
   const double most = there + layer + 1.05 * made;
   return static_cast<std::int64_t>(std::min(most, 9e18));
+}
+
+double JobMemory::passing(double count) const {
+  double bytes = count * document;
+  for (std::size_t i = 0; i < first.size() && static_cast<double>(i) < count; ++i) bytes += first[i] - document;
+  return bytes;
 }
 
 std::int64_t JobMemory::unfinished_bytes() const {
@@ -93,12 +102,13 @@ std::int64_t JobMemory::unfinished_bytes() const {
 JobMemory job_memory(const Model& model, const Source& source, const JobOptions& options) {
   const DocumentPass pass(model, source, options, 1);
   const std::vector<Index>& lengths = pass.lengths();
-  const auto of_block = static_cast<double>(pass.blocks().first(1));
+  const Index of_block = pass.blocks().first(1);
   const auto longest = static_cast<double>(*std::max_element(lengths.begin(), lengths.end()));
   JobMemory memory;
   memory.there = static_cast<double>(resident_bytes()) + program_bytes;
   memory.documents = static_cast<double>(lengths.size());
   memory.together = pass.together();
+  memory.block_documents = of_block;
   memory.tokens = static_cast<Index>(longest);
   std::tie(memory.layer, memory.layers) = bytes_by_layer(model);
   memory.document = stored_bytes(pass.first()) * longest / static_cast<double>(std::max<Index>(1, lengths.front()));
@@ -107,24 +117,37 @@ JobMemory job_memory(const Model& model, const Source& source, const JobOptions&
     const Stack& stack = model.stack_of(site.kind);
     const double of_states = sizeof(float) * longest * static_cast<double>(stack.d_model());
     states = std::max(states, of_states);
-    memory.working = std::max(memory.working, pass_bytes(stack, longest) - of_states);
+    double showing = 0;
     const AnalysisSizes sizes = site_sizes(model, site, lengths);
     AnalysisSizes block = sizes;
-    block.documents = std::min(block.documents, of_block);
-    block.alike = std::min(block.alike, of_block);
+    block.documents = std::min(block.documents, static_cast<double>(of_block));
+    block.alike = std::min(block.alike, static_cast<double>(of_block));
     for (const AnalysisKind* kind : costly_kinds(pass.kinds(), site)) {
       const AnalysisCost cost = kind->cost(sizes, {longest, 0}, options);
       memory.prepared += cost.prepared;
       memory.kept += cost.kept;
       memory.block += kind->cost(block, {longest, 0}, options).kept;
-      memory.document += cost.looking;
+      showing += cost.showing;
       made += 2 * 8 * cost.entries;  // Fields, and about the same that is kept for others
       memory.fields = std::max(memory.fields, made - released);
       if (cost.entries > 0) released += cost.kept;  // the sums of what has no Fields are what others read
       memory.finishing = std::max(memory.finishing, cost.finishing);
     }
+    memory.working = std::max(memory.working, pass_bytes(stack, longest) - of_states + showing);
   }
-  memory.document += states;
+  const auto found = [&](Index number) {
+    double bytes = 0;
+    for (const Site& site : pass.sites()) {
+      const AnalysisSizes sizes = site_sizes(model, site, lengths);
+      for (const AnalysisKind* kind : costly_kinds(pass.kinds(), site))
+        bytes += kind->cost(sizes, {longest, number}, options).looking;
+    }
+    return bytes;
+  };
+  const double usual = memory.document + states;  // of the document itself
+  memory.document = usual + found(std::numeric_limits<Index>::max());
+  for (Index i = 0; i < static_cast<Index>(lengths.size()) && usual + found(i) > memory.document; ++i)
+    memory.first.push_back(usual + found(i));
   memory.fields = std::max(memory.fields, made - released + writing_bytes);
   return memory;
 }

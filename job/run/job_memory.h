@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "job.h"
 
@@ -23,15 +24,21 @@ struct JobMemory {
   double layers = 0;     ///< of all of them: what keeping them would add
   Index together = 0;    ///< documents side by side in a layer then
   Index tokens = 0;      ///< of the longest document
+  Index block_documents = 0;
+  /// As `document`, of the first ones of which more is found: maps, random draws.
+  std::vector<double> first = {};
 
   /// The peak. Each thread has a document on its way, or several go through a layer side by side, while there are any;
   /// after the documents each thread has its part of an analysis.
   ///
-  ///     there + layer + 1.05 (prepared + kept + max(block + n document + m working, fields + threads finishing))     (1)
+  ///     there + layer + 1.05 (prepared + max(before + passing(n) + m working, kept + fields + threads finishing))     (1)
   ///     n = min(max(threads, together), documents),   m = min(threads, documents)
   ///
-  /// where a twentieth is what lies between the pieces that are in use.
+  /// where `before` is kept + block, or kept where blocks end with those that go side by side, or nothing where all
+  /// documents are on their way at once; and a twentieth is what lies between the pieces that are in use.
   [[nodiscard]] std::int64_t bytes(int threads) const;
+  /// So many documents on their way, the first ones.
+  [[nodiscard]] double passing(double count) const;
   /// Of an unfinished run's file.
   [[nodiscard]] std::int64_t unfinished_bytes() const;
 };
