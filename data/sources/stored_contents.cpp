@@ -192,13 +192,14 @@ StoredExtent stored_extent(const StoredArrays& arrays, const StoredPart& part, c
   if (shape.size() != part.axes.size() || std::ranges::any_of(shape, [](Index size) { return size < 1; }))
     throw FormatError(fmt::format("{} has shape {}, expected ({}), none of them 0", arrays.called(name),
                                   shape_text(shape), axes_text(part.axes)));
-  StoredExtent extent{1, 0, 1};
+  StoredExtent extent{1, 0, 1, 0};
   Index keys = 0;
   for (std::size_t a = 0; a < shape.size(); ++a) {
     const StoredAxis axis = part.axes[a];
     if (axis == StoredAxis::document) extent.documents = shape[a];
     if (axis == StoredAxis::token || axis == StoredAxis::query) extent.length = shape[a];
     if (axis == StoredAxis::width || axis == StoredAxis::head) extent.width *= shape[a];
+    if (axis == StoredAxis::head) extent.heads = shape[a];
     if (axis == StoredAxis::key) keys = shape[a];
   }
   if (part.has(StoredAxis::key) && keys != extent.length)

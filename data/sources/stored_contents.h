@@ -58,6 +58,7 @@ StoredContents stored_contents(const StoredArrays& arrays, const StoredSearch& s
 /// (documents, T, width), the width that of all heads; of finished attention the number of heads.
 struct StoredExtent {
   Index documents = 1, length = 0, width = 0;
+  Index heads = 0;  ///< along an axis of their own; 0: there is none
 };
 
 /// @throws FormatError if there is no such array, it has another shape, or attention not as many keys as queries

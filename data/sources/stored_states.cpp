@@ -65,6 +65,35 @@ Index key_heads(const StoredPlace& place, const BlockSpec& block, Index key_widt
   return kv_heads;
 }
 
+/// How many heads there are along the axis of heads that queries may have; 0: nothing says it.
+/// @throws ShapeError if they are more than there are tokens: then it may be the axis of tokens, in another order
+Index heads_along(const StoredPlace& place) {
+  const std::optional<StoredPart>& queries = place.contents().layers.front().queries;
+  if (!queries) return 0;
+  const StoredExtent extent = place.extent(*queries);
+  if (extent.heads > extent.length)
+    throw ShapeError(fmt::format(
+        "{}: {} heads of {} tokens, if its axes are ({}); say --head-count {} if so, or the axes in a --states-map",
+        place.called(*queries), extent.heads, extent.length, axes_text(queries->axes), extent.heads));
+  return extent.heads;
+}
+
+/// Queries and keys that have an axis of heads have as many as attention has.
+void require_heads(const StoredPlace& place, const BlockSpec& block) {
+  const auto require = [&](const std::optional<StoredPart>& part, Index heads) {
+    const Index came = part ? place.extent(*part).heads : 0;
+    if (came > 0 && came != heads)
+      throw ShapeError(
+          fmt::format("{}: {} heads along its axes ({}), expected {} (--head-count, num_heads, or the model's); are "
+                      "they in that order? A --states-map says another",
+                      place.called(*part), came, axes_text(part->axes), heads));
+  };
+  for (const StoredLayerParts& layer : place.contents().layers) {
+    require(layer.queries, block.heads);
+    require(layer.keys, block.kv_heads);
+  }
+}
+
 /// Where weights of a layer lie: "weights/layer_1", or "layer_1" with '_' in the place of '/'.
 std::string weights_name(const StoredArrays& arrays, Index layer, const char* which) {
   const std::string tree = fmt::format("{}/{}", at_layer("weights", layer), which);
@@ -75,7 +104,8 @@ std::string weights_name(const StoredArrays& arrays, Index layer, const char* wh
 Model model_beside(const StoredPlace& place, const StatedAttention& stated, Index asked_heads) {
   const StoredArrays& arrays = place.arrays();
   const std::vector<StoredLayerParts>& layers = place.contents().layers;
-  const Index heads = asked_heads > 0 ? asked_heads : stated.heads.value_or(0);
+  const Index stated_heads = asked_heads > 0 ? asked_heads : stated.heads.value_or(0);
+  const Index heads = stated_heads > 0 ? stated_heads : heads_along(place);
   const Index count = layers.back().layer + 1;
   auto weights = std::make_shared<StoredWeights>();
   weights->query.resize(static_cast<std::size_t>(count));
@@ -116,6 +146,7 @@ Model model_beside(const StoredPlace& place, const StatedAttention& stated, Inde
   block.heads = heads;
   block.d_head = width / heads;
   block.kv_heads = key_heads(place, block, key_width);
+  require_heads(place, block);
   if (stated.d_head && *stated.d_head != block.d_head)
     throw ShapeError(fmt::format("{}: {} heads make {} columns each, attribute 'head_dim' says {}",
                                  arrays.path().string(), heads, block.d_head, *stated.d_head));
@@ -252,6 +283,7 @@ StoredInput stored_states(const StatesAt& at, Model model, const StoredStatesOpt
                       path.string(), layer.layer, width, model.stack.d_model()));
   }
   require_same_attention(path, found.stated, model.stack.block);
+  require_heads(*found.place, model.stack.block);
   if (model.stack.rotary() != nullptr && layers.front().queries && found.stated.turned.value_or(false))
     throw ShapeError(fmt::format(
         "{}: its queries and keys are turned already (attribute 'turned'), and the model would turn them again; leave "

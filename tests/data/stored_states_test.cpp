@@ -192,6 +192,48 @@ TEST_CASE("states take a model's width, or weights that lie beside them") {
   CHECK_THROWS_WITH(stored_states(folder / "beside", options), ContainsSubstring("has 5 entries, expected 6"));
 }
 
+TEST_CASE("stored queries and keys that have an axis of heads have as many heads, whatever else is said") {
+  const TemporaryFolder folder;
+  const auto write = [&](const std::string& place, const std::vector<Index>& queries, const std::vector<Index>& keys) {
+    std::filesystem::create_directory(folder / place);
+    const auto entries = [](const std::vector<Index>& shape) {
+      Index count = 1;
+      for (const Index size : shape) count *= size;
+      return count;
+    };
+    write_npy(folder / place / "queries_layer_0.npy", queries, sawtooth(entries(queries)));
+    write_npy(folder / place / "keys_layer_0.npy", keys, sawtooth(entries(keys)));
+    return folder / place;
+  };
+  const auto with_heads = [](Index heads) {
+    StoredStatesOptions options;
+    options.heads = heads;
+    return options;
+  };
+  const std::filesystem::path four = write("four", {2, 4, 7, 3}, {2, 2, 7, 3});
+  for (const Index asked : {0, 4}) {
+    const StoredInput input = stored_states(four, with_heads(asked));
+    CHECK(input.model.stack.block.heads == 4);
+    CHECK(input.model.stack.block.kv_heads == 2);
+    CHECK(input.model.stack.block.d_head == 3);
+  }
+  for (const Index other : {2, 6})
+    CHECK_THROWS_WITH(stored_states(four, with_heads(other)),
+                      ContainsSubstring("queries_layer_0.npy: 4 heads along its axes (document, head, token, width), "
+                                        "expected " +
+                                        std::to_string(other)));
+  CHECK_THROWS_WITH(stored_states(write("split", {2, 4, 7, 3}, {2, 4, 7, 6}), with_heads(0)),
+                    ContainsSubstring("keys of width 24 beside queries of 4 heads x 3"));
+  CHECK_THROWS_WITH(stored_states(write("keys", {2, 4, 7, 3}, {2, 1, 7, 12}), with_heads(4)),
+                    ContainsSubstring("keys_layer_0.npy: 1 heads along its axes"));
+  // As (document, token, head, width) they would be 7 heads of 4 tokens.
+  const std::filesystem::path other_order = write("order", {2, 7, 4, 3}, {2, 7, 4, 3});
+  CHECK_THROWS_WITH(stored_states(other_order), ContainsSubstring("7 heads of 4 tokens, if its axes are (document, "
+                                                                  "head, token, width); say --head-count 7 if so"));
+  CHECK_THROWS_WITH(stored_states(other_order, with_heads(4)), ContainsSubstring("7 heads along its axes"));
+  CHECK(stored_states(other_order, with_heads(7)).source->length(0) == 4);
+}
+
 TEST_CASE("stored arrays that are not there, or entries and numbers they do not have, are refused") {
   const TemporaryFolder folder;
   write_npy(folder / "hidden_states_layer_0.npy", {2, 3, 4}, sawtooth(24));
