@@ -1,5 +1,4 @@
 #include <chrono>
-#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -7,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "../../job/studies/re_aiming.h"
-#include "../../reports/drawing/terminal_table.h"
+#include "../../reports/tables/re_aiming_table.h"
 #include "../options/help.h"
 #include "../options/job_options.h"
 #include "../options/run_input.h"
@@ -29,29 +28,6 @@ struct ReAimCommand {
   std::uint64_t seed = 1;
 };
 
-std::string offset_text(double offset) {
-  if (std::isnan(offset)) return "-";
-  return offset == 0 ? "0" : fmt::format("{:+.0f}", offset);
-}
-
-void print_table(const ReAiming& found) {
-  std::vector<TableColumn> columns{{"head", Align::left, {}}};
-  for (const Index u : found.shifts) columns.push_back({fmt::format("u={}", u), Align::right, {}});
-  columns.push_back({"slope", Align::right, {}});
-  columns.push_back({"follows", Align::right, {}});
-  for (std::size_t h = 0; h < found.heads.size(); ++h) {
-    const auto row = static_cast<Index>(h);
-    columns[0].cells.push_back(head_name(found.heads[h].layer, found.heads[h].head));
-    for (std::size_t s = 0; s < found.shifts.size(); ++s)
-      columns[s + 1].cells.push_back(offset_text(found.offset(row, static_cast<Index>(s))));
-    const bool moves = !std::isnan(found.follows[row]);
-    columns[found.shifts.size() + 1].cells.push_back(
-        std::isnan(found.slope[row]) ? "-" : fmt::format("{:.2f}", found.slope[row]));
-    columns.back().cells.push_back(moves ? fmt::format("{:.0f} %", 100 * found.follows[row]) : "-");
-  }
-  fmt::print("{}", terminal_table(columns));
-}
-
 int re_aim(ReAimCommand& options, const SourceOptions& given) {
   const auto start = std::chrono::steady_clock::now();
   OutputFolder folder = opened_folder(options.folder);
@@ -70,9 +46,10 @@ int re_aim(ReAimCommand& options, const SourceOptions& given) {
   result.provenance["reach"] = static_cast<std::int64_t>(options.re_aiming.reach);
   result.provenance["level"] = options.re_aiming.level;
   result.provenance["seed"] = static_cast<std::int64_t>(options.seed);
+  const std::string table = terminal_table(re_aiming_columns(result));
   write_folder(folder, std::move(result), options.folder,
                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
-               [&] { print_table(found); });
+               [&] { fmt::print("{}", table); });
   return done;
 }
 

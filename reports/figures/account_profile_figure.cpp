@@ -104,7 +104,7 @@ void add_head(Page& page, std::size_t k, std::size_t panels, const AccountProfil
   for (std::size_t t = 0; t < profiles.offsets.size(); ++t)
     if (profiles.offsets[t] > 0 && std::isfinite(profiles.measured_at(head.row, t))) causal = false;
   panel.x_axis({-reach, causal ? 0.02 * reach : reach},
-               {.step = tic_step((causal ? 1.0 : 1.6) * reach),
+               {.step = std::max(1.0, tic_step((causal ? 1.0 : 1.6) * reach)),
                 .numbers = page.grid().is_lowest(k, panels) ? Numbers::plain : Numbers::none});
   panel.y_axis(range_of(profiles, head.row), {.numbers = Numbers::plain});
   panel.y_logarithmic();

@@ -59,10 +59,20 @@ bool counts_pairs(const FigureKind& kind) {
   return std::ranges::find(kind.fields, "offset_trace/mean_weight") != kind.fields.end();
 }
 
+/// What of the scores the numbers that are drawn leave out; empty: nothing.
+std::string left_out(const FigureKind& kind, const Result& result) {
+  const std::string term = attribute_text(result.provenance, "position_term");
+  for (const std::string& name : kind.fields)
+    if (const Field* field = result.find(name); field != nullptr && field->attributes.contains("position_term"))
+      return fmt::format(" Queries and keys are those before the position term{}, which is left out.",
+                         term.empty() ? "" : " (" + term + ")");
+  return "";
+}
+
 }  // namespace
 
 std::string caption_of(const FigureKind& kind, const Result& result, const FigureOptions& options) {
-  std::string text = kind.caption;
+  std::string text = kind.caption + left_out(kind, result);
   if (counts_pairs(kind) && options.pairs == "without_special") text += " Pairs with special tokens are left out.";
   if (counts_pairs(kind) && options.pairs == "without_sink") text += " Pairs with the sink are left out.";
   if (const std::string run = run_sentence(result.provenance); !run.empty()) text += " Model: " + run;

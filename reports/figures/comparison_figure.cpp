@@ -20,6 +20,7 @@ constexpr const char *first_name = "comparison/first", *second_name = "compariso
 constexpr std::size_t most_heads = 24;
 constexpr double names_room = 1.5;                         // inches left of the cells
 constexpr double usual_square = 0.2, least_square = 0.13;  // inches
+constexpr double rounding = 1e-12;                         // of measures, which are shares, weights and tokens
 
 enum Verdict : std::uint8_t { within, beyond, no_interval, undefined };
 
@@ -75,6 +76,7 @@ Changes changes_of(const Result& result, const FigureOptions& options, std::size
     changes.largest.push_back(0);
     for (std::size_t h = 0; h < changes.rows.size(); ++h)
       changes.largest[m] = std::fmax(changes.largest[m], std::abs(changes.difference(m, h)));
+    if (changes.largest[m] < rounding) changes.largest[m] = 0;  // no difference of anything that was measured
   }
   return changes;
 }
@@ -97,7 +99,7 @@ DataTable squares(const Changes& changes, bool more) {
   DataTable table({"column", "line", "half"});
   for (std::size_t m = 0; m < changes.measures.size(); ++m)
     for (std::size_t h = 0; h < changes.rows.size(); ++h)
-      if (const double d = changes.difference(m, h); more ? d > 0 : d < 0)
+      if (const double d = changes.difference(m, h); changes.largest[m] > 0 && (more ? d > 0 : d < 0))
         table.add_row(
             {static_cast<double>(h), static_cast<double>(m), 0.4 * std::sqrt(std::abs(d) / changes.largest[m])});
   return table;

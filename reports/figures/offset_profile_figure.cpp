@@ -40,17 +40,19 @@ GnuplotFigure draw_offset_profile(const Result& result, const FigureOptions& opt
 }  // namespace
 
 FigureKind offset_profile_figure() {
-  return {"offset_profile",
-          {"offset_trace/mean_weight"},
-          {"measured_offset/offset", "measured_offset/weight", "measured_offset/threshold"},
-          "Mean attention weight at each offset t = key position minus query position, for every head, averaged over "
-          "all query-key pairs at that offset. Each panel is scaled to its own largest value, written above it. The "
-          "dot and its number mark the measured offset in tokens, an arrow one beyond the panel; a hollow dot stands "
-          "where the weight is less than twice what chance would reach. The ink is the fuller the further the weight "
-          "exceeds that, evenly in its logarithm, up to 32 times. Offsets up to 16 tokens are shown. Panels in grey "
-          "have no offset that rises above "
-          "the head's own null, or one at the end of the search alone.",
-          draw_offset_profile};
+  return {
+      "offset_profile",
+      {"offset_trace/mean_weight"},
+      {"measured_offset/offset", "measured_offset/weight", "measured_offset/threshold"},
+      "Mean attention weight at each offset t = key position minus query position, for every head: mean over "
+      "the query-key pairs of a document at that offset, then over documents. Each panel is scaled to its own largest "
+      "value, written above it. The "
+      "dot and its number mark the measured offset in tokens, an arrow one beyond the panel; a hollow dot stands "
+      "where the weight is less than twice what chance would reach. The ink is the fuller the further the weight "
+      "exceeds that, evenly in its logarithm, up to 32 times. Offsets up to 16 tokens are shown. Panels in grey "
+      "have no measured offset: none rises above the head's own null, or the largest is at the token itself or at the "
+      "end of the search.",
+      draw_offset_profile};
 }
 
 }  // namespace headwave

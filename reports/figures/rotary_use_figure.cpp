@@ -9,6 +9,7 @@
 
 #include "../drawing/field_values.h"
 #include "../drawing/page.h"
+#include "../drawing/pixels.h"
 
 namespace headwave {
 
@@ -43,16 +44,15 @@ GnuplotFigure draw_rotary_use(const Result& result, const FigureOptions& options
   grid.bottom = 0.5;
   grid.top = 0.16;
   grid = fitted(grid, 1, 1.5, options.style);
-  DataTable table({"layer", "pair", "frequency", "share", "row"});
+  DataTable table({"layer", "pair", "frequency", "share"});
   double largest = 0;
   for (std::size_t i = 0; i < uses.share.size(); ++i) {
     const std::size_t layer = i / uses.frequencies.size(), m = i % uses.frequencies.size();
-    table.add_row(
-        {uses.layers[layer], static_cast<Index>(m), uses.frequencies[m], uses.share[i], static_cast<Index>(layer)});
+    table.add_row({uses.layers[layer], static_cast<Index>(m), uses.frequencies[m], uses.share[i]});
     if (std::isfinite(uses.share[i])) largest = std::max(largest, uses.share[i]);
   }
   Page page(grid, options.style);
-  const std::string file = page.numbers(table);
+  page.keep(table);
   Panel& panel = page.panel(0, 0);
   std::vector<Tic> names;
   const auto step = static_cast<std::size_t>(std::max(1.0, std::ceil(0.5 * pairs / grid.panel_width)));
@@ -71,7 +71,11 @@ GnuplotFigure draw_rotary_use(const Result& result, const FigureOptions& options
                    .height = grid.panel_height,
                    .tics = {.step = tic_step(1.3 * (largest > 0 ? largest : 1))},
                    .title = "share of the layer's use"});
-  panel.heat_map(file, "2:5:4");
+  const auto share = [&](std::size_t pair, std::size_t layer) {
+    return uses.share[layer * uses.frequencies.size() + pair];
+  };
+  const auto place = [](double cell) { return cell; };
+  panel.heat_map(page.data(pixels({uses.frequencies.size(), uses.layers.size(), share, place, place}, 4, 4)));
   return page.figure();
 }
 

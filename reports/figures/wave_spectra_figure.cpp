@@ -26,8 +26,8 @@ struct Curve {
 
 /// The nulls first: they lie behind.
 const std::array drawn_curves{Curve{"wave_spectra/state_shuffled", "", categorical(2), 1.2, "."},
-                              Curve{"wave_spectra/key_shuffled", "", ink::broad, 2, "-"},
-                              Curve{"wave_spectra/query_shuffled", "", categorical(0), 1, "-"},
+                              Curve{"wave_spectra/key_shuffled", "", ink::broad, 2, "."},
+                              Curve{"wave_spectra/query_shuffled", "", categorical(0), 1, "."},
                               Curve{"wave_spectra/state", "states X", categorical(2), 1.2, "_"},
                               Curve{"wave_spectra/key", "keys K", ink::broad, 4, ""},
                               Curve{"wave_spectra/query", "queries Q", categorical(0), 1.1, ""}};
@@ -91,7 +91,7 @@ std::vector<LegendEntry> legend_of() {
   for (std::size_t c = drawn_curves.size(); c-- > 0;)
     if (!is_null(drawn_curves[c]))
       entries.push_back({drawn_curves[c].title, {drawn_curves[c].ink, drawn_curves[c].width, drawn_curves[c].dash}});
-  entries.push_back({"shuffled", {ink::number, 1.2, "-"}});
+  entries.push_back({"shuffled", {ink::number, 1.2, "."}});
   return entries;
 }
 
@@ -125,7 +125,8 @@ void add_panel(Page& page, const Spectra& spectra, const Amplitudes& amplitudes,
   const PanelGrid& grid = page.grid();
   Panel& panel = page.panel(layer);
   panel.x_axis({0, std::max(1.0, spectra.frequencies.back())},
-               {.numbers = grid.is_lowest(layer, spectra.layers.size()) ? Numbers::plain : Numbers::none});
+               {.step = std::max(1.0, tic_step(1.6 * spectra.frequencies.back())),
+                .numbers = grid.is_lowest(layer, spectra.layers.size()) ? Numbers::plain : Numbers::none});
   Tics tics = amplitudes.tics;
   tics.numbers = grid.column_of(layer) == 0 ? Numbers::plain : Numbers::none;
   if (grid.column_of(layer) > 0)
@@ -162,7 +163,7 @@ FigureKind wave_spectra_figure() {
           "normalised, mean over documents; all are expected maxima over one number of columns. Dotted: the same with "
           "the positions in another order. Where queries and keys agree, the thin line of the queries lies on the "
           "broad one of "
-          "the keys. All panels have one scale, four decades at most. Frequency 0 is left out.",
+          "the keys. All panels have one scale, where it is logarithmic four decades at most. Frequency 0 is left out.",
           draw_wave_spectra};
 }
 

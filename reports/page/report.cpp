@@ -10,6 +10,7 @@
 #include "../../data/files/replaced_file.h"
 #include "../drawing/visible_text.h"
 #include "../tables/head_table.h"
+#include "../tables/re_aiming_table.h"
 #include "measures.h"
 #include "page_arrays.h"
 #include "page_numbers.h"
@@ -92,6 +93,7 @@ std::string data_html(const Result& result) {
                           {"measures", std::move(measures.measures)},
                           {"table", table_json(head_columns(result))},
                           {"agreement", table_json(agreement_columns(result))},
+                          {"re_aimed", table_json(re_aiming_columns(result))},
                           {"tokens", tokens_json(result)},
                           {"arrays", std::move(arrays.said)},
                           {"left_out", arrays.left_out},

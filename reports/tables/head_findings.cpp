@@ -129,9 +129,11 @@ void add_account(std::vector<HeadFinding>& findings, const Result& result) {
     const auto& shapes = doubles_of(result, account_shape_name, {"term", "layer", "head"});
     require_heads(account_shape_name, 3 * heads, shapes.size());
     for (std::size_t i = 0; i < heads; ++i) {
+      // A prediction further from the profile than a flat one explains nothing, whatever its share is.
       const double position = std::max(0.0, shapes[i]);
+      const double all = std::max({0.0, shapes[heads + i], shapes[2 * heads + i]});
       findings[i].by_position = std::isnan(shapes[i]) ? silent : position;
-      findings[i].by_content = std::max(shapes[heads + i], shapes[2 * heads + i]) - position;
+      findings[i].by_content = std::isnan(shapes[heads + i]) ? silent : all - position;
     }
   }
   const Field* verdicts = result.find(agreement_name);

@@ -70,3 +70,9 @@ export function parseHead(name) {
   const found = /^L(0|[1-9]\d*)H(0|[1-9]\d*)$/.exec(name);
   return found ? { layer: Number(found[1]), head: Number(found[2]) } : null;
 }
+
+// What the chain of waves knows nothing of, after a sentence about it.
+export function leftOut({ provenance }) {
+  const term = provenance.get("position_term");
+  return term ? ` Queries and keys are those before the position term (${term}), which is left out: what it shifts is not seen here.` : "";
+}

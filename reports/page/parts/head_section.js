@@ -22,7 +22,7 @@ export class HeadSection {
       const body = element("div");
       const link = element("a", { title: "the address of this view", "aria-label": `address of ${view.title}` }, "#");
       const heading = element("h3", { id: `view-${view.id}-title`, tabIndex: -1 }, view.title);
-      const section = element("section", { class: `view${view.wide ? " wide" : ""}`, id: `view-${view.id}`, "aria-labelledby": `view-${view.id}-title` }, element("header", {}, heading, link), element("p", { class: "words" }, view.words), body);
+      const section = element("section", { class: `view${view.wide ? " wide" : ""}`, id: `view-${view.id}`, "aria-labelledby": `view-${view.id}-title` }, element("header", {}, heading, link), element("p", { class: "words" }, typeof view.words === "function" ? view.words(this.page, this.arrays) : view.words), body);
       link.addEventListener("click", (event) => {
         event.preventDefault();
         this.store.change({ view: view.id }, true);

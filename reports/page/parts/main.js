@@ -41,6 +41,7 @@ function sizeTable(result) {
 function drawMore(box, { result }) {
   const part = (title, content, open = false) => box.append(element("details", { open }, element("summary", {}, title), element("div", { class: "scroll wrap", tabIndex: 0, role: "region", "aria-label": title }, content)));
   if (result.agreement.length) part("How many heads each prediction meets", textTable(result.agreement), true);
+  if (result.re_aimed.length) part("Where attention lands when a head's keys are re-aimed by u tokens", textTable(result.re_aimed), true);
   if (result.provenance.length) part("Provenance", textTable([{ header: "what", cells: result.provenance.map((row) => row[0]) }, { header: "is", cells: result.provenance.map((row) => row[1]) }]));
   if (result.fields.length) part("All arrays of the result file", sizeTable(result));
   if (result.left_out.length) box.append(element("p", { class: "words" }, `For want of room the page leaves out ${result.left_out.join(", ")}.`));

@@ -2,7 +2,7 @@
 
 import { colorTable, isDark } from "./colors.js";
 import { element } from "./elements.js";
-import { numberText } from "./format.js";
+import { leftOut, numberText } from "./format.js";
 import { amountBar, amountShare, paintCells, putOver } from "./heat.js";
 import { drawAxis } from "./plot.js";
 import { hideTip, showTip } from "./tip.js";
@@ -28,7 +28,9 @@ function phaseMap(side, slice, { name, store, length }) {
   const box = element("div", { class: "map" });
   const frequencies = slice.axes[0].values;
   const phases = slice.axes[1].values;
-  const largest = Math.max(...slice.values) || 1;
+  // What does not change over positions is often louder than all waves.
+  const constant = frequencies[0] === 0 && frequencies.length > 1 ? phases.length : 0;
+  const largest = slice.values.subarray(constant).reduce((most, value) => Math.max(most, value), 0) || 1;
   const colors = colorTable("amount", isDark());
   const canvas = element("canvas", { "aria-hidden": "true" });
   paintCells(canvas, phases.length, frequencies.length, (row, column) => colors[Math.round(255 * amountShare(slice.values[column * phases.length + (phases.length - 1 - row)], largest))]);
@@ -69,7 +71,7 @@ export const phasesView = {
   id: "phases",
   title: "Phases",
   needs: ["phase_spectrum/query", "phase_spectrum/key"],
-  words: "Amplitude of redefined queries and keys by frequency and by the phase that the head turns them by. A head that looks t tokens on has its energy on the line that appears when offset t is marked.",
+  words: (page) => `Amplitude of redefined queries and keys by frequency and by the phase that the head turns them by. A head that looks t tokens on has its energy on the line that appears when offset t is marked. Colours end at the largest amplitude beyond frequency 0.${leftOut(page)}`,
   async draw(box, context) {
     const sides = [];
     for (const side of ["query", "key"]) {

@@ -62,7 +62,7 @@ export function linePlot(box, plot, store) {
   const y = scale.domain([low, high === low ? low + 1 : high]).range([height - margin.bottom, margin.top]);
   if (!plot.log) y.nice(4);
   const svg = d3.create("svg").attr("width", width).attr("height", height).attr("role", "img").attr("aria-label", plot.label);
-  const xAxis = drawAxis(svg.append("g").attr("transform", `translate(0 ${height - margin.bottom})`), d3.axisBottom(x).ticks(ticksFor(width, 70)).tickSize(-(height - margin.bottom - margin.top)).tickFormat(minusTick(d3.format("~g"))));
+  const xAxis = drawAxis(svg.append("g").attr("transform", `translate(0 ${height - margin.bottom})`), d3.axisBottom(x).tickValues(x.ticks(ticksFor(width, 70)).filter(Number.isInteger)).tickSize(-(height - margin.bottom - margin.top)).tickFormat(minusTick(d3.format("~g"))));
   xAxis.selectAll(".tick line").attr("class", (value) => (value === 0 ? "zero" : ""));
   drawAxis(svg.append("g").attr("transform", `translate(${margin.left} 0)`), d3.axisLeft(y).tickValues(levelsOf(y, plot.log)).tickSize(-4).tickFormat(minusTick(d3.format("~g"))));
   svg.append("text").attr("x", width - margin.right).attr("y", height - 4).attr("text-anchor", "end").text(plot.xTitle);

@@ -54,7 +54,11 @@ export const profileView = {
   wide: true,
   needs: ["offset_trace/mean_weight", "head_account/measured_profile", "word_atlas/profile"],
   follows: ["pairs", "span", "scale"],
-  words: "Mean attention weight at each offset; queries shuffled: what to expect where positions do not matter. Without the first token: p\u2081 is what positions alone would give, p\u2082 with content, p\u2083 with the spread of scores as well.",
+  words: (_, arrays) => [
+    arrays.has("offset_trace/mean_weight") && "Mean attention weight at each offset; queries shuffled: what to expect where positions do not matter.",
+    arrays.has("head_account/measured_profile") && "Without the first token: p\u2081 is what positions alone would give, p\u2082 with content, p\u2083 with the spread of scores as well.",
+    arrays.has("word_atlas/profile") && "Predicted by random words: mean attention weight over documents of random words, from the weights alone.",
+  ].filter(Boolean).join(" "),
   async draw(box, context) {
     const { offsets, series } = await seriesOf(context);
     const drawing = element("div", { class: "drawing", "aria-label": "Profile: left and right go through offsets" });

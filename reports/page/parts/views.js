@@ -1,5 +1,6 @@
 // The views of a head, in the order in which they stand. A view is one module and one line here:
-//   id, title, words   its name in the address, its heading, and what it shows in a sentence
+//   id, title, words   its name in the address, its heading, and what it shows in a sentence, or a function of the page and
+//                      its arrays that says it
 //   wide               whether it takes the whole width
 //   needs              arrays of the page of which one at least must be there; none: it is always there,
 //   hasNothing(page)   but where this says that there is nothing to show
@@ -8,6 +9,7 @@
 // What an array needs to come into the page is a line of kept_arrays.cpp.
 
 import { bandsView } from "./bands_view.js";
+import { checkpointsView } from "./checkpoints_view.js";
 import { comparisonView } from "./comparison_view.js";
 import { delaysView } from "./delays_view.js";
 import { linesView } from "./lines_view.js";
@@ -17,4 +19,4 @@ import { predictionsView } from "./predictions_view.js";
 import { profileView } from "./profile_view.js";
 import { wavesView } from "./waves_view.js";
 
-export const views = [comparisonView, profileView, mapView, linesView, predictionsView, bandsView, delaysView, phasesView, wavesView];
+export const views = [comparisonView, checkpointsView, profileView, mapView, linesView, predictionsView, bandsView, delaysView, phasesView, wavesView];

@@ -1,14 +1,14 @@
 // The most periodic columns of a head's redefined queries and keys, over the tokens of the first document.
 
 import { element, numbersBelow } from "./elements.js";
-import { numberText } from "./format.js";
+import { leftOut, numberText } from "./format.js";
 import { lineKey, linePlot } from "./plot.js";
 
 export const wavesView = {
   id: "waves",
   title: "Waves in queries and keys",
   needs: ["redefined/query", "redefined/key"],
-  words: "The two most periodic columns of the redefined queries and keys over the first document. A head that looks t tokens on has keys that run t tokens behind.",
+  words: (page) => `The two most periodic columns of the redefined queries and keys over the first document. A head that looks t tokens on has keys that run t tokens behind.${leftOut(page)}`,
   async draw(box, { arrays, at, name, store }) {
     const query = await arrays.slice("redefined/query", at);
     const key = await arrays.slice("redefined/key", at);

@@ -1,0 +1,51 @@
+#include "re_aiming_table.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+#include "../drawing/field_values.h"
+#include "../drawing/visible_text.h"
+
+namespace headwave {
+
+namespace {
+
+std::string landing_text(double offset) {
+  if (std::isnan(offset)) return "-";
+  return offset == 0 ? "0" : fmt::format("{:+.0f}", offset);
+}
+
+}  // namespace
+
+std::vector<TableColumn> re_aiming_columns(const Result& result) {
+  const Field* field = result.find("re_aiming/offset");
+  if (field == nullptr) return {};
+  const auto& offsets = doubles_of(result, "re_aiming/offset", {"re_aimed_head", "shift"});
+  const auto& heads = labels_of(*field, "re_aimed_head");
+  const auto shifts = whole_coordinates(*field, "shift");
+  if (offsets.size() != heads.size() * shifts.size())
+    throw ShapeError(fmt::format("re_aiming/offset: expected {} heads x {} shifts, found {} offsets", heads.size(),
+                                 shifts.size(), offsets.size()));
+  std::vector<TableColumn> columns{{"head", Align::left, {}}};
+  for (const std::string& head : heads) columns.front().cells.push_back(visible_text(head));
+  for (std::size_t s = 0; s < shifts.size(); ++s) {
+    columns.push_back({fmt::format("u={}", shifts[s]), Align::right, {}});
+    for (std::size_t h = 0; h < heads.size(); ++h)
+      columns.back().cells.push_back(landing_text(offsets[h * shifts.size() + s]));
+  }
+  const auto add = [&](const char* name, const char* header, const auto& text) {
+    if (result.find(name) == nullptr) return;
+    columns.push_back({header, Align::right, {}});
+    for (const double number : doubles_of(result, name, {"re_aimed_head"}))
+      columns.back().cells.push_back(std::isnan(number) ? "-" : text(number));
+    if (columns.back().cells.size() != heads.size())
+      throw ShapeError(fmt::format("{}: expected {} heads, found {}", name, heads.size(), columns.back().cells.size()));
+  };
+  add("re_aiming/slope", "slope", [](double slope) { return fmt::format("{:.2f}", slope); });
+  add("re_aiming/follows", "follows", [](double share) { return fmt::format("{:.0f} %", 100 * share); });
+  return columns;
+}
+
+}  // namespace headwave
