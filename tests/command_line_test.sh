@@ -23,6 +23,9 @@ expect() {
   fi
 }
 
+# The numbers of a result as text.
+digests() { "$headwave" export "$1/results.h5" --csv "$1/tables" >/dev/null 2>&1 && (cd "$1/tables" && cat *.csv) | grep -v wall_time; }
+
 printf 'a b c\n' >"$work/text.txt"
 : >"$work/empty.txt"
 expect 0 "Usage" --help
@@ -43,6 +46,7 @@ expect_line 2 "--documents stands before the command" --documents 5 run
 expect_line 2 "which command?" -q
 expect_line 2 "'b' stands alone" inspect a b
 expect_line 2 "--text: what should stand after it is missing" run --text
+expect_line 2 "--threads: is given 2 times, expected once" run --threads 1 --threads 2
 expect_line 2 "--length: expected a whole number, 1 to 1048576, got 'abc'" run --length abc
 expect_line 2 "--documents: expected a whole number, 1 to 10000000, got '0'" run --documents 0
 expect_line 2 "--documents: expected a whole number, 1 to 10000000, got '010'" run --documents 010
@@ -124,6 +128,7 @@ expect 2 "mean-keys=HEADS, with --model, change queries and keys" run --states "
 others=$2/tests/golden/families/gpt2
 raw="--states $others/expected.safetensors --model $others --dataset {document}.hidden_states --axes layer,token,width"
 # shellcheck disable=SC2086
+expect 2 "- is standard input, which --text reads" run --model x --text - --target - --out "$work/r"
 expect 1 "say --apply-norm" -q run $raw --only measured_offset --no-figures --out "$work/raw"
 # shellcheck disable=SC2086
 expect 0 "" -q run $raw --apply-norm --only measured_offset --no-figures --out "$work/raw"
@@ -156,6 +161,23 @@ expect 1 "cut them with --length" -q capture --model "$golden" --ids "$work/ids.
 [ -e "$work/s.h5" ] && { echo "FAILED: an error left stored states behind"; failed=1; }
 expect 0 "wrote hidden states of 2 documents" capture --model "$golden" --ids "$work/even.json" --dtype float16 --layers 0-1 --compress 4 --out "$work/s.h5"
 expect 1 "is already there" capture --model "$golden" --ids "$work/even.json" --out "$work/s.h5"
+# Nothing but what is its own is replaced or removed, whatever --force says.
+cp -r "$golden" "$work/captured-model"
+expect 1 "is the input itself" capture --model "$golden" --ids "$work/even.json" --out "$work/even.json" --force
+expect 1 "lies in the folder that is read" capture --model "$work/captured-model" --ids "$work/even.json" --out "$work/captured-model/model.safetensors" --force
+mkfifo "$work/fifo.h5"
+expect 1 "found a pipe or a device" -q capture --model "$golden" --ids "$work/even.json" --out "$work/fifo.h5" --force
+[ -p "$work/fifo.h5" ] || { echo "FAILED: a pipe was replaced by a file"; failed=1; }
+printf 'keep' >"$work/kept.h5.part0"
+expect 0 "wrote" capture --model "$golden" --ids "$work/even.json" --out "$work/kept.h5"
+[ -e "$work/kept.h5.part0" ] || { echo "FAILED: capture removed a file that is not its own"; failed=1; }
+# States of a changed model are those of its layers; what makes queries and keys of them is changed again.
+expect 0 "--model $golden --intervene mean-keys=L0H0 --out RESULT" capture --model "$golden" --ids "$work/even.json" --intervene mean-keys=L0H0 without-heads=L0H1 --out "$work/changed.h5"
+expect 1 "say --intervene mean-keys=L0H0 here, too" -q run --states "$work/changed.h5" --model "$golden" --no-figures --out "$work/changed-run"
+expect 0 "" -q run --states "$work/changed.h5" --model "$golden" --intervene mean-keys=L0H0 --only measured_offset --no-figures --out "$work/changed-run"
+expect 0 "@captured_interventions mean-keys=L0H0 without-heads=L0H1" inspect -a "$work/changed-run"
+expect 0 "" -q run --model "$golden" --ids "$work/even.json" --intervene mean-keys=L0H0 without-heads=L0H1 --only measured_offset --no-figures --out "$work/changed-direct"
+digests "$work/changed-direct" >"$work/a.csv"; digests "$work/changed-run" | cmp -s - "$work/a.csv" || { echo "FAILED: captured states of a changed model give other numbers than the model"; failed=1; }
 expect 0 "" -q run --states "$work/s.h5" --model "$golden" --only measured_offset --no-figures --out "$work/captured"
 # Of some layers, with all that a run tells.
 printf '[[%s], [%s]]\n' "$(seq -s , 5 28)" "$(seq -s , 6 29)" >"$work/longer.json"
@@ -313,7 +335,6 @@ done
 expect 1 "--max-memory 1MB: at least " run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --max-memory 1MB --out "$work/dry"
 expect 1 "--max-memory 1MB: at least " run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --max-memory 1MB --no-figures --dry-run
 expect 0 "computing on 2 threads" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only head_cluster --max-memory 4GB --threads 2 --no-figures --dry-run
-digests() { "$headwave" export "$1/results.h5" --csv "$1/tables" >/dev/null 2>&1 && (cd "$1/tables" && cat *.csv) | grep -v wall_time; }
 # Weights read layer by layer change no digit; the first layers of a model are what they are among all.
 expect_line 2 "--layers: '3-7': expected 0-N, the first layers up to layer N: a layer reads what those before it made, so all of them are computed" run --layers 3-7
 expect_line 2 "--weights: expected auto, memory or layers, got 'disk'" run --weights disk
@@ -417,6 +438,7 @@ expect 0 "predicted" inspect "$work/atlas/results.h5"
 expect 0 "causal attention" atlas --model "$2/tests/golden/families/bart" --out "$work/atlas2" --no-figures
 expect 2 "--only: expected measured_offset, head_cluster" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/only" --only delays
 [ -e "$work/only/results.h5" ] && { echo "FAILED: an unknown analysis left a result"; failed=1; }
+expect 1 "--heads: L0H1 is named twice" -q re-aim --model "$work/model" --ids "$work/model/ids.json" --documents 1 --heads L0H1,L0H1 --out "$work/twice" --no-figures
 expect 0 "slope" re-aim --model "$work/model" --ids "$work/model/ids.json" --documents 1 --furthest 1 --heads L0H1 --out "$work/re-aim" --no-figures
 expect 1 "no position table" re-aim --model "$2/tests/golden/families/llama" --random-tokens 6 --documents 1 --out "$work/re-aim2"
 expect 2 "--states" reproduce --states "$stored" --out "$work/reproduce"
@@ -686,8 +708,16 @@ expect 0 "$work/json-kinds/cross/results.h5: whole" validate "$work/json-kinds"
 expect 1 "name one of" inspect "$work/json-kinds"
 kinds="run --model $2/tests/golden/families/t5 --ids $work/pair.json --out $work/json-kinds $quick"
 expect 0 "the job is finished" $kinds --resume
+# A run that ended between its kinds writes all of them again; of another run nothing is replaced.
 rm "$work/json-kinds/causal/results.h5"
-expect 1 "is already there" -q $kinds --resume
+expect 1 "is already there" -q $kinds --seed 2 --resume
+expect 0 "" -q $kinds --resume
+expect 0 "the job is finished" $kinds --resume
+swept_kinds="sweep --models $2/tests/golden/families/t5 --ids $work/pair.json --only head_types --no-figures --out $work/swept-kinds"
+expect 0 "" -q $swept_kinds
+rm -r "$work/swept-kinds/causal" "$work/swept-kinds/checkpoints/t5/causal"
+expect 0 "" -q $swept_kinds --resume
+[ -e "$work/swept-kinds/causal/results.h5" ] && [ -e "$work/swept-kinds/checkpoints/t5/causal/results.h5" ] || { echo "FAILED: a sweep went on without a kind of attention"; failed=1; }
 
 # What was written is what was meant, or is told.
 expect 0 "whole; schema 2" validate "$work/r"
@@ -704,6 +734,10 @@ changed="run --model $work/bert --ids $work/line.txt --out $work/changed $quick 
 expect 0 "wrote" $changed
 expect 0 "is finished" $changed --resume
 expect 1 "is already there" $resumed --resume --seed 2
+mkdir "$work/begun"
+: >"$work/begun/results.unfinished"
+expect 3 "begun: holds what an unfinished run came to" validate "$work/begun"
+for command in inspect figures; do expect 1 "begun: holds what an unfinished run came to, no result yet; go on with it with --resume" $command "$work/begun"; done
 printf 'something else' >"$work/u/results.unfinished"
 rm "$work/u/results.h5"
 expect 1 "go on with it with --resume, or begin anew with --force" $resumed
@@ -739,6 +773,7 @@ expect 1 "none has documents 0 to 3, block 1 of 2" merge "$work/d2" --out "$work
 [ ! -e "$work/merged" ] || { echo "FAILED: a refused merge left a folder"; failed=1; }
 expect 0 "documents 0 to 3 of 6, part 1 of 2" $divided --shard 1/2 --out "$work/d1"
 expect 0 "part 1 of 2" $divided --shard 1/2 --out "$work/d1" --resume
+for command in inspect figures; do expect 1 "d1: holds a part of a divided run, no result yet; put its parts together with \`headwave merge\`" $command "$work/d1"; done
 expect 1 "has a part of a run in it" $divided --shard 1/2 --out "$work/d1"
 expect 1 "is of another run (seed: 1 there, 2 here)" $divided --shard 1/2 --seed 2 --out "$work/d1" --resume
 expect 1 "give each part once" merge "$work/d1" "$work/d2" "$work/d1" --out "$work/merged"

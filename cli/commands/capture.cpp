@@ -85,7 +85,21 @@ void capture_kept(const JobInput& input, const CaptureCommand& options, Unfinish
   capture_states(input.model, *input.source, options.file, provenance, options.capture, progress(), &kept);
 }
 
+/// The file must not take the place of what it is made of, whatever --force says.
+void require_no_input(const CaptureCommand& options) {
+  std::error_code ignored;
+  const InputOptions& input = options.input;
+  for (const fs::path& file : {input.text, input.target, input.ids, input.features, input.map})
+    if (!file.empty() && fs::equivalent(file, options.file, ignored))
+      throw IoError(fmt::format("{}: is the input itself; choose another --out", options.file.string()));
+  const fs::path inside = options.file.has_parent_path() ? options.file.parent_path() : fs::path(".");
+  for (const fs::path& folder : {input.model, input.images, input.features})
+    if (!folder.empty() && fs::exists(options.file, ignored) && fs::equivalent(folder, inside, ignored))
+      throw IoError(fmt::format("{}: lies in the folder that is read; choose another --out", options.file.string()));
+}
+
 int capture(CaptureCommand& options, const SourceOptions& given) {
+  require_no_input(options);
   const fs::path name = options.file.filename(), inside = options.file.parent_path();
   const fs::path kept_name = name.string() + ".unfinished", lock = "." + name.string() + ".lock";
   if (is_finished(options, given)) {
@@ -100,10 +114,15 @@ int capture(CaptureCommand& options, const SourceOptions& given) {
   UnfinishedRun kept(file, identity_of(input, options.capture), options.keep.keep_every);
   capture_kept(input, options, kept);
   end_progress();
+  std::string with_model;
+  if (!options.capture.projections) {
+    with_model = " --model " + options.input.model.string();
+    for (const std::string& one : projection_interventions(attribute_text(input.provenance, "interventions")))
+      with_model += " --intervene " + one;
+  }
   say(fmt::format("wrote {} of {} documents to {}; try\n  headwave run --states {}{} --out RESULT",
                   options.capture.projections ? "queries and keys" : "hidden states", input.source->count(),
-                  options.file.string(), options.file.string(),
-                  options.capture.projections ? "" : " --model " + options.input.model.string()));
+                  options.file.string(), options.file.string(), with_model));
   return done;
 }
 

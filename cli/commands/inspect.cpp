@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "../../data/arrays/safetensors_file.h"
+#include "../../data/files/text_lines.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/listing/listing.h"
 #include "../../data/models/model_directory.h"
@@ -47,27 +48,34 @@ std::string shape_column(const ListingEntry& entry) {
   return entry.shape.empty() ? "one entry" : shape_text(entry.shape);
 }
 
-void print(const Listing& listing, bool attributes) {
-  fmt::print("{}: {}\n", visible_text(listing.path.string()), listing.kind);
-  for (const auto& [name, value] : listing.facts) fmt::print("  {}: {}\n", visible_text(name), text_of(value));
-  for (const std::string& note : listing.notes) fmt::print("  note: {}\n", visible_text(note));
+std::string entry_table(const std::vector<ListingEntry>& entries) {
   TableColumn names{"name", Align::left, {}}, kinds{"kind", Align::left, {}}, types{"type", Align::left, {}},
       shapes{"shape", Align::left, {}}, units{"unit", Align::left, {}}, storage{"storage", Align::left, {}};
-  for (const ListingEntry& entry : listing.entries) {
+  for (const ListingEntry& entry : entries) {
     names.cells.push_back(entry.name);
     kinds.cells.push_back(entry.kind);
     types.cells.push_back(entry.dtype);
     shapes.cells.push_back(shape_column(entry));
     units.cells.push_back(entry.unit);
     storage.cells.push_back(entry.storage);
-    if (!attributes) continue;
-    for (const auto& [name, value] : entry.attributes) {
-      names.cells.push_back("  @" + name);
-      kinds.cells.push_back(text_of(value));
-      for (TableColumn* column : {&types, &shapes, &units, &storage}) column->cells.emplace_back();
-    }
   }
-  fmt::print("\n{}", terminal_table({names, kinds, types, shapes, units, storage}));
+  return terminal_table({names, kinds, types, shapes, units, storage});
+}
+
+/// Attributes stand below the line of what has them: as cells, a long one would make the column wide for all.
+void print(const Listing& listing, bool attributes) {
+  fmt::print("{}: {}\n", visible_text(listing.path.string()), listing.kind);
+  for (const auto& [name, value] : listing.facts) fmt::print("  {}: {}\n", visible_text(name), text_of(value));
+  for (const std::string& note : listing.notes) fmt::print("  note: {}\n", visible_text(note));
+  fmt::print("\n");
+  constexpr std::size_t heading = 2;
+  std::size_t number = 0;
+  each_line(entry_table(listing.entries), [&](std::string_view line) {
+    fmt::print("{}\n", line);
+    if (++number <= heading || !attributes) return;
+    for (const auto& [name, value] : listing.entries[number - heading - 1].attributes)
+      fmt::print("  @{} {}\n", visible_text(name), text_of(value));
+  });
 }
 
 /// What the model is taken for, to be changed by hand; on stderr, what is wrong with that.
@@ -89,11 +97,13 @@ int print_job(const std::filesystem::path& path) {
 }
 
 /// A folder that holds a result stands for it, as it does for `headwave figures`.
-/// @throws IoError if it holds a result for each kind of attention
+/// @throws IoError if it holds a result for each kind of attention, or a run that has begun
 std::filesystem::path meant(const std::filesystem::path& path) {
   std::error_code ignored;
-  const bool is_model = std::filesystem::exists(path / "config.json", ignored);
-  return is_model || result_files(path).empty() ? path : result_path(path);
+  if (std::filesystem::exists(path / "config.json", ignored)) return path;
+  if (!result_files(path).empty()) return result_path(path);
+  require_no_begun_run(path);
+  return path;
 }
 
 /// The table of heads for programs, and nothing else.

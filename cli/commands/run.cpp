@@ -54,14 +54,15 @@ int dry_run(RunOptions& options, const SourceOptions& given) {
   return done;
 }
 
-/// Whether the folder holds what this job would write already, so that there is nothing to go on with.
-bool is_finished(RunOptions& options, const SourceOptions& given) {
-  if (!options.keep.resume || options.folder.force || result_files(options.folder.folder).empty()) return false;
+/// What the folder holds already of that which this job would write.
+Written written_before(RunOptions& options, const SourceOptions& given) {
+  if (!options.keep.resume || options.folder.force || result_files(options.folder.folder).empty())
+    return Written::nothing;
   InputOptions looked_at = options.input;
   // What a job is does not depend on values: none is read, but where weights are to be changed.
   if (looked_at.interventions.empty()) looked_at.place.weights = "layers";
   const JobInput input = input_of(looked_at, given, options.job.seed);
-  return is_result_of(options.folder.folder, input.model, run_identity(input, options.job));
+  return written_of(options.folder.folder, input.model, run_identity(input, options.job));
 }
 
 /// What a process does that another leads: its part of the documents. What goes wrong the leader says.
@@ -137,7 +138,8 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
     if (ranks.count() > 1) throw CLI::ValidationError("--shard", "divides a run by hand; mpirun has divided this one");
     return run_shard(options, given);
   }
-  if (is_finished(options, given)) {
+  const Written before = written_before(options, given);
+  if (before == Written::all) {
     forget_kept(options.folder.folder / unfinished_name, options.folder.folder / OutputFiles().lock);
     const bool drawn =
         !options.folder.figures || std::ranges::all_of(result_files(options.folder.folder), [](const auto& file) {
@@ -149,7 +151,9 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
     if (options.json) std::fputs(folder_json(options.folder.folder).c_str(), stdout);
     return done;
   }
-  OutputFolder folder = opened_folder(options.folder);
+  FolderOptions opened = options.folder;
+  opened.force = opened.force || before == Written::part;  // it ended while it wrote its kinds of attention
+  OutputFolder folder = opened_folder(opened);
   const fs::path file = kept_file(folder, unfinished_name, options.keep, options.folder.force);
   if (ranks.count() > 1) options.job.threads = ranks.threads(options.job.threads);
   const JobInput input = checked_input(options, given);

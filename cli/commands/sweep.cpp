@@ -96,13 +96,15 @@ void run_checkpoint(const SweepOptions& options, const SourceOptions& given, con
   one.job.threads = threads;
   const JobInput input = checked_input(one, given);
   if (const auto files = result_files(checkpoint.folder); options.resume && !files.empty()) {
-    const fs::path& file = files.begin()->second;
     const Attributes here = run_identity(input, one.job);
-    Attributes there = read_result(Hdf5File(file), {}).provenance;
-    std::erase_if(there, [&](const auto& said) { return !here.contains(said.first); });
-    require_same_identity(identity_text(there), identity_text(here), file.string(),
-                          "leave --resume away and give --force to run all anew, or another --out");
-    return;
+    for (const auto& [kind, file] : files) {
+      Attributes there = read_result(Hdf5File(file), {}).provenance;
+      std::erase_if(there, [&](const auto& said) { return !here.contains(said.first); });
+      require_same_identity(identity_text(there), identity_text(here), file.string(),
+                            "leave --resume away and give --force to run all anew, or another --out");
+    }
+    if (files.size() == input.model.kinds().size()) return;
+    one.folder.force = true;  // that run ended while it wrote its kinds of attention
   }
   OutputFolder folder = opened_folder(one.folder);
   std::vector<KindResult> results = run_input(input, one.job, progress());

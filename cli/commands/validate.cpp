@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 /// @returns whether it is as it was written
 bool is_valid(const fs::path& file) {
   try {
-    const ResultCheck check = check_result(Hdf5File(file));
+    const ResultCheck check = check_result(Hdf5File(result_path(file)));
     for (const std::string& problem : check.problems) fmt::print("{}: {}\n", file.string(), problem);
     if (!check.problems.empty()) return false;
     fmt::print("{}: whole; schema {}, {} arrays, {}\n", file.string(), check.schema_version, check.arrays,
@@ -39,7 +39,7 @@ int validate(const std::vector<fs::path>& paths) {
   int code = done;
   for (const fs::path& path : paths) {
     const auto files = result_files(path);
-    if (files.empty() && !is_valid(fs::is_directory(path) ? path / "results.h5" : path)) code = different;
+    if (files.empty() && !is_valid(path)) code = different;
     for (const auto& [kind, file] : files)
       if (!is_valid(file)) code = different;
   }

@@ -96,7 +96,10 @@ class JobFile {
                                                   const toml::node& value) const {
     switch (kind_of(option)) {
       case Kind::flag:
-        if (const auto* flag = value.as_boolean()) return {option.get_flag_value(key, flag->get() ? "true" : "false")};
+        if (const auto* flag = value.as_boolean()) {
+          if (!flag->get()) return {};  // as it is where nobody gives it
+          return {option.get_flag_value(key, "true")};
+        }
         refuse(value, fmt::format("'{}' should be true or false", key));
       case Kind::whole:
         if (const auto* number = value.as_integer()) return {std::to_string(number->get())};

@@ -149,6 +149,8 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
                                    : "give one of --text, --ids, --images, --features, --random-tokens and --states");
   if (given.text->empty()) refuse(given.encoding, "applies to --text only");
   if (given.text->empty()) refuse(given.target, "is what is written where --text is read; give that too");
+  if (options.text == "-" && options.target == "-")
+    refuse(given.target, "- is standard input, which --text reads; give one of them as a file");
   if (!given.target->empty()) refuse(given.length, "does not apply to --target: documents are lines as they stand");
   // A stored job names it where it has no effect: 1, as it is without being given.
   if (options.intervening.shuffles > 1 && std::find(options.interventions.begin(), options.interventions.end(),

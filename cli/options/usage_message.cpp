@@ -1,6 +1,7 @@
 #include "usage_message.h"
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -61,6 +62,19 @@ std::string unknown_option(const CLI::App& program, const CLI::App& command, con
   return fmt::format("{}; `{} --help` lists what there is", message, line);
 }
 
+/// What the parser says, in other words where its own do not tell what to do.
+std::string error_text(const CLI::ParseError& error) {
+  std::string what = error.what();
+  if (error.get_name() != "ArgumentMismatch") return what;
+  constexpr std::string_view once = ": At Most 1 required but received ";
+  if (const auto colon = what.find(": 1 required "); colon != what.npos)
+    what.replace(colon, what.npos, ": what should stand after it is missing");
+  else if (const auto repeated = what.find(once); repeated != what.npos)
+    what.replace(repeated, what.npos,
+                 fmt::format(": is given {} times, expected once", what.substr(repeated + once.size())));
+  return what;
+}
+
 }  // namespace
 
 std::string usage_message(const CLI::App& program, const CLI::ParseError& error) {
@@ -77,10 +91,7 @@ std::string usage_message(const CLI::App& program, const CLI::ParseError& error)
                        printable(unknown.front(), 60));
   }
   if (chosen.empty()) return "which command? `headwave --help` lists them";
-  std::string what = error.what();
-  if (const auto colon = what.find(": 1 required "); error.get_name() == "ArgumentMismatch" && colon != what.npos)
-    what.replace(colon, what.npos, ": what should stand after it is missing");
-  return fmt::format("headwave {}: {}", command.get_name(), what);
+  return fmt::format("headwave {}: {}", command.get_name(), error_text(error));
 }
 
 const CLI::App& command_named(const CLI::App& program, const std::string& name) {

@@ -35,7 +35,8 @@ LastWords resume_words() {
 Attributes input_identity(const JobInput& input) {
   Attributes identity = input.source->provenance();
   identity.insert(input.provenance.begin(), input.provenance.end());
-  for (const char* place : {"model", "source_file"}) identity.erase(place);  // what they are, their digests say
+  for (const char* place : {"model", "source_file", "target_file"})
+    identity.erase(place);  // what they are, their digests say
   add_build(identity);
   return identity;
 }

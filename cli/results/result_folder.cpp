@@ -109,6 +109,9 @@ void write_results(OutputFolder& folder, std::vector<KindResult>& results, doubl
   }
   folder.require_free();
   std::vector<fs::path> written;
+  // Never some kinds of this run beside others of one before, wherever it ends.
+  if (files.size() > 1)
+    for (const auto& file : files) fs::remove(file->path());
   for (const auto& file : files) {
     file->commit();
     written.push_back(file->path());

@@ -6,9 +6,23 @@
 #include <fmt/format.h>
 
 #include "../../core/numbers/error.h"
+#include "../../job/run/job_parts.h"
 #include "../../reports/figures/written_files.h"
+#include "kept_work.h"
 
 namespace headwave::cli {
+
+void require_no_begun_run(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (std::filesystem::exists(folder / unfinished_name, ignored))
+    throw IoError(fmt::format("{}: holds what an unfinished run came to, no result yet; go on with it with --resume",
+                              folder.string()));
+  if (holds_job_part(folder))
+    throw IoError(
+        fmt::format("{}: holds a part of a divided run, no result yet; put its parts together with "
+                    "`headwave merge`",
+                    folder.string()));
+}
 
 std::filesystem::path result_path(const std::filesystem::path& path) {
   if (std::error_code ignored; !std::filesystem::is_directory(path, ignored)) return path;
@@ -16,6 +30,7 @@ std::filesystem::path result_path(const std::filesystem::path& path) {
   if (std::filesystem::exists(file)) return file;
   std::string inner;
   for (const auto& [kind, folder] : kind_folders(path)) inner += (inner.empty() ? "" : ", ") + folder.string();
+  if (inner.empty()) require_no_begun_run(path);
   if (inner.empty()) throw IoError(fmt::format("{}: holds no results.h5", path.string()));
   throw IoError(fmt::format("{}: holds a result for each kind of attention; name one of {}", path.string(), inner));
 }

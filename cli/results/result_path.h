@@ -7,6 +7,10 @@
 
 namespace headwave::cli {
 
+/// Refuses a folder without a result, in which a run has begun.
+/// @throws IoError that says how the run is brought to its end: with --resume, or from its parts with `headwave merge`
+void require_no_begun_run(const std::filesystem::path& folder);
+
 /// The result file that a path names: the file itself, or results.h5 in the folder.
 /// @throws IoError if a folder holds none, or one for each kind of attention: then it names those
 std::filesystem::path result_path(const std::filesystem::path& path);

@@ -99,12 +99,14 @@ void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindRe
   write_results(folder, results, seconds);
 }
 
-bool is_result_of(const std::filesystem::path& folder, const Model& model, const Attributes& identity) {
+Written written_of(const std::filesystem::path& folder, const Model& model, const Attributes& identity) {
   const auto files = result_files(folder);
   const std::string digest = run_digest(identity);
-  return files.size() == model.kinds().size() && std::ranges::all_of(files, [&](const auto& file) {
-           return attribute_text(read_result(Hdf5File(file.second), {}).provenance, run_digest_name) == digest;
-         });
+  const bool own = std::ranges::all_of(files, [&](const auto& file) {
+    return attribute_text(read_result(Hdf5File(file.second), {}).provenance, run_digest_name) == digest;
+  });
+  if (files.empty() || !own) return Written::nothing;
+  return files.size() < model.kinds().size() ? Written::part : Written::all;
 }
 
 void show_run(OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options,

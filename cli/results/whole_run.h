@@ -31,15 +31,21 @@ JobInput checked_input(WholeRunOptions& options, const SourceOptions& given);
 Attributes run_identity(const JobInput& input, const JobOptions& job);
 
 /// Writes what a run came to.
-/// @param identity  of run_identity(), by which is_result_of() knows the run again
+/// @param identity  of run_identity(), by which written_of() knows the run again
 /// @param job_text  the options, for the provenance
 /// @param start     of the command
 void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindResult>& results,
                const WholeRunOptions& options, const Attributes& identity, const std::string& job_text,
                std::chrono::steady_clock::time_point start);
 
-/// Whether a folder holds all that write_run() wrote of this run: a result for each kind of attention.
-bool is_result_of(const std::filesystem::path& folder, const Model& model, const Attributes& identity);
+enum class Written {
+  nothing,  ///< or results of another run among them
+  part,     ///< results of some kinds of attention
+  all,      ///< a result for each kind
+};
+
+/// What a folder holds of that which write_run() writes of this run.
+Written written_of(const std::filesystem::path& folder, const Model& model, const Attributes& identity);
 
 /// Draws it, and prints the table, or the listing.
 void show_run(OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options,

@@ -114,7 +114,12 @@ InputText::InputText(const TextPlace& place, const InputTextOptions& options)
 }
 
 void InputText::decode(std::string_view bytes, const InputTextOptions& options) {
-  DecodedText decoded = decoded_text(bytes, options.encoding, options.enough == 0 ? everything : options.enough);
+  DecodedText decoded;
+  try {
+    decoded = decoded_text(bytes, options.encoding, options.enough == 0 ? everything : options.enough);
+  } catch (const FormatError& problem) {
+    throw FormatError(fmt::format("{}: {}", name_, problem.what()));
+  }
   decoded_ = std::move(decoded.text);
   text_ = decoded_;
   provenance_["encoding"] = options.encoding;

@@ -41,6 +41,14 @@ const char* likely_encoding(std::string_view bytes) {
   return "windows-1252";
 }
 
+/// Whether an encoding has its bytes in either order, as a mark at the beginning says, which is not there.
+bool is_order_unknown(const UConverter* converter, std::string_view bytes) {
+  using namespace std::string_view_literals;
+  const UConverterType type = ucnv_getType(converter);
+  if (type == UCNV_UTF32) return !bytes.starts_with("\xff\xfe\0\0"sv) && !bytes.starts_with("\0\0\xfe\xff"sv);
+  return type == UCNV_UTF16 && !bytes.starts_with("\xff\xfe") && !bytes.starts_with("\xfe\xff");
+}
+
 /// Takes the place of ICU's way of replacing what cannot be decoded, to count it.
 void replace_and_count(const void* replaced, UConverterToUnicodeArgs* arguments, const char* /*bytes*/,
                        std::int32_t /*length*/, UConverterCallbackReason reason, UErrorCode* status) {
@@ -90,6 +98,9 @@ void require_utf8(std::string_view bytes, const WantedText& wanted) {
 DecodedText decoded_text(std::string_view bytes, const std::string& encoding, std::size_t enough) {
   const Converter converter = converter_of(encoding);
   if (!converter) throw FormatError(fmt::format("there is no encoding '{}' that is known", printable(encoding)));
+  if (is_order_unknown(converter.get(), bytes))
+    throw FormatError(fmt::format("text in {0} that does not begin with a byte order mark; say {0}LE or {0}BE",
+                                  ucnv_getType(converter.get()) == UCNV_UTF16 ? "UTF-16" : "UTF-32"));
   DecodedText decoded;
   UErrorCode status = U_ZERO_ERROR;
   ucnv_setToUCallBack(converter.get(), replace_and_count, &decoded.replaced, nullptr, nullptr, &status);

@@ -35,8 +35,9 @@ std::vector<Ids> packed_ids(const Ids& tokens, std::int32_t opens, std::int32_t 
   const Index length = document_length(count, around, options);
   const Index room = length - around;
   if (room < 1)
-    throw ShapeError(fmt::format(
-        "a length of {} leaves no room between the special tokens; ask for at least 3, or for none of them", length));
+    throw ShapeError(
+        fmt::format("a length of {} leaves no room beside the special tokens; ask for at least {}, or for none of them",
+                    length, around + 1));
   const Index whole = count / room;
   const Index wanted = options.documents.value_or(std::clamp<Index>(whole, 1, usual_documents));
   if (whole < wanted && !options.documents)

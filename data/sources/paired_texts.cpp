@@ -74,7 +74,7 @@ std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& tar
   provenance["tokenizer"] = tokenizers.text->kind();
   provenance["decoder_start"] = static_cast<std::int64_t>(tokenizers.decoder_start);
   provenance["special_tokens"] =
-      std::string(options.special_tokens ? "opening and closing token around every line" : "none");
+      special_tokens_text(options.special_tokens ? tokenizers.text->special_tokens() : SpecialTokens{}, "line");
   return id_pairs({std::move(documents), documents_name(text), tokenizers.text, tokenizers.target},
                   std::move(provenance));
 }

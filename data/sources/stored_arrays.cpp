@@ -57,6 +57,9 @@ class Hdf5Arrays : public StoredArrays {
       throw FormatError(fmt::format("{}: attribute '{}' is not one finite number", path().string(), name));
     return *real;
   }
+  [[nodiscard]] std::string noted(const std::string& name) const override {
+    return file_.has("/provenance") ? attribute_text(file_.attributes("/provenance"), name) : std::string();
+  }
   [[nodiscard]] std::vector<std::filesystem::path> files() const override { return {file_.path()}; }
   [[nodiscard]] const std::filesystem::path& path() const override { return file_.path(); }
   [[nodiscard]] std::string called(const std::string& name) const override {

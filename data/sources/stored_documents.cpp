@@ -101,6 +101,8 @@ class StoredDocuments : public Source {
                                                              : "marked in the file (special)")}};
     std::call_once(digested_, [&] { digests_ = sha256_list(place_->files()); });
     if (!digests_.empty()) provenance["source_sha256"] = digests_;
+    if (const std::string changed = place_->arrays().noted("interventions"); !changed.empty())
+      provenance["captured_interventions"] = changed;
     if (attention)
       provenance["stored_type"] =
           stored_type_text(place_->arrays().type(name_of_document(attention->name, documents_.front().text)));
@@ -131,6 +133,10 @@ class StoredDocuments : public Source {
       if (extent.documents != 1)
         throw FormatError(fmt::format("{} holds {} documents, expected one: each has arrays of its own",
                                       arrays->called(name_of_document(first.name, text)), extent.documents));
+      if (const Index heads = place_->extent(*place_->contents().layers.front().parts().front()).heads;
+          extent.heads != heads)
+        throw FormatError(fmt::format("{} has {} heads, the document before it {}; expected as many in all of them",
+                                      arrays->called(name_of_document(first.name, text)), extent.heads, heads));
       documents_.push_back({text, 0, extent.length, texts.empty() ? files[i].filename().string() : text});
     }
     if (apart()) return;

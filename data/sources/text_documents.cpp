@@ -58,8 +58,7 @@ std::unique_ptr<Source> text_documents(const TextPlace& file, std::shared_ptr<co
   Attributes provenance = provenance_of(input, documents);
   provenance["source"] = std::string("text");
   provenance["tokenizer"] = tokenizer->kind();
-  provenance["special_tokens"] =
-      std::string(options.special_tokens ? "opening and closing token around every document" : "none");
+  provenance["special_tokens"] = special_tokens_text(special, "document");
   return id_pairs({std::move(documents), documents_name(file), tokenizer, std::move(tokenizer)}, std::move(provenance));
 }
 

@@ -11,6 +11,13 @@
 
 namespace headwave {
 
+std::string special_tokens_text(const SpecialTokens& special, const std::string& what) {
+  if (special.opens < 0 && special.closes < 0) return "none";
+  if (special.opens < 0) return "closing token after every " + what;
+  if (special.closes < 0) return "opening token before every " + what;
+  return "opening and closing token around every " + what;
+}
+
 std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_directory) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(model_directory, ignored))

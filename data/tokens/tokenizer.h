@@ -23,6 +23,10 @@ struct SpecialTokens {
   std::int32_t mask = -1;
 };
 
+/// "opening and closing token around every document", "opening token before every line", "none".
+/// @param what  that they are put around
+std::string special_tokens_text(const SpecialTokens& special, const std::string& what);
+
 /// What turns text into the token ids a model was trained on. Nothing changes after construction: one tokenizer may be
 /// used from several threads at once.
 class Tokenizer {

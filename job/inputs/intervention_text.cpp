@@ -168,6 +168,21 @@ void apply(JobInput& input, const std::string& text, const InterventionOptions& 
   refuse(known_interventions().c_str());
 }
 
+/// States that were captured of a changed model are run with the same changes of queries and keys, which the states do not
+/// hold.
+void require_those_of_capture(const JobInput& input, const std::vector<std::string>& interventions) {
+  const Attributes provenance = input.source->provenance();
+  for (const std::string& one : projection_interventions(attribute_text(provenance, "captured_interventions"))) {
+    if (std::ranges::count(interventions, one) > 0) continue;
+    const Document first = input.source->document(0);
+    if (first.stored.empty() || first.stored.front().states.size() == 0 || first.stored.front().query.size() > 0)
+      return;
+    throw ShapeError(fmt::format(
+        "the states were captured with --intervene {}, which changes queries and keys; say --intervene {} here, too",
+        printable(one, 60), printable(one, 60)));
+  }
+}
+
 }  // namespace
 
 std::string known_interventions(bool of_projections) {
@@ -184,7 +199,18 @@ bool changes_projections(std::string_view intervention) {
   return known != nullptr && known->projections;
 }
 
+std::vector<std::string> projection_interventions(std::string_view list) {
+  std::vector<std::string> wanted;
+  while (!list.empty()) {
+    const std::string_view one = list.substr(0, list.find(' '));
+    if (changes_projections(one)) wanted.emplace_back(one);
+    list.remove_prefix(std::min(one.size() + 1, list.size()));
+  }
+  return wanted;
+}
+
 void intervene(JobInput& input, const std::vector<std::string>& interventions, const InterventionOptions& options) {
+  require_those_of_capture(input, interventions);
   if (interventions.empty()) return;
   if (const Document first = input.source->document(0);
       !first.stored.empty() && !first.stored.front().attention.empty())

@@ -28,7 +28,8 @@ struct InterventionOptions {
 ///     mean-keys=L2H3,L4H1             keys of heads replaced by their mean over the input's documents
 ///
 /// Changes the input's model or source, in the order given, and notes them in its provenance as `interventions`.
-/// @throws FormatError if a text is none of these; ShapeError as the interventions do
+/// @throws FormatError if a text is none of these; ShapeError as the interventions do, or if the source is of states that
+///         were captured with one that changes queries and keys and is not among these
 void intervene(JobInput& input, const std::vector<std::string>& interventions, const InterventionOptions& options = {});
 
 /// "words-only, positions-only, ... or mean-keys=HEADS".
@@ -38,5 +39,7 @@ void intervene(JobInput& input, const std::vector<std::string>& interventions, c
 std::string known_interventions(bool of_projections = false);
 /// Whether an intervention, as text, is one of those.
 bool changes_projections(std::string_view intervention);
+/// Those of a provenance's `interventions`.
+std::vector<std::string> projection_interventions(std::string_view list);
 
 }  // namespace headwave

@@ -86,8 +86,9 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
   for (std::size_t s = 0; s < pass.sites().size(); ++s) {
     const Site& site = pass.sites()[s];
     Result result;
-    result.title = fmt::format("headwave: {} with {} layers x {} heads, {} documents", model.family,
-                               site.grid.layers.size(), site.grid.heads, source.count());
+    result.title =
+        fmt::format("headwave: {} with {} layers x {} heads, {} document{}", model.family, site.grid.layers.size(),
+                    site.grid.heads, source.count(), source.count() == 1 ? "" : "s");
     if (pass.sites().size() > 1) result.title += fmt::format(", {} attention", name_of(site.kind));
     result.fields = pass.fields(s, report);
     result.provenance = source.provenance();

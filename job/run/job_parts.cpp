@@ -68,6 +68,14 @@ void require_all(const std::vector<fs::path>& by_block, const DocumentBlocks& bl
 
 }  // namespace
 
+bool holds_job_part(const fs::path& folder) {
+  try {
+    return !blocks_in(folder).empty();
+  } catch (const IoError&) {
+    return false;
+  }
+}
+
 JobPart::JobPart(fs::path folder, Attributes identity, std::string job)
     : folder_(std::move(folder)), identity_(std::move(identity)), job_(std::move(job)) {}
 

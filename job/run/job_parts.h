@@ -34,6 +34,9 @@ class JobPart {
   std::string job_;
 };
 
+/// Whether a folder holds blocks of a divided job, whosever; not of what cannot be listed.
+bool holds_job_part(const std::filesystem::path& folder);
+
 /// The parts of a job together.
 class JobParts {
  public:

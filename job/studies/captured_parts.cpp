@@ -13,8 +13,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// No name that somebody else's file is likely to have: what begins so is removed.
+std::string part_prefix(const fs::path& file) {
+  return file.filename().string() + ".unfinished.part";
+}
+
 fs::path part_of(const fs::path& file, std::size_t number) {
-  return fmt::format("{}.part{}", file.string(), number);
+  return file.parent_path() / fmt::format("{}{}", part_prefix(file), number);
 }
 
 /// The documents of a part as they were captured.
@@ -93,8 +98,16 @@ void CapturedParts::remove_all() {
 }
 
 void remove_captured_parts(const fs::path& file) {
+  const std::string prefix = part_prefix(file);
+  std::vector<fs::path> parts;
   std::error_code ignored;
-  for (std::size_t i = 0; fs::remove(part_of(file, i), ignored);) ++i;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(file.has_parent_path() ? file.parent_path() : ".", ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(prefix) && name.find_first_not_of("0123456789", prefix.size()) == name.npos)
+      parts.push_back(entry.path());
+  }
+  for (const fs::path& part : parts) fs::remove(part, ignored);
 }
 
 }  // namespace headwave

@@ -24,7 +24,7 @@ const Names about_program{"version", "commit", "compiler", "libraries", "instruc
 const Names about_model{"model",         "model_sha256",  "model_family", "layers",      "heads",
                         "kv_heads",      "d_model",       "d_head",       "attention",   "position_term",
                         "hidden_states", "stored_layers", "score_scale",  "intervention"};
-const Names about_text{"source", "documents", "length", "special_tokens", "tokenizer", "tokenizer_sha256"};
+const Names about_text{"source", "documents", "length", "special_tokens", "tokenizer", "tokenizer_sha256", "encoding"};
 
 std::string shown(const Attributes& attributes, const std::string& name) {
   const auto found = attributes.find(name);
@@ -41,7 +41,9 @@ std::string shown(const Attributes& attributes, const std::string& name) {
 
 std::string about(const std::string& name) {
   if (about_program.contains(name)) return "program";
-  if (about_model.contains(name) || name.starts_with("model") || name.starts_with("interven")) return "model";
+  if (about_model.contains(name) || name.starts_with("model") || name.starts_with("interven") ||
+      name == "captured_interventions")
+    return "model";
   if (about_text.contains(name) || name.starts_with("source") || name.starts_with("target_")) return "text";
   return "options";
 }
@@ -100,7 +102,8 @@ bool same_documents(const Result& first, const Result& second) {
   // Documents of a seed are the same only of one seed; of a text, whatever the seed.
   const bool text = comes_from_files(first.provenance);
   return std::none_of(changes.begin(), changes.end(), [&](const ProvenanceChange& change) {
-    return (change.about == "text" && change.name != "source_file") || (!text && change.name == "seed");
+    return (change.about == "text" && change.name != "source_file" && change.name != "target_file") ||
+           (!text && change.name == "seed");
   });
 }
 

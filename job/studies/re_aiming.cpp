@@ -82,6 +82,11 @@ ReAiming re_aiming(const Model& model, const Source& source, const ReAimingOptio
                     model.family));
   if (model.stack.embedding.positions.empty())
     throw ShapeError(fmt::format("a {} has no position table; there is no wave to re-aim", model.family));
+  for (std::size_t h = 0; h < options.heads.size(); ++h)
+    if (std::find(options.heads.begin(), options.heads.begin() + static_cast<std::ptrdiff_t>(h), options.heads[h]) !=
+        options.heads.begin() + static_cast<std::ptrdiff_t>(h))
+      throw ShapeError(
+          fmt::format("--heads: {} is named twice", head_name(options.heads[h].layer, options.heads[h].head)));
   for (const HeadName& name : options.heads)
     if (name.layer >= model.stack.layers() || name.head >= model.stack.block.heads)
       throw ShapeError(fmt::format("--heads: there is no {}; the model has {} layers of {} heads",

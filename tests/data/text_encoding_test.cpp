@@ -41,6 +41,12 @@ TEST_CASE("a text of a named encoding is decoded, and what cannot be is replaced
   CHECK(wide.text == "a\xf0\x9f\x98\x80");
   CHECK(wide.replaced == 0);
   CHECK(decoded_text("\xef\xbb\xbf\x61", "UTF-8", all).text == "a");
+  // Without the mark nothing says the order of the bytes, and the wrong one gives text of other letters.
+  CHECK_THROWS_WITH(decoded_text(std::string_view("a\0b\0", 4), "UTF-16", all),
+                    ContainsSubstring("say UTF-16LE or UTF-16BE"));
+  CHECK_THROWS_WITH(decoded_text(std::string_view("a\0\0\0", 4), "utf-32", all),
+                    ContainsSubstring("say UTF-32LE or UTF-32BE"));
+  CHECK(decoded_text(std::string_view("\xff\xfe\0\0\x61\0\0\0", 8), "UTF-32", all).text == "a");
 
   const DecodedText broken = decoded_text(std::string_view("a\xe9 b\0", 5), "utf-8", all);
   CHECK(broken.text == "a\xef\xbf\xbd b\xef\xbf\xbd");

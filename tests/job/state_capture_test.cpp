@@ -137,12 +137,12 @@ TEST_CASE("parts of a capture that are missing, or not what was left, are refuse
     capture_states(input.model, FailingSource(*input.source, until), file, {}, {}, {}, &kept);
   };
   CHECK_THROWS_AS(go_on(2), IoError);
-  std::filesystem::copy_file(folder / "s.h5.part0", folder / "one.h5");
-  std::filesystem::remove(folder / "s.h5.part0");
-  CHECK_THROWS_WITH(go_on(2), ContainsSubstring("s.h5.part0"));
-  capture_states(input.model, *input.source, folder / "s.h5.part0", {});
-  CHECK_THROWS_WITH(go_on(2), ContainsSubstring("s.h5.part0: holds 6 documents, expected 1"));
-  std::filesystem::copy_file(folder / "one.h5", folder / "s.h5.part0",
+  std::filesystem::copy_file(folder / "s.h5.unfinished.part0", folder / "one.h5");
+  std::filesystem::remove(folder / "s.h5.unfinished.part0");
+  CHECK_THROWS_WITH(go_on(2), ContainsSubstring("s.h5.unfinished.part0"));
+  capture_states(input.model, *input.source, folder / "s.h5.unfinished.part0", {});
+  CHECK_THROWS_WITH(go_on(2), ContainsSubstring("s.h5.unfinished.part0: holds 6 documents, expected 1"));
+  std::filesystem::copy_file(folder / "one.h5", folder / "s.h5.unfinished.part0",
                              std::filesystem::copy_options::overwrite_existing);
   CHECK_THROWS_WITH(go_on(2), ContainsSubstring("document 2 cannot be read"));
 }
