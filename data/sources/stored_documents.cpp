@@ -135,7 +135,7 @@ class StoredDocuments : public Source {
                                       arrays->called(name_of_document(first.name, text)), extent.documents));
       if (const Index heads = place_->extent(*place_->contents().layers.front().parts().front()).heads;
           extent.heads != heads)
-        throw FormatError(fmt::format("{} has {} heads, the document before it {}; expected as many in all of them",
+        throw FormatError(fmt::format("{} has {} heads, expected {} as the first document has",
                                       arrays->called(name_of_document(first.name, text)), extent.heads, heads));
       documents_.push_back({text, 0, extent.length, texts.empty() ? files[i].filename().string() : text});
     }

@@ -73,25 +73,19 @@ Index heads_along(const StoredPlace& place) {
   const StoredExtent extent = place.extent(*queries);
   if (extent.heads > extent.length)
     throw ShapeError(fmt::format(
-        "{}: {} heads of {} tokens, if its axes are ({}); say --head-count {} if so, or the axes in a --states-map",
+        "{} has {} heads of {} tokens, if its axes are ({}); say --head-count {} if so, or the axes in a --states-map",
         place.called(*queries), extent.heads, extent.length, axes_text(queries->axes), extent.heads));
   return extent.heads;
 }
 
-/// Queries and keys that have an axis of heads have as many as attention has.
-void require_heads(const StoredPlace& place, const BlockSpec& block) {
-  const auto require = [&](const std::optional<StoredPart>& part, Index heads) {
-    const Index came = part ? place.extent(*part).heads : 0;
-    if (came > 0 && came != heads)
-      throw ShapeError(
-          fmt::format("{}: {} heads along its axes ({}), expected {} (--head-count, num_heads, or the model's); are "
-                      "they in that order? A --states-map says another",
-                      place.called(*part), came, axes_text(part->axes), heads));
-  };
-  for (const StoredLayerParts& layer : place.contents().layers) {
-    require(layer.queries, block.heads);
-    require(layer.keys, block.kv_heads);
-  }
+/// Queries or keys that have an axis of heads have as many as attention has.
+void require_heads(const StoredPlace& place, const std::optional<StoredPart>& part, Index heads) {
+  const Index came = part ? place.extent(*part).heads : 0;
+  if (came > 0 && came != heads)
+    throw ShapeError(
+        fmt::format("{} has {} heads along its axes ({}), expected {} (--head-count, num_heads, or the model's); are "
+                    "the axes in that order? A --states-map says another",
+                    place.called(*part), came, axes_text(part->axes), heads));
 }
 
 /// Where weights of a layer lie: "weights/layer_1", or "layer_1" with '_' in the place of '/'.
@@ -139,6 +133,7 @@ Model model_beside(const StoredPlace& place, const StatedAttention& stated, Inde
     throw ShapeError(
         fmt::format("{}: the number of heads is neither stored (attribute num_heads) nor given; say --head-count N",
                     arrays.path().string()));
+  for (const StoredLayerParts& layer : layers) require_heads(place, layer.queries, heads);
   if (width % heads != 0)
     throw ShapeError(
         fmt::format("{}: {} heads do not divide queries of width {}", arrays.path().string(), heads, width));
@@ -146,7 +141,7 @@ Model model_beside(const StoredPlace& place, const StatedAttention& stated, Inde
   block.heads = heads;
   block.d_head = width / heads;
   block.kv_heads = key_heads(place, block, key_width);
-  require_heads(place, block);
+  for (const StoredLayerParts& layer : layers) require_heads(place, layer.keys, block.kv_heads);
   if (stated.d_head && *stated.d_head != block.d_head)
     throw ShapeError(fmt::format("{}: {} heads make {} columns each, attribute 'head_dim' says {}",
                                  arrays.path().string(), heads, block.d_head, *stated.d_head));
@@ -283,7 +278,10 @@ StoredInput stored_states(const StatesAt& at, Model model, const StoredStatesOpt
                       path.string(), layer.layer, width, model.stack.d_model()));
   }
   require_same_attention(path, found.stated, model.stack.block);
-  require_heads(*found.place, model.stack.block);
+  for (const StoredLayerParts& layer : layers) {
+    require_heads(*found.place, layer.queries, model.stack.block.heads);
+    require_heads(*found.place, layer.keys, model.stack.block.kv_heads);
+  }
   if (model.stack.rotary() != nullptr && layers.front().queries && found.stated.turned.value_or(false))
     throw ShapeError(fmt::format(
         "{}: its queries and keys are turned already (attribute 'turned'), and the model would turn them again; leave "

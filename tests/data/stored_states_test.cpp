@@ -218,14 +218,15 @@ TEST_CASE("stored queries and keys that have an axis of heads have as many heads
     CHECK(input.model.stack.block.d_head == 3);
   }
   for (const Index other : {2, 6})
-    CHECK_THROWS_WITH(stored_states(four, with_heads(other)),
-                      ContainsSubstring("queries_layer_0.npy: 4 heads along its axes (document, head, token, width), "
-                                        "expected " +
-                                        std::to_string(other)));
+    CHECK_THROWS_WITH(
+        stored_states(four, with_heads(other)),
+        ContainsSubstring("queries_layer_0.npy: has 4 heads along its axes (document, head, token, width), "
+                          "expected " +
+                          std::to_string(other)));
   CHECK_THROWS_WITH(stored_states(write("split", {2, 4, 7, 3}, {2, 4, 7, 6}), with_heads(0)),
                     ContainsSubstring("keys of width 24 beside queries of 4 heads x 3"));
   CHECK_THROWS_WITH(stored_states(write("keys", {2, 4, 7, 3}, {2, 1, 7, 12}), with_heads(4)),
-                    ContainsSubstring("keys_layer_0.npy: 1 heads along its axes"));
+                    ContainsSubstring("keys_layer_0.npy: has 1 heads along its axes"));
   // As (document, token, head, width) they would be 7 heads of 4 tokens.
   const std::filesystem::path other_order = write("order", {2, 7, 4, 3}, {2, 7, 4, 3});
   CHECK_THROWS_WITH(stored_states(other_order), ContainsSubstring("7 heads of 4 tokens, if its axes are (document, "

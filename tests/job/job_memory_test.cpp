@@ -93,7 +93,11 @@ TEST_CASE("the peak is what stays, and the larger of what passes and what finish
   const auto bytes = [&](int threads) { return static_cast<double>(memory.bytes(threads)); };
   CHECK(bytes(1) == Approx(1000 + 1.05 * (4800 + 200 + 700)));
   CHECK(bytes(4) == Approx(1000 + 1.05 * (4800 + 200 + 4 * 700)));
-  CHECK(bytes(5) == Approx(1000 + 1.05 * (2000 + 5 * 700)));  // none has been added up before
+  CHECK(bytes(5) == Approx(1000 + 1.05 * (4800 + 600 + 5 * 100)));
+  memory.document = 900;
+  CHECK(bytes(4) == Approx(1000 + 1.05 * (4800 + 200 + 4 * 1000)));
+  CHECK(bytes(5) == Approx(1000 + 1.05 * (2000 + 5 * 1000)));  // none has been added up before
+  memory.document = 600;
   CHECK(bytes(100) == Approx(1000 + 1.05 * (4800 + 600 + 100 * 100)));
   memory.first = {800, 700};  // of the first ones more is found
   CHECK(bytes(1) == Approx(1000 + 1.05 * (4800 + 200 + 900)));

@@ -114,7 +114,7 @@ TEST_CASE("a capture that is gone on with gives the file of one that was not int
                       IoError);
     }
     CHECK_FALSE(std::filesystem::exists(file));
-    CHECK(std::filesystem::exists(folder / "s.h5.part2"));
+    CHECK(std::filesystem::exists(folder / "s.h5.unfinished.part2"));
     UnfinishedRun kept(kept_file, identity, 0);
     CHECK(kept.documents() == 3);
     Index first_seen = -1;
