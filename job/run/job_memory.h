@@ -34,8 +34,9 @@ struct JobMemory {
   ///     there + layer + 1.05 (prepared + max(before + passing(n) + m working, kept + fields + threads finishing))     (1)
   ///     n = min(max(threads, together), documents),   m = min(threads, documents)
   ///
-  /// where `before` is kept + block, or kept where blocks end with those that go side by side, or nothing where all
-  /// documents are on their way at once; and a twentieth is what lies between the pieces that are in use.
+  /// where `before` is kept + block; without kept where there is one block, without block where blocks end with those that go
+  /// side by side, and nothing where all documents are on their way at once. A twentieth is what lies between the pieces
+  /// that are in use.
   [[nodiscard]] std::int64_t bytes(int threads) const;
   /// So many documents on their way, the first ones.
   [[nodiscard]] double passing(double count) const;

@@ -107,6 +107,12 @@ TEST_CASE("the peak is what stays, and the larger of what passes and what finish
   CHECK(bytes(1) == Approx(1000 + 1.05 * (4800 + 200 + 4 * 600 + 300 + 100)));
   memory.block_documents = 2;  // then no block is under way while the next ones pass
   CHECK(bytes(1) == Approx(1000 + 1.05 * (4800 + 4 * 600 + 300 + 100)));
+  memory.together = 1;
+  memory.block_documents = 5;  // the first block is the last
+  CHECK(bytes(1) == Approx(1000 + 1.05 * (2000 + 2800 + 600 + 100)));
+  memory.first = {};
+  memory.document = 4000;
+  CHECK(bytes(1) == Approx(1000 + 1.05 * (2000 + 200 + 4100)));
   CHECK(memory.unfinished_bytes() == 3000);
   memory = {};
   memory.there = 1e300;
