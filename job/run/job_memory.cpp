@@ -82,9 +82,11 @@ std::int64_t JobMemory::bytes(int threads) const {
   const double on_their_way =
       std::min(std::max(static_cast<double>(threads), static_cast<double>(together)), documents);
   const bool by_blocks = block_documents > 0 && together % block_documents == 0;  // the next ones begin with a block
-  const bool several = documents > static_cast<double>(block_documents);
-  const double before = documents > on_their_way ? (several ? kept : 0) + (by_blocks ? 0 : block) : 0;
-  const double passed = before + passing(on_their_way) + std::min(static_cast<double>(threads), documents) * working;
+  const double under_way = documents > on_their_way && !by_blocks ? block : 0;
+  const bool several = documents > on_their_way && documents > static_cast<double>(block_documents);
+  const double later = several ? kept + on_their_way * document : 0;
+  const double passed =
+      under_way + std::max(passing(on_their_way), later) + std::min(static_cast<double>(threads), documents) * working;
   const double made = prepared + std::max(passed, kept + fields + threads * finishing);
   const double most = there + layer + 1.05 * made;
   return static_cast<std::int64_t>(std::min(most, 9e18));

@@ -31,14 +31,14 @@ struct JobMemory {
   /// The peak. Each thread has a document on its way, or several go through a layer side by side, while there are any;
   /// after the documents each thread has its part of an analysis.
   ///
-  ///     there + layer + 1.05 (prepared + max(before + passing(n) + m working, kept + fields + threads finishing))     (1)
+  ///     there + layer + 1.05 (prepared + max(passed, kept + fields + threads finishing))                             (1)
+  ///     passed = block + max(passing(n), kept + n document) + m working
   ///     n = min(max(threads, together), documents),   m = min(threads, documents)
   ///
-  /// where `before` is kept + block; without kept where there is one block, without block where blocks end with those that go
-  /// side by side, and nothing where all documents are on their way at once. A twentieth is what lies between the pieces
-  /// that are in use.
+  /// without block where all documents are on their way at once, or blocks end with those that go side by side; without
+  /// kept + n document where there is one block. A twentieth is what lies between the pieces that are in use.
   [[nodiscard]] std::int64_t bytes(int threads) const;
-  /// So many documents on their way, the first ones.
+  /// So many documents on their way, the first ones: nothing is kept before them.
   [[nodiscard]] double passing(double count) const;
   /// Of an unfinished run's file.
   [[nodiscard]] std::int64_t unfinished_bytes() const;
