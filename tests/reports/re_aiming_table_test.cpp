@@ -1,6 +1,7 @@
 #include "../../reports/tables/re_aiming_table.h"
 
 #include <limits>
+#include <tuple>
 
 #include "../../core/numbers/error.h"
 #include "../catch.h"
