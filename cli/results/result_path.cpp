@@ -30,8 +30,10 @@ std::filesystem::path result_path(const std::filesystem::path& path) {
   if (std::filesystem::exists(file)) return file;
   std::string inner;
   for (const auto& [kind, folder] : kind_folders(path)) inner += (inner.empty() ? "" : ", ") + folder.string();
-  if (inner.empty()) require_no_begun_run(path);
-  if (inner.empty()) throw IoError(fmt::format("{}: holds no results.h5", path.string()));
+  if (inner.empty()) {
+    require_no_begun_run(path);
+    throw IoError(fmt::format("{}: holds no results.h5", path.string()));
+  }
   throw IoError(fmt::format("{}: holds a result for each kind of attention; name one of {}", path.string(), inner));
 }
 

@@ -125,6 +125,7 @@ class StoredDocuments : public Source {
   void find_documents() {
     const auto& files = place_->document_files();
     const auto& texts = place_->contents().documents;
+    Index heads = 0;  // of the first
     for (std::size_t i = 0; i < std::max(files.size(), texts.size()); ++i) {
       const std::string text = texts.empty() ? "" : texts[i];
       const auto [arrays, contents] = place_->opened(i);
@@ -133,8 +134,8 @@ class StoredDocuments : public Source {
       if (extent.documents != 1)
         throw FormatError(fmt::format("{} holds {} documents, expected one: each has arrays of its own",
                                       arrays->called(name_of_document(first.name, text)), extent.documents));
-      if (const Index heads = place_->extent(*place_->contents().layers.front().parts().front()).heads;
-          extent.heads != heads)
+      if (i == 0) heads = extent.heads;
+      if (extent.heads != heads)
         throw FormatError(fmt::format("{} has {} heads, expected {} as the first document has",
                                       arrays->called(name_of_document(first.name, text)), extent.heads, heads));
       documents_.push_back({text, 0, extent.length, texts.empty() ? files[i].filename().string() : text});

@@ -116,6 +116,7 @@ JobMemory job_memory(const Model& model, const Source& source, const JobOptions&
   std::tie(memory.layer, memory.layers) = bytes_by_layer(model);
   memory.document = stored_bytes(pass.first()) * longest / static_cast<double>(std::max<Index>(1, lengths.front()));
   double states = 0, made = 0, released = 0;
+  std::vector<std::pair<const AnalysisKind*, AnalysisSizes>> lookers;
   for (const Site& site : pass.sites()) {
     const Stack& stack = model.stack_of(site.kind);
     const double of_states = sizeof(float) * longest * static_cast<double>(stack.d_model());
@@ -131,6 +132,7 @@ JobMemory job_memory(const Model& model, const Source& source, const JobOptions&
       memory.kept += cost.kept;
       memory.block += kind->cost(block, {longest, 0}, options).kept;
       showing += cost.showing;
+      lookers.emplace_back(kind, sizes);
       made += 2 * 8 * cost.entries;  // Fields, and about the same that is kept for others
       memory.fields = std::max(memory.fields, made - released);
       if (cost.entries > 0) released += cost.kept;  // the sums of what has no Fields are what others read
@@ -138,19 +140,18 @@ JobMemory job_memory(const Model& model, const Source& source, const JobOptions&
     }
     memory.working = std::max(memory.working, pass_bytes(stack, longest) - of_states + showing);
   }
-  const auto found = [&](Index number) {
-    double bytes = 0;
-    for (const Site& site : pass.sites()) {
-      const AnalysisSizes sizes = site_sizes(model, site, lengths);
-      for (const AnalysisKind* kind : costly_kinds(pass.kinds(), site))
-        bytes += kind->cost(sizes, {longest, number}, options).looking;
-    }
-    return bytes;
-  };
   const double usual = memory.document + states;  // of the document itself
-  memory.document = usual + found(std::numeric_limits<Index>::max());
-  for (Index i = 0; i < static_cast<Index>(lengths.size()) && usual + found(i) > memory.document; ++i)
-    memory.first.push_back(usual + found(i));
+  const auto with_found = [&](Index number) {
+    return std::accumulate(lookers.begin(), lookers.end(), usual, [&](double bytes, const auto& looker) {
+      return bytes + looker.first->cost(looker.second, {longest, number}, options).looking;
+    });
+  };
+  memory.document = with_found(std::numeric_limits<Index>::max());
+  for (Index i = 0; i < static_cast<Index>(lengths.size()); ++i) {
+    const double bytes = with_found(i);
+    if (bytes <= memory.document) break;
+    memory.first.push_back(bytes);
+  }
   memory.fields = std::max(memory.fields, made - released + writing_bytes);
   return memory;
 }
