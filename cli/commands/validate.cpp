@@ -26,8 +26,9 @@ bool is_valid(const fs::path& file) {
     const ResultCheck check = check_result(Hdf5File(result_path(file)));
     for (const std::string& problem : check.problems) fmt::print("{}: {}\n", file.string(), problem);
     if (!check.problems.empty()) return false;
-    fmt::print("{}: whole; schema {}, {} arrays, {}\n", file.string(), check.schema_version, check.arrays,
-               check.digests > 0 ? "all as their digests say" : "which had no digests yet");
+    fmt::print("{}: whole; schema {}, {} arrays{}, {}\n", file.string(), check.schema_version, check.arrays,
+               check.has_attribute_digests ? " and all attributes" : "",
+               check.digests > 0 ? "as their digests say" : "which had no digests yet");
     return true;
   } catch (const Error& problem) {
     fmt::print("{}\n", problem.what());
@@ -51,9 +52,10 @@ int validate(const std::vector<fs::path>& paths) {
 void add_validate(CLI::App& program, Command& chosen) {
   auto paths = std::make_shared<std::vector<fs::path>>();
   CLI::App* command = program.add_subcommand(
-      "validate", "whether results are whole and every array is what was written; exits with 3 where one is not");
+      "validate",
+      "whether results are whole, and every array and attribute is what was written; exits with 3 where one is not");
   command->add_option("path", *paths, "results.h5 of earlier runs, or their folders")->required()->type_name("PATH");
-  add_examples(*command, {{"validate result", "every array of a result against its digest"},
+  add_examples(*command, {{"validate result", "every array of a result, and all attributes, against their digests"},
                           {"validate result/results.h5 -q && echo whole", "for scripts: the exit code says it"}});
   command->final_callback([=, &chosen] { chosen = [=] { return validate(*paths); }; });
 }

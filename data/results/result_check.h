@@ -13,12 +13,14 @@ class Hdf5File;
 /// What a result file was found to be.
 struct ResultCheck {
   Index schema_version = 0;
-  Index arrays = 0;                   ///< that were read, axes with them
-  Index digests = 0;                  ///< of these with a digest; none before version 2
-  std::vector<std::string> problems;  ///< what is not as it was written, one sentence each; empty: nothing
+  Index arrays = 0;                    ///< that were read, axes with them
+  Index digests = 0;                   ///< of these with a digest; none before version 2
+  bool has_attribute_digests = false;  ///< older files have none
+  std::vector<std::string> problems;   ///< what is not as it was written, one sentence each; empty: nothing
 };
 
-/// Reads every array of a result file and compares it with the digest beside it.
+/// Reads every array of a result file, and the attributes of all that is in it, and compares them with the digests
+/// beside them.
 /// @throws FormatError if it is no result, unfinished, newer than this headwave, or so damaged that an array cannot be
 ///         read
 ResultCheck check_result(const Hdf5File& file);

@@ -110,7 +110,7 @@ std::vector<ResultGroup> result_groups(const Result& result) {
       if (names.contains(group.name + "/" + axis->name))
         refuse(group.name + "/" + axis->name, "a quantity cannot have the name of an axis of its group");
   for (const auto& [name, value] : result.provenance)
-    if (!is_attribute_name(name) || name == "NX_class")
+    if (!is_attribute_name(name) || std::ranges::count(group_own_attributes, name) > 0)
       refuse("provenance/" + name, "cannot be the name of an attribute");
   return groups;
 }

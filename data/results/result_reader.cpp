@@ -25,7 +25,7 @@ class Reader {
       if (wanted == nullptr || std::ranges::find(*wanted, field) != wanted->end())
         result.fields.push_back(field_of(field));
     result.provenance = file_.attributes("/provenance");
-    result.provenance.erase("NX_class");
+    for (const std::string_view own : group_own_attributes) result.provenance.erase(std::string(own));
     return result;
   }
 

@@ -22,6 +22,11 @@ namespace headwave {
 
 namespace {
 
+/// The last of an object's attributes: by it a reader knows the others as they were written.
+void write_attributes_digest(hid_t object) {
+  write_hdf5_attribute(object, attributes_digest_name, attributes_digest(hdf5_attributes(object)));
+}
+
 void write_flags(hid_t dataset, const std::vector<std::string>& meanings) {
   // CF separates meanings by blanks, so a meaning of several words is joined there and stands as it is in flag_labels.
   std::vector<std::string> words = meanings;
@@ -40,6 +45,7 @@ Hdf5Handle written_axis(hid_t group, const Axis& axis) {
   write_hdf5_attribute(dataset.id(), "long_name", axis.long_name);
   write_hdf5_attribute(dataset.id(), "units", axis.unit);
   write_hdf5_attribute(dataset.id(), "sha256", value_digest(axis));
+  write_attributes_digest(dataset.id());
   return dataset;
 }
 
@@ -55,6 +61,7 @@ Hdf5Handle written_field(hid_t group, const Field& field) {
     write_hdf5_attribute(dataset.id(), "_FillValue", std::vector<double>{std::numeric_limits<double>::quiet_NaN()});
   if (!field.flag_meanings.empty()) write_flags(dataset.id(), field.flag_meanings);
   for (const auto& [name, value] : field.attributes) write_hdf5_attribute(dataset.id(), name, value);
+  write_attributes_digest(dataset.id());
   return dataset;
 }
 
@@ -66,6 +73,7 @@ void write_group(hid_t file, const ResultGroup& content) {
   std::vector<std::string> signal_axes;
   for (const Axis& axis : signal.axes) signal_axes.push_back(axis.name);
   if (!signal_axes.empty()) write_hdf5_attribute_texts(group.id(), "axes", signal_axes);
+  write_attributes_digest(group.id());
 
   std::map<std::string, Hdf5Handle> scales;
   for (const Axis* axis : content.axes) scales.emplace(axis->name, written_axis(group.id(), *axis));
@@ -95,6 +103,7 @@ void write_root(hid_t file, const Result& result, const std::vector<ResultGroup>
   write_hdf5_attribute_texts(file, "fields", names);
   write_hdf5_attribute(file, "NX_class", "NXroot");
   if (!groups.empty()) write_hdf5_attribute(file, "default", groups.front().name);
+  write_attributes_digest(file);
 }
 
 /// Everything in the file, and at last that it is complete.
@@ -104,6 +113,7 @@ void fill_file(Hdf5Handle& file, const Result& result, const std::vector<ResultG
   Hdf5Handle provenance = new_hdf5_group(file.id(), "provenance");
   write_hdf5_attribute(provenance.id(), "NX_class", "NXcollection");
   for (const auto& [name, value] : result.provenance) write_hdf5_attribute(provenance.id(), name, value);
+  write_attributes_digest(provenance.id());
   finish_hdf5(provenance, "provenance");
   demand_hdf5(H5Fflush(file.id(), H5F_SCOPE_LOCAL) >= 0, "/");
   write_hdf5_attribute(file.id(), "complete", std::int64_t{1});

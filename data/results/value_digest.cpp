@@ -1,11 +1,15 @@
 #include "value_digest.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include "../files/digest.h"
 #include "../hdf5/hdf5_type.h"
+#include "result_layout.h"
 
 namespace headwave {
 
@@ -25,6 +29,26 @@ struct DigestOf {
   }
 };
 
+constexpr std::array<std::string_view, 7> written_later = {
+    attributes_digest_name, "DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Dimid",
+    "_Netcdf4Coordinates",  "_NCProperties",  "complete"};
+
+template <class Number>
+std::string_view bytes_of(const Number& number) {
+  return {reinterpret_cast<const char*>(&number), sizeof number};
+}
+
+struct BytesOf {
+  std::string_view operator()(const std::string& text) const { return text; }
+  std::string_view operator()(const std::vector<double>& list) const {
+    return {reinterpret_cast<const char*>(list.data()), list.size() * sizeof(double)};
+  }
+  template <class Number>
+  std::string_view operator()(const Number& number) const {
+    return bytes_of(number);
+  }
+};
+
 }  // namespace
 
 std::string value_digest(const Field& field) {
@@ -33,6 +57,21 @@ std::string value_digest(const Field& field) {
 
 std::string value_digest(const Axis& axis) {
   return std::visit(DigestOf{}, axis.values);
+}
+
+std::string attributes_digest(const Attributes& attributes) {
+  Sha256 digest;
+  for (const auto& [name, value] : attributes) {
+    if (std::ranges::count(written_later, name) > 0) continue;
+    const std::string_view bytes = std::visit(BytesOf{}, value);
+    // Sizes before, so that no end of one can be taken for the beginning of the next.
+    for (const std::uint64_t number :
+         {std::uint64_t{name.size()}, std::uint64_t{value.index()}, std::uint64_t{bytes.size()}})
+      digest.add(bytes_of(number));
+    digest.add(name);
+    digest.add(bytes);
+  }
+  return digest.hexadecimal();
 }
 
 }  // namespace headwave

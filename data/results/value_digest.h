@@ -13,4 +13,9 @@ std::string value_digest(const Field& field);
 /// The same of an axis' coordinate values.
 std::string value_digest(const Axis& axis);
 
+/// Digest of the attributes of an array or a group as they are read from its file: their names, kinds and values. Left
+/// out are those that come later: this digest itself, the library's ties between arrays and axes, netCDF's own, and
+/// `complete`.
+std::string attributes_digest(const Attributes& attributes);
+
 }  // namespace headwave
