@@ -804,6 +804,14 @@ expect 0 "step-20" $swept --resume --out "$work/parts"
 [ "$work/parts/checkpoints/step-20/results.h5" -ot "$work/bert/config.json" ] || { echo "FAILED: a checkpoint that was done is run again"; failed=1; }
 digests "$work/parts" >"$work/a.csv"; digests "$work/swept" | cmp -s - "$work/a.csv" || { echo "FAILED: a divided sweep is another"; failed=1; }
 expect 0 "step-20" $swept --resume --out "$work/parts"
+expect 0 'models = [' inspect "$work/swept" --job
+cp "$work/out" "$work/swept.toml"
+here=$PWD
+cd /
+expect 0 "step-100" -q sweep --job "$work/swept.toml" --out "$work/swept-again"
+cd "$here"
+digests "$work/swept-again" >"$work/a.csv"; digests "$work/swept" | cmp -s - "$work/a.csv" || { echo "FAILED: a sweep is not made again by its job"; failed=1; }
+expect 2 "--models is required" sweep --ids "$work/six.txt" --out "$work/w"
 expect 2 "told apart by the names of their folders" sweep --models "$work/step-3" "$work/step-3/." --ids "$work/six.txt" --out "$work/w"
 expect 1 "expected checkpoints of one model" -q sweep --models "$work/step-3" "$families/llama" --ids "$work/six.txt" --no-figures --out "$work/w"
 [ ! -e "$work/w" ] || { echo "FAILED: a sweep that was refused ran a checkpoint"; failed=1; }

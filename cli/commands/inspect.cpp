@@ -91,7 +91,7 @@ int print_job(const std::filesystem::path& path) {
   const auto job = provenance.find("job");
   const auto* text = job == provenance.end() ? nullptr : std::get_if<std::string>(&job->second);
   if (text == nullptr)
-    throw FormatError(fmt::format("{}: holds no job; expected a result of `headwave run`", path.string()));
+    throw FormatError(fmt::format("{}: holds no job; expected a result of `headwave run` or `sweep`", path.string()));
   fmt::print("{}\n", *text);
   return 0;
 }
@@ -170,7 +170,9 @@ void add_inspect(CLI::App& program, Command& chosen) {
       command->add_flag("--map", options->map,
                         "print what a model directory is taken for as a map, to be changed and given to run --map");
   map->excludes(json)->excludes(attributes)->excludes(csv);
-  command->add_flag("--job", options->job, "print the job that made a result, to be given to run --job")
+  command
+      ->add_flag("--job", options->job,
+                 "print the job that made a result, to be given to run --job, or to sweep --job where it is of a sweep")
       ->excludes(json)
       ->excludes(attributes)
       ->excludes(csv)

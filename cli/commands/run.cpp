@@ -189,11 +189,7 @@ void add_run(CLI::App& program, Command& chosen) {
                    "one part of the documents, the third of sixteen say, for a run that is divided over machines: its "
                    "folder holds what `headwave merge` puts together")
       ->excludes("--dry-run");
-  command
-      ->add_option("--job", options->job_file,
-                   "TOML file of options by their long names, documents = 50; options on the line count more")
-      ->type_name("FILE")
-      ->configurable(false);
+  add_job_file_option(*command, options->job_file);
   add_examples(
       *command,
       {{"run --model minilm --text text.txt --documents 100 --length 512 --out result",

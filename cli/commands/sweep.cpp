@@ -38,7 +38,8 @@ constexpr const char* usual_analyses = R"(only = ["head_account", "head_types", 
 struct SweepOptions : WholeRunOptions {
   std::vector<fs::path> models;
   bool resume = false;
-  std::string shard;     ///< "3/16"; empty: all checkpoints
+  std::string shard;  ///< "3/16"; empty: all checkpoints
+  fs::path job_file;
   std::string job_text;  ///< the options of every checkpoint's run but --model
 };
 
@@ -195,7 +196,6 @@ void add_sweep(CLI::App& program, Command& chosen) {
           ->add_option("--models", options->models,
                        "model directories, one for each checkpoint; in the order of the numbers that their names end "
                        "in, or as given where one ends in none")
-          ->required()
           ->type_name("DIRS");
   SourceOptions source = add_whole_run_options(
       *command, *options,
@@ -211,6 +211,7 @@ void add_sweep(CLI::App& program, Command& chosen) {
   add_shard_option(*command, options->shard,
                    "every so many-th checkpoint, beginning with the third, say, for a sweep that is divided over "
                    "machines; their folder is one and the same");
+  add_job_file_option(*command, options->job_file);
   add_examples(
       *command,
       {{"sweep --models run/step-* --text text.txt --documents 20 --length 128 --out training",
@@ -219,6 +220,8 @@ void add_sweep(CLI::App& program, Command& chosen) {
         "the same after it was interrupted: checkpoints that are done stay"},
        {"sweep --models run/step-* --random-tokens 50 --only head_types --out induction", "when heads begin to copy"}});
   command->final_callback([=, &chosen] {
+    if (!options->job_file.empty()) read_job_file(*command, options->job_file);
+    if (options->models.empty()) throw CLI::RequiredError("--models");
     read_job_text(*command, usual_analyses, "headwave sweep");
     require_usage(source, options->input);
     options->input.intervening.threads = options->job.threads;

@@ -1,5 +1,6 @@
 #include "job_file.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <vector>
@@ -128,6 +129,10 @@ class JobFile {
   std::set<const CLI::Option*> typed_;
 };
 
+std::string absolute_text(const std::string& path) {
+  return std::filesystem::absolute(path).lexically_normal().string();
+}
+
 Setting setting_of(const CLI::Option& option, const std::vector<std::string>& words) {
   switch (kind_of(option)) {
     case Kind::flag:
@@ -137,15 +142,26 @@ Setting setting_of(const CLI::Option& option, const std::vector<std::string>& wo
     case Kind::real:
       return std::stod(words.back());
     case Kind::path:  // "-" is standard input, wherever the program runs
-      return words.back() == "-" ? words.back() : std::filesystem::absolute(words.back()).lexically_normal().string();
-    case Kind::list:
-      return words;
+      return words.back() == "-" ? words.back() : absolute_text(words.back());
+    case Kind::list: {
+      std::vector<std::string> list = words;
+      if (option.get_type_name() == "DIRS") std::ranges::transform(list, list.begin(), absolute_text);
+      return list;
+    }
     default:
       return words.back();
   }
 }
 
 }  // namespace
+
+void add_job_file_option(CLI::App& command, std::filesystem::path& file) {
+  command
+      .add_option("--job", file,
+                  "TOML file of options by their long names, documents = 50; options on the line count more")
+      ->type_name("FILE")
+      ->configurable(false);
+}
 
 void read_job_file(CLI::App& command, const std::filesystem::path& file) {
   const InputText input(

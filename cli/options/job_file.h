@@ -8,6 +8,9 @@
 
 namespace headwave::cli {
 
+/// Adds --job, which is read by read_job_file() once the line is.
+void add_job_file_option(CLI::App& command, std::filesystem::path& file);
+
 /// Gives a command the options that a TOML file names, as if they had been typed; what was typed stays.
 ///
 /// A key is an option's long name without dashes: `documents = 50`, `heads = ["L2H3"]`, `no-figures = true`. Its type
