@@ -810,6 +810,7 @@ here=$PWD
 cd /
 expect 0 "step-100" -q sweep --job "$work/swept.toml" --out "$work/swept-again"
 cd "$here"
+rm -r "$work/swept/tables"
 digests "$work/swept-again" >"$work/a.csv"; digests "$work/swept" | cmp -s - "$work/a.csv" || { echo "FAILED: a sweep is not made again by its job"; failed=1; }
 expect 2 "--models is required" sweep --ids "$work/six.txt" --out "$work/w"
 expect 2 "told apart by the names of their folders" sweep --models "$work/step-3" "$work/step-3/." --ids "$work/six.txt" --out "$work/w"
