@@ -54,6 +54,11 @@ std::vector<Tic> round_tics(const ValueRange& range) {
       if (const double number = digit * std::pow(10.0, exponent);
           number >= range.low * 0.999 && number <= range.high * 1.001)
         tics.push_back({number, fmt::format("{:g}", number)});
+  if (tics.size() > 1 || range.high - range.low <= 1e-9 * range.high) return tics;
+  tics.clear();
+  const double step = tic_step(range.high - range.low);
+  for (auto i = static_cast<Index>(std::ceil(range.low / step)); static_cast<double>(i) * step <= range.high; ++i)
+    tics.push_back({static_cast<double>(i) * step, fmt::format("{:.6g}", static_cast<double>(i) * step)});
   return tics;
 }
 

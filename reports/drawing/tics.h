@@ -48,7 +48,7 @@ struct Tics {
 /// Names for lines 0, 1, ... of a grid, every n-th of them, so that they do not touch.
 std::vector<Tic> every_nth(const std::vector<Index>& numbers, std::size_t n);
 
-/// 1, 2 and 5 times powers of ten within a range.
+/// 1, 2 and 5 times powers of ten within a range; a few tic_step()s apart where a narrow one holds fewer than two of these.
 /// @param range  above 0
 std::vector<Tic> round_tics(const ValueRange& range);
 

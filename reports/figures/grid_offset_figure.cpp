@@ -105,7 +105,7 @@ PanelGrid grid_of(const GridMaps& maps, std::size_t heads, const FigureStyle& st
   grid.gap_x = 0.8;
   grid.gap_y = 0.62;
   grid.left = 0.55;
-  grid.right = 0.55;
+  grid.right = 0.62;
   grid.top = 0.3;
   grid.bottom = 0.45;
   grid = fitted(flowing(grid, panels, static_cast<Index>(maps.panels())), panels, 0.9, style);
@@ -163,6 +163,10 @@ Panel& add_cells(Page& page, std::size_t k, std::size_t panels, std::size_t p, c
                    .y = grid.panel_bottom(grid.row_of(k)),
                    .height = grid.panel_height,
                    .tics = {.step = tic_step(largest), .first = 0, .points = 6, .away = 0.6}});
+  panel.note("weight",
+             grid.at(grid.panel_left(grid.column_of(k)) + grid.panel_width + 0.05,
+                     grid.panel_bottom(grid.row_of(k)) + grid.panel_height + 0.1),
+             {.points = 6});
   panel.heat_map(page.data(cell_pixels(cells)));
   return panel;
 }
@@ -196,8 +200,7 @@ FigureKind grid_offset_figure() {
       {lags_name, received_name, map_name, "grid_offset/offset_down", "grid_offset/offset_right"},
       extras,
       "Attention of single heads over the patches of images. By offset: mean weight of a patch on the patch so many "
-      "rows "
-      "down and columns right of it, over the pairs that there are; the dot marks the patch itself, the ring the "
+      "rows down and columns right of it, over the pairs that there are; the dot marks the patch itself, the ring the "
       "measured offset where there is one. Received: mean weight that the patch at a place gets from all patches, over "
       "all images. From token 0 ([CLS]) and others before the patches, from the middle: weights of that token, and of "
       "the patch in the middle, over the patches of one image. Rows count from the top. Each panel has its own colour "

@@ -82,6 +82,13 @@ TEST_CASE("panels: tics stand at round numbers") {
   REQUIRE(tics.size() == 4);
   CHECK(tics.front().name == "0.2");
   CHECK(tics.back().place == 2);
+  for (const ValueRange narrow : {ValueRange{0.21, 0.49}, ValueRange{0.0311, 0.0362}, ValueRange{51, 99}}) {
+    const auto few = round_tics(narrow);
+    CHECK(few.size() >= 2);
+    CHECK(few.size() <= 8);
+    for (const Tic& tic : few) CHECK((tic.place >= narrow.low && tic.place <= narrow.high));
+  }
+  CHECK(round_tics({0.0311, 0.0362}).front().name == "0.032");
   CHECK(every_nth({5, 6, 7, 8}, 2).back().name == "7");
 }
 
