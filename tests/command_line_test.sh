@@ -326,6 +326,9 @@ expect 0 "agrees" demo --documents 3 --only measured_offset --no-figures --force
 
 expect 0 "" plant --out "$work/model" --documents 3
 expect 1 "--force" plant --out "$work/model"
+# Commands that are printed to be typed are as a shell takes them.
+expect 0 "headwave run --model" plant --out "$work/it's planted" --documents 2
+(eval "set -- $(grep -o 'headwave run .*' "$work/err")" && [ "$4" = "$work/it's planted" ]) || { echo "FAILED: a printed command cannot be typed"; failed=1; }
 expect 2 "--out" run --model "$work/model" --ids "$work/model/ids.json" --documents 2
 expect 0 "2 documents x 512 tokens x 4 layers x 8 heads" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only head_cluster --no-figures --dry-run --out "$work/dry"
 expect 0 "memory  about" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only head_cluster --formats svg --dry-run

@@ -116,13 +116,13 @@ int capture(CaptureCommand& options, const SourceOptions& given) {
   end_progress();
   std::string with_model;
   if (!options.capture.projections) {
-    with_model = " --model " + options.input.model.string();
+    with_model = " --model " + shell_word(options.input.model.string());
     for (const std::string& one : projection_interventions(attribute_text(input.provenance, "interventions")))
-      with_model += " --intervene " + one;
+      with_model += " --intervene " + shell_word(one);
   }
   say(fmt::format("wrote {} of {} documents to {}; try\n  headwave run --states {}{} --out RESULT",
                   options.capture.projections ? "queries and keys" : "hidden states", input.source->count(),
-                  options.file.string(), options.file.string(), with_model));
+                  options.file.string(), shell_word(options.file.string()), with_model));
   return done;
 }
 

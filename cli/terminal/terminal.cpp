@@ -1,9 +1,12 @@
 #include "terminal.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -25,14 +28,21 @@ bool& quiet() {
   return flag;
 }
 
+std::string shell_word(const std::string& word) {
+  const auto is_plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c >= 0x80 ||
+           std::string_view("%+,-./:=@_").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 void remember_command_line(int argc, char** argv) {
   started = std::time(nullptr);
   remembered = "headwave";
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const bool plain = word.find_first_of(" \t\n\"'\\$`*?;&|<>()") == std::string::npos && !word.empty();
-    remembered += plain ? " " + word : " '" + word + "'";
-  }
+  for (int i = 1; i < argc; ++i) remembered += " " + shell_word(argv[i]);
 }
 
 const std::string& command_line() {
