@@ -29,11 +29,11 @@ int plant(const PlantOptions& options) {
   const PlantedModel planted = planted_model(planted_bank(options.seed));
   const auto documents = planted_documents(planted, options.documents, planted.spec.length, options.seed);
   write_planted_directory(planted, *documents, folder.path());
-  say(fmt::format(
-      "wrote a BERT of {} layers x {} heads with known truth to {}; try\n  headwave run --model {} --ids "
-      "{} --out RESULT",
-      planted.model.stack.layers(), planted.model.stack.block.heads, options.folder.string(),
-      shell_word(options.folder.string()), shell_word((options.folder / "ids.json").string()), options.documents));
+  say(
+      fmt::format("wrote a BERT of {} layers x {} heads with known truth to {}; try\n  headwave run --model {} --ids "
+                  "{} --out RESULT",
+                  planted.model.stack.layers(), planted.model.stack.block.heads, options.folder.string(),
+                  shell_word(options.folder.string()), shell_word((options.folder / "ids.json").string())));
   return 0;
 }
 

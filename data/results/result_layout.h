@@ -14,19 +14,9 @@ namespace headwave {
 inline constexpr const char* attributes_digest_name = "attributes_sha256";
 
 /// Names that the result file gives to attributes of a Field's dataset; a Field's own attributes may not use them.
-inline constexpr std::array<std::string_view, 13> result_own_attributes = {"long_name",
-                                                                           "units",
-                                                                           "_FillValue",
-                                                                           "flag_values",
-                                                                           "flag_meanings",
-                                                                           "flag_labels",
-                                                                           "sha256",
-                                                                           "CLASS",
-                                                                           attributes_digest_name,
-                                                                           "DIMENSION_LIST",
-                                                                           "REFERENCE_LIST",
-                                                                           "_Netcdf4Dimid",
-                                                                           "_Netcdf4Coordinates"};
+inline constexpr auto result_own_attributes = std::to_array<std::string_view>(
+    {"long_name", "units", "_FillValue", "flag_values", "flag_meanings", "flag_labels", "sha256", "CLASS",
+     attributes_digest_name, "DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates"});
 
 /// Names that it gives to attributes of its groups; provenance may not use them.
 inline constexpr std::array<std::string_view, 2> group_own_attributes = {"NX_class", attributes_digest_name};

@@ -29,9 +29,9 @@ struct DigestOf {
   }
 };
 
-constexpr std::array<std::string_view, 7> written_later = {
-    attributes_digest_name, "DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Dimid",
-    "_Netcdf4Coordinates",  "_NCProperties",  "complete"};
+constexpr auto written_later =
+    std::to_array<std::string_view>({attributes_digest_name, "DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Dimid",
+                                     "_Netcdf4Coordinates", "_NCProperties", "complete"});
 
 template <class Number>
 std::string_view bytes_of(const Number& number) {

@@ -57,8 +57,12 @@ std::vector<Tic> round_tics(const ValueRange& range) {
   if (tics.size() > 1 || range.high - range.low <= 1e-9 * range.high) return tics;
   tics.clear();
   const double step = tic_step(range.high - range.low);
-  for (auto i = static_cast<Index>(std::ceil(range.low / step)); static_cast<double>(i) * step <= range.high; ++i)
-    tics.push_back({static_cast<double>(i) * step, fmt::format("{:.6g}", static_cast<double>(i) * step)});
+  const auto first_step = static_cast<Index>(std::ceil(range.low / step));
+  const auto last_step = static_cast<Index>(std::floor(range.high / step));
+  for (Index i = first_step; i <= last_step; ++i) {
+    const double number = static_cast<double>(i) * step;
+    tics.push_back({number, fmt::format("{:.6g}", number)});
+  }
   return tics;
 }
 

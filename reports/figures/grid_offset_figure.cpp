@@ -159,14 +159,12 @@ Panel& add_cells(Page& page, std::size_t k, std::size_t panels, std::size_t p, c
   if (p == 0 || p == 1 || grid.column_of(k) == 0) panel.title_left(p == 0 ? "patches down" : "row", 0.3);
   const double largest = cells.largest();
   panel.color_range({0, largest});
-  panel.color_bar({.x = grid.panel_left(grid.column_of(k)) + grid.panel_width + 0.05,
+  const double bar = grid.panel_left(grid.column_of(k)) + grid.panel_width + 0.05;
+  panel.color_bar({.x = bar,
                    .y = grid.panel_bottom(grid.row_of(k)),
                    .height = grid.panel_height,
                    .tics = {.step = tic_step(largest), .first = 0, .points = 6, .away = 0.6}});
-  panel.note("weight",
-             grid.at(grid.panel_left(grid.column_of(k)) + grid.panel_width + 0.05,
-                     grid.panel_bottom(grid.row_of(k)) + grid.panel_height + 0.1),
-             {.points = 6});
+  panel.note("weight", grid.at(bar, grid.panel_bottom(grid.row_of(k)) + grid.panel_height + 0.1), {.points = 6});
   panel.heat_map(page.data(cell_pixels(cells)));
   return panel;
 }

@@ -278,22 +278,24 @@ TEST_CASE("result file: files that are no result of ours are refused") {
 
 TEST_CASE("result file: of damage anywhere nothing crashes, and what is found whole is what was written") {
   const TemporaryFolder folder;
-  Result result = small_result();
-  result.provenance.erase("config");  // of so long a text that damage would hardly ever be elsewhere
-  write_result(result, folder / "r.h5");
-  const std::string whole = file_bytes(folder / "r.h5");
   int refused = 0, found = 0, unharmed = 0;
-  for (std::size_t at = 0; at < whole.size(); at += 1 + whole.size() / 600) {
-    std::string damaged = whole;
-    damaged[at] = static_cast<char>(damaged[at] ^ (at % 2 == 0 ? 1 : 0x55));
-    std::ofstream(folder / "d.h5", std::ios::binary) << damaged;
-    CAPTURE(at);
-    try {
-      const bool passed = check_result(Hdf5File(folder / "d.h5")).problems.empty();
-      ++(passed ? unharmed : found);
-      if (passed) check_same(result, read_result(folder / "d.h5"));
-    } catch (const Error&) {
-      ++refused;
+  std::string whole;
+  for (Result result : {small_result(), large_result()}) {
+    result.provenance.erase("config");  // of so long a text that damage would hardly ever be elsewhere
+    write_result(result, folder / "r.h5");
+    whole = file_bytes(folder / "r.h5");
+    for (std::size_t at = 0; at < whole.size(); at += 1 + whole.size() / 600) {
+      std::string damaged = whole;
+      damaged[at] = static_cast<char>(damaged[at] ^ (at % 2 == 0 ? 1 : 0x55));
+      std::ofstream(folder / "d.h5", std::ios::binary) << damaged;
+      CAPTURE(at);
+      try {
+        const bool passed = check_result(Hdf5File(folder / "d.h5")).problems.empty();
+        ++(passed ? unharmed : found);
+        if (passed) check_same(result, read_result(folder / "d.h5"));
+      } catch (const Error&) {
+        ++refused;
+      }
     }
   }
   CHECK(refused > 50);
