@@ -17,6 +17,7 @@
 #include "../results/output_folder.h"
 #include "../results/provenance.h"
 #include "../terminal/progress.h"
+#include "../terminal/shell_words.h"
 #include "../terminal/terminal.h"
 #include "commands.h"
 

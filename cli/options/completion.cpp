@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "../terminal/shell_words.h"
+
 namespace headwave::cli {
 
 namespace {
@@ -26,23 +28,13 @@ std::vector<OptionDescription> all_options(const CommandDescription& command) {
   return options;
 }
 
-/// Within single quotes, as all these shells read them: each ends a quote at ' in its own way.
-std::string quoted(const std::string& text, const std::string& characters, const std::string& apostrophe) {
-  std::string out = "'";
-  for (const char c : text) {
-    if (characters.find(c) != std::string::npos) out += '\\';
-    out += c == '\'' ? apostrophe : std::string(1, c);
-  }
-  return out + "'";
-}
-
 std::string fish_text(const std::string& text) {
-  return quoted(text, "\\", "\\'");
+  return single_quoted(text, "\\", "\\'");
 }
 
 /// In _arguments' specifications brackets and colons mean something.
 std::string zsh_text(const std::string& text) {
-  return quoted(text, "\\[]:", "'\\''");
+  return single_quoted(text, "\\[]:", "'\\''");
 }
 
 // --- bash
@@ -173,7 +165,7 @@ complete -F _headwave headwave
 std::string zsh_completion(const CommandDescription& program) {
   std::string commands, cases;
   for (const CommandDescription& command : program.commands) {
-    commands += fmt::format("    {}\n", quoted(command.name + ":" + command.brief, "", "'\\''"));
+    commands += fmt::format("    {}\n", single_quoted(command.name + ":" + command.brief, "", "'\\''"));
     cases += fmt::format("      {}) _arguments{} ;;\n", command.name, zsh_options(command, program));
   }
   return fmt::format(R"(#compdef headwave

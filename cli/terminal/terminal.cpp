@@ -1,18 +1,16 @@
 #include "terminal.h"
 
-#include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string_view>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "../../core/numbers/error.h"
 #include "progress.h"
+#include "shell_words.h"
 
 namespace headwave::cli {
 
@@ -26,17 +24,6 @@ std::time_t started = 0;
 bool& quiet() {
   static bool flag = false;
   return flag;
-}
-
-std::string shell_word(const std::string& word) {
-  const auto is_plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 || c >= 0x80 ||
-           std::string_view("%+,-./:=@_").find(static_cast<char>(c)) != std::string_view::npos;
-  };
-  if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 void remember_command_line(int argc, char** argv) {

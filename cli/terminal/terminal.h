@@ -10,9 +10,6 @@ namespace headwave::cli {
 /// Whether -q was given.
 bool& quiet();
 
-/// A word as a shell takes it for one: quoted where it has to be.
-std::string shell_word(const std::string& word);
-
 /// The command line as it may be typed again, and when it was, for provenance.
 void remember_command_line(int argc, char** argv);
 const std::string& command_line();
