@@ -36,7 +36,7 @@ struct DecodedText {
 /// U+FFFD. A byte-order mark is left out.
 /// @param enough  the text is decoded to the first line end after so many bytes of UTF-8, or, where no line ends, to
 ///                some character after twice as many, or to the end
-/// @throws FormatError if the encoding is not known
+/// @throws FormatError if the encoding is not known, or has its bytes in either order and the text begins with no mark
 DecodedText decoded_text(std::string_view bytes, const std::string& encoding, std::size_t enough);
 
 }  // namespace headwave

@@ -9,12 +9,15 @@
 #include "fuzz.h"
 
 using namespace headwave;
+using namespace std::literals;
 
 FUZZ_SEEDS(
     "\x01"
     "a \xc3\xa9 b\n",
     "\x02"
-    "a\0b\0",
+    "a\0b\0"sv,
+    "\x01\xff\xfe"
+    "a\0b\0"sv,
     "\xed\xa0\x80\xf4\x90\x80\x80")
 
 // The first byte chooses an encoding; the rest is text.
@@ -25,7 +28,9 @@ FUZZ(bytes) {
   const std::string encoding = encodings[static_cast<unsigned char>(bytes.front()) % encodings.size()];
   bytes.remove_prefix(1);
   for (const std::size_t enough : {std::size_t{3}, std::string::npos})
-    if (!is_valid_utf8(decoded_text(bytes, encoding, enough).text)) std::abort();
+    refused_in_one_line([&] {
+      if (!is_valid_utf8(decoded_text(bytes, encoding, enough).text)) std::abort();
+    });
   const std::string valid = valid_utf8(bytes);
   if (!is_valid_utf8(valid) || (ill_formed_utf8(bytes) == std::string_view::npos) != (valid == bytes)) std::abort();
   refused_in_one_line([&] { require_utf8(bytes, {.name = "t", .remedy = "say {}"}); });
