@@ -128,13 +128,19 @@ class FencedReader : public Hdf5Reader {
     end_child();
     const std::string place = printable(place_.path());
     const std::string where = place.empty() ? "opening it" : fmt::format("reading '{}'", place);
-    if (!ended || (WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGALRM)))
+    const int killed_by = ended && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (killed_by == SIGPROF)
       return fmt::format(
-          "{} was not done when answers about this file had taken {} s of processor time, or {} s: it is damaged; "
+          "{} was not done when answers about this file had taken {} s of processor time: it is damaged; "
           "--trusted waits",
-          where, patience_s_, hdf5_slowness * patience_s_);
+          where, patience_s_);
+    if (!ended || killed_by == SIGALRM)
+      return fmt::format(
+          "{} took {} times as long by the clock as answers about this file may in processor time ({} s): its disk "
+          "stands still, or it is damaged; --trusted waits",
+          where, hdf5_slowness, patience_s_);
     return fmt::format("the HDF5 library crashed {} ({}): the file is damaged", where,
-                       WIFSIGNALED(status) ? ::strsignal(WTERMSIG(status)) : "it ended");
+                       killed_by != 0 ? ::strsignal(killed_by) : "it ended");
   }
 
   /// A socket is closed a moment before its process has ended.

@@ -62,6 +62,7 @@ Hdf5File::Hdf5File(const std::filesystem::path& path, Hdf5Trust trust)
 void Hdf5File::open() {
   // This says what cannot be opened and why better than the library does.
   bytes_ = std::make_unique<FileBytes>(path_);
+  pieces_ = std::make_unique<Hdf5PieceReader>(*bytes_);
   try {
     reader_ = named(name_, [&] { return reader_of(path_, bytes_->size(), trust_); });
   } catch (const IoError& problem) {
@@ -152,7 +153,7 @@ void Hdf5File::read_floats(const std::string& dataset, const std::optional<Array
                            const FloatRoom& room) const {
   if (const Hdf5Places* known = places(dataset)) {
     named(fmt::format("{}: {}", name_, printable(dataset)),
-          [&] { read_placed(*bytes_, *known, block.value_or(whole_block(known->shape)), room); });
+          [&] { pieces_->read(*known, block.value_or(whole_block(known->shape)), room); });
     return;
   }
   ask_named(name_, *reader_, {Hdf5Question::floats, dataset, {}, block},

@@ -11,7 +11,7 @@
 
 #include "../../core/fields/field.h"
 #include "../arrays/array_block.h"
-#include "hdf5_places.h"
+#include "hdf5_piece_reader.h"
 
 namespace headwave {
 
@@ -117,6 +117,7 @@ class Hdf5File {
   std::unique_ptr<Hdf5Reader> reader_;
   mutable std::mutex asking_;
   mutable std::map<std::string, std::optional<Hdf5Places>> places_;  // of datasets that were asked for
+  std::unique_ptr<Hdf5PieceReader> pieces_;
 };
 
 }  // namespace headwave

@@ -54,12 +54,10 @@ struct Hdf5Places {
   /// more than 64 MiB or than it can: what a process says that may have gone wrong over a damaged file is not believed
   /// otherwise.
   [[nodiscard]] bool are_sound(std::uintmax_t file_bytes) const;
-};
 
-/// Reads a block of a dataset as floats, row-major: of plain pieces no more than that, packed ones unpacked one by one.
-/// @param places  sound for these bytes
-/// @throws ShapeError if there is no such block; FormatError if a piece does not unpack to its size, or more than 16 GiB
-///         are asked for; IoError if the file cannot be read
-void read_placed(const ReadableBytes& file, const Hdf5Places& places, const ArrayBlock& block, const FloatRoom& room);
+  /// Of sound ones: how many pieces there are along an axis, and the bytes of a whole one, unpacked.
+  [[nodiscard]] Index pieces_along(std::size_t axis) const { return (shape[axis] - 1) / piece_shape[axis] + 1; }
+  [[nodiscard]] std::size_t piece_bytes() const { return entries_of(whole_block(piece_shape)) * size_of(type); }
+};
 
 }  // namespace headwave

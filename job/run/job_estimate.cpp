@@ -4,6 +4,7 @@
 #include <chrono>
 #include <ctime>
 #include <map>
+#include <mutex>
 #include <numeric>
 #include <string>
 
@@ -23,20 +24,6 @@ namespace {
 // read back. Measured once, as the rates of analyses are.
 constexpr double bytes_a_field = 3600, seconds_a_field = 2e-3, seconds_a_byte = 4.5e-8;
 
-/// The first documents of another source.
-class FirstDocuments : public Source {
- public:
-  FirstDocuments(const Source& all, Index count) : all_(all), count_(count) {}
-  [[nodiscard]] Index count() const override { return count_; }
-  [[nodiscard]] Document document(Index i) const override { return all_.document(i); }
-  [[nodiscard]] Index length(Index i) const override { return all_.length(i); }
-  [[nodiscard]] Attributes provenance() const override { return {}; }
-
- private:
-  const Source& all_;
-  Index count_;
-};
-
 /// Time by the wall, and of processors.
 struct Seconds {
   double wall = 0, processor = 0;
@@ -45,6 +32,12 @@ struct Seconds {
     return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(),
             static_cast<double>(std::clock()) / CLOCKS_PER_SEC};
   }
+  /// Of this thread alone.
+  static Seconds of_thread() {
+    timespec time{};
+    (void)::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return {now().wall, static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec)};
+  }
   Seconds& operator+=(const Seconds& more) {
     wall += more.wall;
     processor += more.processor;
@@ -52,6 +45,47 @@ struct Seconds {
   }
   friend Seconds operator-(const Seconds& a, const Seconds& b) { return {a.wall - b.wall, a.processor - b.processor}; }
   friend Seconds operator*(const Seconds& a, double times) { return {a.wall * times, a.processor * times}; }
+};
+
+/// The first documents of another source, and what reading took: what several share is read with the first of them.
+class FirstDocuments : public Source {
+ public:
+  FirstDocuments(const Source& all, Index count) : all_(all), count_(count) {}
+  [[nodiscard]] Index count() const override { return count_; }
+  [[nodiscard]] Document document(Index i) const override {
+    const Seconds began = Seconds::of_thread();
+    Document document = all_.document(i);
+    const Seconds took = Seconds::of_thread() - began;
+    const std::lock_guard lock(mutex_);
+    first_.try_emplace(i, took);
+    last_[i] = took;
+    return document;
+  }
+  [[nodiscard]] Index length(Index i) const override { return all_.length(i); }
+  [[nodiscard]] Attributes provenance() const override { return {}; }
+
+  /// Of documents begin .. end - 1, the last time that they were read.
+  [[nodiscard]] Seconds read_last(Index begin, Index end) const {
+    Seconds sum;
+    for (Index i = begin; i < end; ++i)
+      if (const auto found = last_.find(i); found != last_.end()) sum += found->second;
+    return sum;
+  }
+  /// Of a document in the mean, the first time: after some more of them, read for so many seconds at most.
+  [[nodiscard]] Seconds read_first(double seconds) const {
+    constexpr Index enough = 64;
+    const double until = Seconds::now().wall + seconds;
+    for (Index i = count_; i < std::min(enough, all_.count()) && Seconds::now().wall < until; ++i) (void)document(i);
+    Seconds sum;
+    for (const auto& [i, took] : first_) sum += took;
+    return sum * (1.0 / static_cast<double>(std::max<std::size_t>(1, first_.size())));
+  }
+
+ private:
+  const Source& all_;
+  Index count_;
+  mutable std::mutex mutex_;
+  mutable std::map<Index, Seconds> first_, last_;
 };
 
 /// Time of each stage, from what the job reports.
@@ -90,24 +124,34 @@ double sum_from(const std::vector<double>& costs, Index first) {
 }
 
 /// (1) and (2) of the header.
-Seconds job_seconds(const Model& model, const Source& source, const Source& probe, const JobOptions& options,
+Seconds job_seconds(const Model& model, const Source& source, const FirstDocuments& probe, const JobOptions& options,
                     int threads, const StageTimes& times, Index first) {
   const DocumentPass all(model, source, options, threads), few(model, probe, options, threads);
   std::map<std::string, double> whole = costs_by_name(job_stages(model, all, options, threads));
   std::map<std::string, double> part = costs_by_name(job_stages(model, few, options, threads));
-  Seconds seconds;
+  // Reading, which threads share.
+  const auto shared = [&](Seconds reading) { return Seconds{reading.wall / threads, reading.processor}; };
+  const Seconds read_begun = shared(probe.read_last(0, first)), read = shared(probe.read_last(0, probe.count()));
+  Seconds seconds, probed;
   for (const auto& [stage, measured] : times.seconds()) {
-    Seconds begun;
+    Seconds begun, taken = measured;
     double more = part[stage] > 0 ? whole[stage] / part[stage] : 1.0;
-    // (Documents side by side end together: those after the first say nothing by themselves.)
-    if (stage == "attention" && probe.count() > first && !model.by_layer()) {
-      begun = times.first_seconds();
-      more =
-          sum_from(document_costs(model, all, options), first) / sum_from(document_costs(model, few, options), first);
+    if (stage == "attention") {
+      taken = taken - read;
+      // (Documents side by side end together: those after the first say nothing by themselves.)
+      if (probe.count() > first && !model.by_layer()) {
+        begun = times.first_seconds() - read_begun;
+        more =
+            sum_from(document_costs(model, all, options), first) / sum_from(document_costs(model, few, options), first);
+      }
     }
+    probed += measured;
     seconds += begun;
-    seconds += (measured - begun) * more;
+    seconds += (taken - begun) * more;
   }
+  constexpr double share_for_reading = 0.2, usual = 0.5;
+  seconds +=
+      shared(probe.read_first(std::max(usual, share_for_reading * probed.wall))) * static_cast<double>(source.count());
   return seconds;
 }
 
@@ -143,6 +187,7 @@ JobEstimate estimate_job(const Model& model, const Source& source, const JobOpti
   Index probe_longest = 0;
   for (Index i = 0; i < job.probed; ++i) probe_longest = std::max(probe_longest, source.length(i));
   StageTimes times(first);
+  (void)probe.document(0);  // before anybody else reads it, so that what that takes is seen
   const JobMemory memory = job_memory(model, source, with_together(model, source, options, job.threads));
   job.probe = run_job_by_kind(model, probe, options, [&](const JobProgress& now) { times.see(now); });
 

@@ -1,6 +1,8 @@
-#include "../../data/hdf5/hdf5_places.h"
+#include <algorithm>
+#include <bit>
 
 #include "../../core/numbers/bytes.h"
+#include "../../data/hdf5/hdf5_piece_reader.h"
 #include "fuzz.h"
 
 using namespace headwave;
@@ -15,6 +17,10 @@ std::string places(std::uint64_t shuffled, std::uint64_t bytes) {
   // What zlib makes of 1, 2, 3, 4, 1, 2, ..., twice.
   const std::string packed("\170\234\143\144\142\146\141\104\302\000\001\120\000\051\0\0", 16);
   return writer.taken() + packed + packed;
+}
+
+std::uint32_t bits(float value) {
+  return std::bit_cast<std::uint32_t>(value);
 }
 
 }  // namespace
@@ -33,10 +39,16 @@ FUZZ(bytes) {
     const auto* first = reinterpret_cast<const std::byte*>(reader.rest().data());
     const MemoryBytes file(std::vector<std::byte>(first, first + reader.rest().size()));
     if (!places.are_sound(file.size())) return;
-    std::vector<float> values;
-    read_placed(file, places, block, [&](std::size_t entries) {
-      if (entries > most_entries) throw ShapeError("more than is tried here");
-      return room_in(values)(entries);
-    });
+    Hdf5PieceReader pieces(file);
+    const auto read = [&] {
+      std::vector<float> values;
+      pieces.read(places, block, [&](std::size_t entries) {
+        if (entries > most_entries) throw ShapeError("more than is tried here");
+        return room_in(values)(entries);
+      });
+      return values;
+    };
+    const std::vector<float> values = read(), again = read();  // the second time of pieces that were kept
+    if (!std::ranges::equal(values, again, {}, bits, bits)) std::abort();
   });
 }
