@@ -171,13 +171,29 @@ expect 1 "found a pipe or a device" -q capture --model "$golden" --ids "$work/ev
 printf 'keep' >"$work/kept.h5.part0"
 expect 0 "wrote" capture --model "$golden" --ids "$work/even.json" --out "$work/kept.h5"
 [ -e "$work/kept.h5.part0" ] || { echo "FAILED: capture removed a file that is not its own"; failed=1; }
-# States of a changed model are those of its layers; what makes queries and keys of them is changed again.
-expect 0 "--model $golden --intervene mean-keys=L0H0 --out RESULT" capture --model "$golden" --ids "$work/even.json" --intervene mean-keys=L0H0 without-heads=L0H1 --out "$work/changed.h5"
-expect 1 "say --intervene mean-keys=L0H0 here, too" -q run --states "$work/changed.h5" --model "$golden" --no-figures --out "$work/changed-run"
-expect 0 "" -q run --states "$work/changed.h5" --model "$golden" --intervene mean-keys=L0H0 --only measured_offset --no-figures --out "$work/changed-run"
-expect 0 "@captured_interventions mean-keys=L0H0 without-heads=L0H1" inspect -a "$work/changed-run"
-expect 0 "" -q run --model "$golden" --ids "$work/even.json" --intervene mean-keys=L0H0 without-heads=L0H1 --only measured_offset --no-figures --out "$work/changed-direct"
+# States of a changed model are run with the model changed again, all of it and in that order.
+changes="words-only re-aim=L0H0:+2 without-heads=L0H1"
+expect 0 "--model $golden --intervene words-only --intervene re-aim=L0H0:+2 --intervene without-heads=L0H1 --out RESULT" capture --model "$golden" --ids "$work/even.json" --intervene $changes --out "$work/changed.h5"
+expect 1 "say --intervene $changes here, too, in this order" -q run --states "$work/changed.h5" --model "$golden" --no-figures --out "$work/changed-run"
+expect 1 "say --intervene $changes here, too, in this order" -q run --states "$work/changed.h5" --model "$golden" --intervene re-aim=L0H0:+2 words-only without-heads=L0H1 --no-figures --out "$work/changed-run"
+expect 0 "" -q run --states "$work/changed.h5" --model "$golden" --intervene $changes --no-figures --out "$work/changed-run"
+expect 0 "@captured_interventions $changes" inspect -a "$work/changed-run"
+expect 0 "" -q run --model "$golden" --ids "$work/even.json" --intervene $changes --no-figures --out "$work/changed-direct"
 digests "$work/changed-direct" >"$work/a.csv"; digests "$work/changed-run" | cmp -s - "$work/a.csv" || { echo "FAILED: captured states of a changed model give other numbers than the model"; failed=1; }
+expect 0 "wrote" capture --model "$golden" --ids "$work/even.json" --layers 1 --intervene re-aim=L0H0:+2 --out "$work/behind.h5"
+expect 0 "" -q run --states "$work/behind.h5" --model "$golden" --intervene re-aim=L0H0:+2 --only measured_offset --no-figures --out "$work/behind"
+# Mean keys are of all documents and of the model before: queries and keys hold them, states do not.
+expect 1 "--intervene mean-keys=L0H0: states do not hold the mean keys" capture --model "$golden" --ids "$work/even.json" --intervene mean-keys=L0H0 --out "$work/mean.h5"
+expect 0 "wrote" capture --model "$golden" --ids "$work/even.json" --what projections --intervene mean-keys=L0H0,L1H0 --out "$work/mean.h5"
+expect 0 "" -q run --states "$work/mean.h5" --model "$golden" --only measured_offset,attention_map --no-figures --out "$work/mean-run"
+expect 0 "" -q run --model "$golden" --ids "$work/even.json" --intervene mean-keys=L0H0,L1H0 --only measured_offset,attention_map --no-figures --out "$work/mean-direct"
+digests "$work/mean-direct" >"$work/a.csv"; digests "$work/mean-run" | cmp -s - "$work/a.csv" || { echo "FAILED: captured queries and keys of a changed model give other numbers than the model"; failed=1; }
+expect 1 "--intervene re-aim=L0H0:+2: has no effect on queries and keys that are stored as they are" -q run --states "$work/mean.h5" --model "$golden" --intervene re-aim=L0H0:+2 --no-figures --out "$work/e"
+expect 1 "--intervene words-only: does not apply to stored states" -q run --states "$work/s.h5" --model "$golden" --intervene words-only --no-figures --out "$work/e"
+cp -r "$golden" "$work/other-model"
+printf '\001' | dd of="$work/other-model/model.safetensors" bs=1 seek=$(($(stat -c %s "$work/other-model/model.safetensors") - 4)) conv=notrunc 2>/dev/null
+expect 1 "s.h5: was captured of another model than $work/other-model" -q run --states "$work/s.h5" --model "$work/other-model" --no-figures --out "$work/e"
+expect 0 "" -q run --states "$work/s.h5" --model "$work/other-model" --any-states --only measured_offset --no-figures --out "$work/of-other"
 expect 0 "" -q run --states "$work/s.h5" --model "$golden" --only measured_offset --no-figures --out "$work/captured"
 # Of some layers, with all that a run tells.
 printf '[[%s], [%s]]\n' "$(seq -s , 5 28)" "$(seq -s , 6 29)" >"$work/longer.json"

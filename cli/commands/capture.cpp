@@ -100,6 +100,7 @@ void require_no_input(const CaptureCommand& options) {
 }
 
 int capture(CaptureCommand& options, const SourceOptions& given) {
+  if (!options.capture.projections) require_capturable(options.input.interventions);
   require_no_input(options);
   const fs::path name = options.file.filename(), inside = options.file.parent_path();
   const fs::path kept_name = name.string() + ".unfinished", lock = "." + name.string() + ".lock";
@@ -118,7 +119,8 @@ int capture(CaptureCommand& options, const SourceOptions& given) {
   std::string with_model;
   if (!options.capture.projections) {
     with_model = " --model " + shell_word(options.input.model.string());
-    for (const std::string& one : projection_interventions(attribute_text(input.provenance, "interventions")))
+    for (const std::string& one :
+         interventions_again(attribute_text(input.provenance, "interventions"), options.capture.projections))
       with_model += " --intervene " + shell_word(one);
   }
   say(fmt::format("wrote {} of {} documents to {}; try\n  headwave run --states {}{} --out RESULT",

@@ -178,7 +178,7 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
     return;
   }
   for (const std::string& what : options.interventions)
-    if (given.model->empty() || !changes_projections(what))
+    if (given.model->empty())
       throw CLI::ValidationError(
           "--intervene", fmt::format("{} does not apply to --states: what the model made of words and positions is "
                                      "stored; only {}, with --model, change queries and keys",

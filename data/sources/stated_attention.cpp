@@ -50,6 +50,20 @@ class Stated {
 
 }  // namespace
 
+std::string text_of(const StatedAttention& stated) {
+  std::string text;
+  const auto say = [&](const char* name, const auto& said) {
+    if (said) text += fmt::format("{}{} {:g}", text.empty() ? "" : ", ", name, static_cast<double>(*said));
+  };
+  say("num_heads", stated.heads);
+  say("head_dim", stated.d_head);
+  say("window", stated.window);
+  say("causal", stated.causal);
+  say("turned", stated.turned);
+  say("score_scale", stated.scale);
+  return text.empty() ? "nothing" : text;
+}
+
 StatedAttention stated_attention(const StoredArrays& arrays, const StatedAttention& mapped) {
   return Stated(arrays, mapped).said();
 }

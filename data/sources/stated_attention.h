@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 
 #include "../../core/attention/block.h"
 
@@ -14,7 +15,11 @@ struct StatedAttention {
   std::optional<Index> heads, d_head, window;
   std::optional<bool> causal, turned;
   std::optional<double> scale;
+  bool operator==(const StatedAttention&) const = default;
 };
+
+/// "num_heads 8, causal 1"; "nothing" where nothing is said.
+std::string text_of(const StatedAttention& stated);
 
 /// What a map says, and where that is silent the numbers beside the arrays.
 /// @throws FormatError if one is out of range

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,8 +38,8 @@ class StoredArrays {
   /// array of one entry elsewhere; nothing where there is none.
   /// @throws FormatError if it is there and not one finite number
   [[nodiscard]] virtual std::optional<double> number(const std::string& name) const = 0;
-  /// What `headwave capture` noted of how the arrays were made, by its name in the provenance; empty: nothing.
-  [[nodiscard]] virtual std::string noted(const std::string& /*name*/) const { return {}; }
+  /// What `headwave capture` noted of the model that gave the arrays: `interventions`, `model_sha256`; empty: nothing.
+  [[nodiscard]] virtual std::map<std::string, std::string> captured() const { return {}; }
   /// Every file that was opened, for provenance.
   [[nodiscard]] virtual std::vector<std::filesystem::path> files() const = 0;
   /// The file or folder, for messages.

@@ -10,6 +10,7 @@
 #include "../../core/model/model.h"
 #include "../../core/numbers/error.h"
 #include "../arrays/safetensors_file.h"
+#include "../files/printable.h"
 #include "name_pattern.h"
 #include "usual_arrays.h"
 
@@ -51,6 +52,7 @@ class Search {
     contents.special = beside(map.special, {"special", "special_tokens_mask"}, contents);
     contents.tokens = beside(map.tokens, {"tokens"}, contents);
     contents.document_name = beside(map.document_name, {"document_name"}, contents);
+    contents.attention_mask = first_usual({"attention_mask"});
     return contents;
   }
 
@@ -88,7 +90,10 @@ class Search {
     for (const std::string& name : names_) {
       NameMatch match;
       if (!fits_pattern(dataset.name, name, match)) continue;
-      numbers.try_emplace(match.number, name, match.digits);
+      const auto& [number, named] = *numbers.try_emplace(match.number, name, match.digits).first;
+      if (named.second != match.digits)
+        throw FormatError(fmt::format("{} and '{}' are both of number {}; expected one of them",
+                                      arrays_.called(named.first), printable(name), number));
       if (!match.document.empty()) documents_.insert(match.document);
     }
     if (numbers.empty() && needed) throw FormatError(no_such_array(arrays_, dataset.name, what));
@@ -124,7 +129,11 @@ class Search {
     if (at < 0 || at >= most_layers)
       throw FormatError(
           fmt::format("{} would be of layer {}, expected 0 to {}", arrays_.called(name), at, most_layers - 1));
-    layers_[at].*part = std::move(found);
+    std::optional<StoredPart>& place = layers_[at].*part;
+    if (place)
+      throw FormatError(fmt::format("{} would be of layer {}, which '{}' is of already; expected one of them",
+                                    arrays_.called(name), at, printable(place->name)));
+    place = std::move(found);
   }
 
   [[nodiscard]] std::vector<StoredAxis> axes_of(const StoredDataset& dataset, const std::string& name,

@@ -32,6 +32,7 @@ struct StoredContents {
   std::vector<StoredLayerParts> layers;             ///< ascending
   std::vector<std::string> documents;               ///< what {document} stands for, in order; empty: names have none
   std::string ids, special, tokens, document_name;  ///< names; empty: there is none
+  std::string attention_mask;                       ///< the same; it has to be 1 of every token
 };
 
 /// How arrays are looked for.

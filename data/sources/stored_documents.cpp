@@ -84,6 +84,9 @@ class StoredDocuments : public Source {
     document.special = whole_numbers<std::uint8_t>(contents.special, *arrays, place, 1);
     document.tokens = apart() ? texts(contents.tokens, *arrays, place.text) : part_of(tokens_, place);
     if (apart()) require_each(contents.tokens, document.tokens.size(), place.length, 1);
+    if (apart() && !contents.tokens.empty() && document.tokens.empty())
+      throw FormatError(no_such_array(*arrays, name_of_document(contents.tokens, place.text), "tokens"));
+    refuse_padding(*arrays, contents.attention_mask, place, i);
     return document;
   }
 
@@ -101,8 +104,7 @@ class StoredDocuments : public Source {
                                                              : "marked in the file (special)")}};
     std::call_once(digested_, [&] { digests_ = sha256_list(place_->files()); });
     if (!digests_.empty()) provenance["source_sha256"] = digests_;
-    if (const std::string changed = place_->arrays().noted("interventions"); !changed.empty())
-      provenance["captured_interventions"] = changed;
+    for (const auto& [name, noted] : place_->arrays().captured()) provenance[fmt::format("captured_{}", name)] = noted;
     if (attention)
       provenance["stored_type"] =
           stored_type_text(place_->arrays().type(name_of_document(attention->name, documents_.front().text)));
@@ -188,7 +190,8 @@ class StoredDocuments : public Source {
                                                   const DocumentPlace& place, float most) const {
     std::vector<Number> numbers;
     const std::string name = name_of_document(pattern, place.text);
-    if (name.empty() || !arrays.has(name)) return numbers;
+    if (name.empty()) return numbers;
+    if (!arrays.has(name)) throw FormatError(no_such_array(arrays, name, "every token"));
     ArrayBlock block = whole_block(arrays.shape(name));
     if (block.count.size() == 2 && !apart()) block = {{place.row, 0}, {1, block.count[1]}};
     for (const float value : arrays.block(name, block)) {
@@ -200,6 +203,19 @@ class StoredDocuments : public Source {
     }
     require_each(name, numbers.size(), place.length, 1);
     return numbers;
+  }
+
+  /// @param pattern  of a mask; one that is not of tokens alone says nothing of padding
+  void refuse_padding(const StoredArrays& arrays, const std::string& pattern, const DocumentPlace& place,
+                      Index document) const {
+    if (pattern.empty() || arrays.shape(pattern).size() > 2) return;
+    const auto mask = whole_numbers<std::uint8_t>(pattern, arrays, place, 1);
+    if (const auto padding = std::ranges::find(mask, 0); padding != mask.end())
+      throw FormatError(
+          fmt::format("{} is 0 at token {} of document {}: padding would count as tokens here; store documents of "
+                      "different lengths "
+                      "in arrays or files of their own, without padding",
+                      arrays.called(pattern), padding - mask.begin(), document));
   }
 
   /// Of one document; all share a list that is as long as one.

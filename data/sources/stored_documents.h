@@ -20,13 +20,15 @@ class StoredPlace {
  public:
   /// A folder is one of arrays where the map's names, or the usual ones, with {layer} fit its .npy files; else its .npy,
   /// .npz, .safetensors, .h5 and .hdf5 files are a document each.
-  /// @throws Error as open_stored_arrays() and stored_contents()
+  /// @throws Error as open_stored_arrays(), stored_contents() and stated_attention()
   StoredPlace(const StatesAt& at, StoredSearch search);
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// The arrays of all documents, or of the first.
   [[nodiscard]] const StoredArrays& arrays() const { return *arrays_; }
   [[nodiscard]] const StoredContents& contents() const { return contents_; }
+  /// What is known of the attention beside the arrays: of every document the same.
+  [[nodiscard]] const StatedAttention& stated() const { return stated_; }
   /// What is stored of the first document, as far as it is one.
   [[nodiscard]] StoredExtent extent(const StoredPart& part) const;
   /// "s.h5: 'hidden_states/layer_0'"
@@ -40,15 +42,19 @@ class StoredPlace {
     std::shared_ptr<const StoredArrays> arrays;
     StoredContents contents;
   };
-  /// @throws Error as the constructor; FormatError if it has not the layers of the first
+  /// @throws Error as the constructor; FormatError if what is stored, or said beside it, is not of the kind of the first
   [[nodiscard]] Opened opened(std::size_t document) const;
 
  private:
+  [[nodiscard]] StatedAttention stated_by(const StoredArrays& arrays) const;
+  void require_as_first(std::size_t document, const StoredArrays& arrays, const StoredContents& contents) const;
+
   std::filesystem::path path_;
   StoredSearch search_;
   std::vector<std::filesystem::path> document_files_;
   std::shared_ptr<const StoredArrays> arrays_;
   StoredContents contents_;
+  StatedAttention stated_;
 };
 
 /// What is done to states before anybody sees them: it may normalise them, or refuse them.

@@ -62,6 +62,8 @@ void read_dataset(TomlReader& keys, std::string_view key, StoredDataset& dataset
   read_layers(inner, dataset.layers);
   if (!dataset.layers.empty() && has_layer_mark(dataset.name))
     inner.fail("layers", "left away where the name says the layer: they are those of an axis");
+  if (!dataset.layers.empty() && inner.has("first_layer"))
+    inner.fail("first_layer", "left away where 'layers' says them all");
   inner.refuse_others();
 }
 

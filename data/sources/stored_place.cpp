@@ -2,6 +2,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "../../core/numbers/error.h"
 #include "../files/printable.h"
@@ -44,6 +45,18 @@ std::vector<fs::path> files_of_documents(const fs::path& folder) {
   return files;
 }
 
+/// "5 layers of states".
+std::string holding_text(const StoredContents& contents) {
+  const StoredLayerParts& first = contents.layers.front();
+  std::vector<Index> layers;
+  for (const StoredLayerParts& layer : contents.layers) layers.push_back(layer.layer);
+  std::vector<const char*> kinds;
+  if (first.states) kinds.push_back("states");
+  if (first.queries) kinds.push_back("queries and keys");
+  if (first.attention) kinds.push_back("finished attention");
+  return fmt::format("{} of layer{} {}", fmt::join(kinds, " and "), layers.size() == 1 ? "" : "s", layers_text(layers));
+}
+
 }  // namespace
 
 StoredPlace::StoredPlace(const StatesAt& at, StoredSearch search)
@@ -61,6 +74,11 @@ StoredPlace::StoredPlace(const StatesAt& at, StoredSearch search)
         fmt::format("{}: a folder with a file for each document, and names with {{document}}; expected one "
                     "of them",
                     shown_path(path)));
+  stated_ = stated_by(*arrays_);
+}
+
+StatedAttention StoredPlace::stated_by(const StoredArrays& arrays) const {
+  return stated_attention(arrays, search_.map ? search_.map->stated : StatedAttention{});
 }
 
 StoredExtent StoredPlace::extent(const StoredPart& part) const {
@@ -79,16 +97,34 @@ StoredPlace::Opened StoredPlace::opened(std::size_t document) const {
   if (document_files_.empty() || document == 0) return {arrays_, contents_};
   std::shared_ptr<const StoredArrays> arrays = open_stored_arrays(document_files_[document]);
   StoredContents contents = stored_contents(*arrays, search_);
+  require_as_first(document, *arrays, contents);
+  return {std::move(arrays), std::move(contents)};
+}
+
+void StoredPlace::require_as_first(std::size_t document, const StoredArrays& arrays,
+                                   const StoredContents& contents) const {
+  const auto differs = [&](const std::string& came, const std::string& first) {
+    throw FormatError(fmt::format("{}: {}, the first document ({}) {}; expected the same of all documents",
+                                  shown_path(document_files_[document]), came,
+                                  printable(document_files_.front().filename().string()), first));
+  };
   const auto same = [](const StoredLayerParts& a, const StoredLayerParts& b) {
     return a.layer == b.layer && a.states.has_value() == b.states.has_value() &&
            a.queries.has_value() == b.queries.has_value() && a.attention.has_value() == b.attention.has_value();
   };
   if (!std::ranges::equal(contents.layers, contents_.layers, same))
-    throw FormatError(
-        fmt::format("{}: holds {} layers, the first document ({}) {}, or others of them; expected the same",
-                    shown_path(document_files_[document]), contents.layers.size(),
-                    document_files_.front().filename().string(), contents_.layers.size()));
-  return {std::move(arrays), std::move(contents)};
+    differs("holds " + holding_text(contents), holding_text(contents_));
+  if (const StatedAttention stated = stated_by(arrays); stated != stated_)
+    differs("says " + text_of(stated), text_of(stated_));
+  if (arrays.captured() != arrays_->captured())
+    differs("was captured of one model", "of another, or changed otherwise");
+  const auto beside = [&](const char* what, const std::string& name, const std::string& first) {
+    if (name.empty() != first.empty())
+      differs(fmt::format("{} '{}'", name.empty() ? "has no" : "has", what), name.empty() ? "has" : "has none");
+  };
+  beside("ids", contents.ids, contents_.ids);
+  beside("special", contents.special, contents_.special);
+  beside("tokens", contents.tokens, contents_.tokens);
 }
 
 }  // namespace headwave

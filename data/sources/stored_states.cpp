@@ -167,18 +167,17 @@ StoredSearch search_of(const StoredStatesOptions& options) {
   return search;
 }
 
-struct Opened {
-  std::shared_ptr<const StoredPlace> place;
-  StatedAttention stated;
+std::shared_ptr<const StoredPlace> opened(const StatesAt& at, const StoredStatesOptions& options) {
+  auto place = std::make_shared<const StoredPlace>(at, search_of(options));
+  const std::optional<Index>& heads = place->stated().heads;
+  if (options.heads > 0 && heads && *heads != options.heads)
+    throw ShapeError(fmt::format("{}: num_heads is {}, --head-count says {}; expected the same, or one of them",
+                                 at.path.string(), *heads, options.heads));
+  return place;
+}
 
-  [[nodiscard]] bool is_attention() const { return place->contents().layers.front().attention.has_value(); }
-};
-
-Opened opened(const StatesAt& at, const StoredStatesOptions& options) {
-  const StoredSearch search = search_of(options);
-  auto place = std::make_shared<const StoredPlace>(at, search);
-  const StatedAttention stated = stated_attention(place->arrays(), search.map ? search.map->stated : StatedAttention{});
-  return {std::move(place), stated};
+bool is_attention(const StoredPlace& place) {
+  return place.contents().layers.front().attention.has_value();
 }
 
 /// The norm that gives what a layer's projections read; empty: none does.
@@ -226,9 +225,16 @@ StatesChange norm_of(const Model& model, const StoredStatesOptions& options) {
 
 /// The layers whose states enter one of the model's. Those behind the last layer enter none: programs that store every
 /// state give them too.
-std::span<const StoredLayerParts> entering(const std::vector<StoredLayerParts>& layers, Index count) {
+/// @throws ShapeError if all but the first layer are there, and those behind the last: they are numbered from 1
+std::span<const StoredLayerParts> entering(const StoredPlace& place, Index count) {
+  const std::vector<StoredLayerParts>& layers = place.contents().layers;
   const bool one_more =
       layers.size() > 1 && layers.back().layer == count && layers.back().states && !layers.back().queries;
+  if (one_more && layers.front().layer == 1 && static_cast<Index>(layers.size()) == count)
+    throw ShapeError(fmt::format(
+        "{}: states of layers 1 to {}, of a model with the layers 0 to {}; if they are numbered from 1, say so with "
+        "first_number = 1 in a --states-map, else leave those behind the last layer away",
+        place.path().string(), count, count - 1));
   return std::span(layers).first(layers.size() - (one_more ? 1 : 0));
 }
 
@@ -236,33 +242,33 @@ std::span<const StoredLayerParts> entering(const std::vector<StoredLayerParts>& 
 
 StoredInput stored_states(const StatesAt& at, const StoredStatesOptions& options) {
   const std::filesystem::path& path = at.path;
-  Opened found = opened(at, options);
+  std::shared_ptr<const StoredPlace> place = opened(at, options);
   if (options.apply_norm)
     throw ShapeError(
         fmt::format("{}: --apply-norm takes the norm from the model; give it with --model DIR", path.string()));
-  const std::size_t layers = found.place->contents().layers.size();
-  if (found.is_attention()) {
-    std::unique_ptr<Source> documents = stored_documents(found.place, layers, options.documents, {});
-    Model model = attention_model(*found.place, *documents, found.stated, options.heads);
+  const std::size_t layers = place->contents().layers.size();
+  if (is_attention(*place)) {
+    std::unique_ptr<Source> documents = stored_documents(place, layers, options.documents, {});
+    Model model = attention_model(*place, *documents, place->stated(), options.heads);
     return {std::move(model), std::move(documents)};
   }
-  Model model = model_beside(*found.place, found.stated, options.heads);
-  return {std::move(model), stored_documents(std::move(found.place), layers, options.documents, {})};
+  Model model = model_beside(*place, place->stated(), options.heads);
+  return {std::move(model), stored_documents(std::move(place), layers, options.documents, {})};
 }
 
 StoredInput stored_states(const StatesAt& at, Model model, const StoredStatesOptions& options) {
   const std::filesystem::path& path = at.path;
-  Opened found = opened(at, options);
-  if (found.is_attention()) {
+  std::shared_ptr<const StoredPlace> place = opened(at, options);
+  if (is_attention(*place)) {
     if (options.apply_norm || options.any_states)
       throw ShapeError(fmt::format("{}: finished attention has no states that a norm could have given; leave {} away",
                                    path.string(), options.apply_norm ? "--apply-norm" : "--any-states"));
-    require_attention_of(model, *found.place);
-    require_same_attention(path, found.stated, model.stack.block);
-    const std::size_t count = found.place->contents().layers.size();
-    return {std::move(model), stored_documents(std::move(found.place), count, options.documents, {})};
+    require_attention_of(model, *place);
+    require_same_attention(path, place->stated(), model.stack.block);
+    const std::size_t count = place->contents().layers.size();
+    return {std::move(model), stored_documents(std::move(place), count, options.documents, {})};
   }
-  const auto layers = entering(found.place->contents().layers, model.stack.layers());
+  const auto layers = entering(*place, model.stack.layers());
   for (const StoredLayerParts& layer : layers) {
     if (!layer.queries && layer.layer >= model.stack.layers())
       throw ShapeError(fmt::format(
@@ -270,19 +276,19 @@ StoredInput stored_states(const StatesAt& at, Model model, const StoredStatesOpt
           "their axes in that order (--axes)?",
           path.string(), layer.layer, model.stack.layers() - 1));
     if (!layer.states) continue;
-    const Index width = found.place->extent(*layer.states).width;
+    const Index width = place->extent(*layer.states).width;
     if (width != model.stack.d_model())
       throw ShapeError(
           fmt::format("{}: states of layer {} have width {}, the model's states have {}; are they from this "
                       "model?",
                       path.string(), layer.layer, width, model.stack.d_model()));
   }
-  require_same_attention(path, found.stated, model.stack.block);
+  require_same_attention(path, place->stated(), model.stack.block);
   for (const StoredLayerParts& layer : layers) {
-    require_heads(*found.place, layer.queries, model.stack.block.heads);
-    require_heads(*found.place, layer.keys, model.stack.block.kv_heads);
+    require_heads(*place, layer.queries, model.stack.block.heads);
+    require_heads(*place, layer.keys, model.stack.block.kv_heads);
   }
-  if (model.stack.rotary() != nullptr && layers.front().queries && found.stated.turned.value_or(false))
+  if (model.stack.rotary() != nullptr && layers.front().queries && place->stated().turned.value_or(false))
     throw ShapeError(fmt::format(
         "{}: its queries and keys are turned already (attribute 'turned'), and the model would turn them again; leave "
         "--model away",
@@ -290,8 +296,7 @@ StoredInput stored_states(const StatesAt& at, Model model, const StoredStatesOpt
   StatesChange change = norm_of(model, options);
   const std::size_t count = layers.size();
   const Index words = model.stack.embedding.words.rows();
-  return {std::move(model),
-          stored_documents(std::move(found.place), count, options.documents, std::move(change), words)};
+  return {std::move(model), stored_documents(std::move(place), count, options.documents, std::move(change), words)};
 }
 
 }  // namespace headwave

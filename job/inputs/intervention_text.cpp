@@ -1,5 +1,6 @@
 #include "intervention_text.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string_view>
@@ -83,63 +84,77 @@ struct Given {
   std::string_view value;  ///< what stands after =
   const char* expected;    ///< what a value that cannot be read should have been
   const InterventionOptions& options;
+  bool again;  ///< done when states were captured: its heads may be of layers that are not stored
 
   /// What stands before and after the last colon.
   [[nodiscard]] std::pair<std::string_view, std::string_view> parts() const { return split(value, ':', expected); }
   [[nodiscard]] Index number(std::string_view text) const { return whole_number(text, expected); }
+  void require_stored(const Source& source, const std::vector<HeadName>& heads) const {
+    if (!again) headwave::require_stored(source, heads);
+  }
+};
+
+/// What an intervention changes.
+enum class Change {
+  model,        ///< what comes before a layer's projections, or after them
+  documents,    ///< nothing of the model
+  projections,  ///< what a layer makes of the states that enter it, and nothing before
+  mean_keys     ///< the same, by what the documents make of the model as it is
 };
 
 struct Intervention {
   const char* name;
   const char* value;     ///< what stands after =; null: nothing
   const char* expected;  ///< where heads alone do not say it
-  bool projections;      ///< whether it changes what a layer makes of the states that enter it, and nothing before
+  Change change;
+  [[nodiscard]] bool of_projections() const { return change == Change::projections || change == Change::mean_keys; }
   void (*apply)(JobInput& input, const Given& given);
 };
 
 constexpr std::array all_interventions{
-    Intervention{"words-only", nullptr, nullptr, false,
+    Intervention{"words-only", nullptr, nullptr, Change::model,
                  [](JobInput& input, const Given&) { input.model = words_only(input.model); }},
-    Intervention{"positions-only", nullptr, nullptr, false,
+    Intervention{"positions-only", nullptr, nullptr, Change::model,
                  [](JobInput& input, const Given&) { input.model = positions_only(input.model); }},
-    Intervention{"shuffled-words", nullptr, nullptr, false,
+    Intervention{"shuffled-words", nullptr, nullptr, Change::documents,
                  [](JobInput& input, const Given& given) {
                    input.source = shuffled_words(std::move(input.source), given.options.seed, given.options.shuffles);
                  }},
-    Intervention{"without-heads", "HEADS", nullptr, false,
+    Intervention{"without-heads", "HEADS", nullptr, Change::model,
                  [](JobInput& input, const Given& given) {
                    const auto [heads, kind] = heads_of_kind(given.value);
                    input.model = without_heads(input.model, heads, kind);
                  }},
-    Intervention{"without-band", "FIRST:LAST", "without-band=FIRST:LAST, in cycles per T", false,
+    Intervention{"without-band", "FIRST:LAST", "without-band=FIRST:LAST, in cycles per T", Change::model,
                  [](JobInput& input, const Given& given) {
                    const auto [first, last] = given.parts();
                    require_position_table(input.model);
                    input.model = without_band(input.model, given.number(first), given.number(last));
                  }},
-    Intervention{"re-aim", "HEADS:TOKENS", "re-aim=HEADS:TOKENS, such as re-aim=L2H3,L4H1:+2", true,
+    Intervention{"re-aim", "HEADS:TOKENS", "re-aim=HEADS:TOKENS, such as re-aim=L2H3,L4H1:+2", Change::projections,
                  [](JobInput& input, const Given& given) {
                    const auto [heads, shift] = given.parts();
                    require_position_table(input.model);
-                   require_stored(*input.source, heads_of(heads));
+                   given.require_stored(*input.source, heads_of(heads));
                    input.model = re_aimed(input.model, heads_of(heads), given.number(shift));
                  }},
-    Intervention{"turn", "HEADS:TOKENS", "turn=HEADS:TOKENS, such as turn=L2H3,L4H1:+2", true,
+    Intervention{"turn", "HEADS:TOKENS", "turn=HEADS:TOKENS, such as turn=L2H3,L4H1:+2", Change::projections,
                  [](JobInput& input, const Given& given) {
                    const auto [named, shift] = given.parts();
                    const auto [heads, kind] = heads_of_kind(named);
-                   require_stored(*input.source, heads);
+                   given.require_stored(*input.source, heads);
                    input.model = turned(input.model, heads, given.number(shift), kind);
                  }},
-    Intervention{"without-pairs", "FIRST:LAST", "without-pairs=FIRST:LAST, pairs of channels, 0 the fastest", true,
+    Intervention{"without-pairs", "FIRST:LAST", "without-pairs=FIRST:LAST, pairs of channels, 0 the fastest",
+                 Change::projections,
                  [](JobInput& input, const Given& given) {
                    const auto [first, last] = given.parts();
                    input.model = without_pairs(input.model, given.number(first), given.number(last));
                  }},
-    Intervention{"mean-keys", "HEADS", nullptr, true,
+    Intervention{"mean-keys", "HEADS", nullptr, Change::mean_keys,
                  [](JobInput& input, const Given& given) {
                    const auto [heads, kind] = heads_of_kind(given.value);
-                   require_stored(*input.source, heads);
+                   given.require_stored(*input.source, heads);
                    input.model = mean_keys(input.model, *input.source, heads, {kind, given.options.threads});
                  }},
 };
@@ -152,14 +167,10 @@ const Intervention* found(std::string_view text) {
   return nullptr;
 }
 
-void apply(JobInput& input, const std::string& text, const InterventionOptions& options) {
-  const auto equals = text.find('=');
-  if (const Intervention* known = found(text)) {
-    known->apply(input,
-                 {known->value == nullptr ? "" : std::string_view(text).substr(equals + 1), known->expected, options});
-    return;
-  }
-  const std::string name = text.substr(0, equals);
+/// @throws FormatError naming the nearest if there is none of that name
+const Intervention& intervention_of(const std::string& text) {
+  if (const Intervention* known = found(text)) return *known;
+  const std::string name = text.substr(0, text.find('='));
   std::vector<std::string> names;
   for (const Intervention& known : all_interventions) names.emplace_back(known.name);
   const std::string meant = did_you_mean(name, names);
@@ -168,19 +179,49 @@ void apply(JobInput& input, const std::string& text, const InterventionOptions& 
   refuse(known_interventions().c_str());
 }
 
-/// States that were captured of a changed model are run with the same changes of queries and keys, which the states do not
-/// hold.
-void require_those_of_capture(const JobInput& input, const std::vector<std::string>& interventions) {
-  const Attributes provenance = input.source->provenance();
-  for (const std::string& one : projection_interventions(attribute_text(provenance, "captured_interventions"))) {
-    if (std::ranges::count(interventions, one) > 0) continue;
-    const Document first = input.source->document(0);
-    if (first.stored.empty() || first.stored.front().states.size() == 0 || first.stored.front().query.size() > 0)
-      return;
-    throw ShapeError(fmt::format(
-        "the states were captured with --intervene {}, which changes queries and keys; say --intervene {} here, too",
-        printable(one, 60), printable(one, 60)));
+bool has_projections(const Document& first) {
+  return std::ranges::any_of(first.stored, [](const StoredLayer& layer) { return layer.query.size() > 0; });
+}
+
+/// Those of a list in a provenance, one after another.
+std::vector<std::string> listed(std::string_view list) {
+  std::vector<std::string> all;
+  while (!list.empty()) {
+    all.emplace_back(list.substr(0, list.find(' ')));
+    list.remove_prefix(std::min(all.back().size() + 1, list.size()));
   }
+  return all;
+}
+
+/// What a run of an input has to say again, first of all: nothing where there are no weights that were changed.
+std::vector<std::string> said_again(const JobInput& input) {
+  const std::string captured = attribute_text(input.source->provenance(), "captured_interventions");
+  if (captured.empty() || !input.provenance.contains("model")) return {};
+  const bool projections = has_projections(input.source->document(0));
+  if (!projections) require_capturable(listed(captured));
+  return interventions_again(captured, projections);
+}
+
+void require_again(const std::vector<std::string>& again, const std::vector<std::string>& interventions) {
+  if (interventions.size() >= again.size() && std::equal(again.begin(), again.end(), interventions.begin())) return;
+  const std::string list = printable(fmt::format("{}", fmt::join(again, " ")), 200);
+  throw ShapeError(
+      fmt::format("what is stored was captured of a model that was changed with --intervene {}; say --intervene {} "
+                  "here, too, in this "
+                  "order and before others",
+                  list, list));
+}
+
+/// What comes after: it acts on projections, which are still to be made.
+void require_effect(const Document& first, const Intervention& what) {
+  if (first.stored.empty()) return;
+  if (!what.of_projections())
+    throw ShapeError(fmt::format(
+        "does not apply to stored states: what the model made of words and positions is stored; only {} change queries "
+        "and keys",
+        known_interventions(true)));
+  if (has_projections(first))
+    throw ShapeError("has no effect on queries and keys that are stored as they are; store states, which it changes");
 }
 
 }  // namespace
@@ -188,40 +229,48 @@ void require_those_of_capture(const JobInput& input, const std::vector<std::stri
 std::string known_interventions(bool of_projections) {
   std::vector<std::string> known;
   for (const Intervention& one : all_interventions)
-    if (one.projections || !of_projections)
+    if (one.of_projections() || !of_projections)
       known.push_back(one.value == nullptr ? one.name : fmt::format("{}={}", one.name, one.value));
   const auto last = known.end() - 1;
   return fmt::format("{} or {}", fmt::join(known.begin(), last, ", "), *last);
 }
 
-bool changes_projections(std::string_view intervention) {
-  const Intervention* known = found(intervention);
-  return known != nullptr && known->projections;
+std::vector<std::string> interventions_again(std::string_view captured, bool projections) {
+  std::vector<std::string> again;
+  for (const std::string& one : listed(captured)) {
+    const Change change = intervention_of(one).change;
+    if (change != Change::documents && !(projections && change == Change::mean_keys)) again.push_back(one);
+  }
+  return again;
 }
 
-std::vector<std::string> projection_interventions(std::string_view list) {
-  std::vector<std::string> wanted;
-  while (!list.empty()) {
-    const std::string_view one = list.substr(0, list.find(' '));
-    if (changes_projections(one)) wanted.emplace_back(one);
-    list.remove_prefix(std::min(one.size() + 1, list.size()));
-  }
-  return wanted;
+void require_capturable(const std::vector<std::string>& interventions) {
+  for (const std::string& one : interventions)
+    if (const Intervention* known = found(one); known != nullptr && known->change == Change::mean_keys)
+      throw ShapeError(fmt::format(
+          "--intervene {}: states do not hold the mean keys, which are of all documents and of the model as it was; "
+          "capture queries and keys with --what projections",
+          printable(one, 60)));
 }
 
 void intervene(JobInput& input, const std::vector<std::string>& interventions, const InterventionOptions& options) {
-  require_those_of_capture(input, interventions);
+  const std::vector<std::string> again = said_again(input);
+  require_again(again, interventions);
   if (interventions.empty()) return;
-  if (const Document first = input.source->document(0);
-      !first.stored.empty() && !first.stored.front().attention.empty())
+  const Document first = input.source->document(0);
+  if (!first.stored.empty() && !first.stored.front().attention.empty())
     throw ShapeError("--intervene: finished attention has no queries and keys to be changed; leave it away");
   std::string list;
-  for (const std::string& text : interventions) {
+  for (std::size_t i = 0; i < interventions.size(); ++i) {
+    const std::string& text = interventions[i];
     const auto named = [&](const Error& problem) {
       return fmt::format("--intervene {}: {}", printable(text, 60), without_function(problem.what()));
     };
     try {
-      apply(input, text, options);
+      const Intervention& what = intervention_of(text);
+      if (i >= again.size()) require_effect(first, what);
+      const std::size_t begin = what.value == nullptr ? text.size() : text.find('=') + 1;
+      what.apply(input, {std::string_view(text).substr(begin), what.expected, options, i < again.size()});
     } catch (const FormatError& problem) {
       throw FormatError(named(problem));
     } catch (const ShapeError& problem) {

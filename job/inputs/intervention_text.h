@@ -28,18 +28,27 @@ struct InterventionOptions {
 ///     mean-keys=L2H3,L4H1             keys of heads replaced by their mean over the input's documents
 ///
 /// Changes the input's model or source, in the order given, and notes them in its provenance as `interventions`.
-/// @throws FormatError if a text is none of these; ShapeError as the interventions do, or if the source is of states that
-///         were captured with one that changes queries and keys and is not among these
+///
+/// States that were captured of a changed model (`captured_interventions`) are run with the same model: the list begins with
+/// what changed it, interventions_again(). What comes after acts on the layers' projections of the states as they are
+/// stored.
+/// @throws FormatError if a text is none of these; ShapeError as the interventions do, if the list does not begin so, or if
+///         one that comes after has no effect on what is stored
 void intervene(JobInput& input, const std::vector<std::string>& interventions, const InterventionOptions& options = {});
+
+/// Of the `interventions` with which states were captured those that a run of them has to repeat: all that changed the
+/// model. Of queries and keys those that changed their means are left out, which are stored.
+std::vector<std::string> interventions_again(std::string_view captured, bool projections);
+
+/// Refuses to capture states of which no run could make queries and keys again: means over documents are of the model
+/// before other changes, and of all documents.
+/// @throws ShapeError
+void require_capturable(const std::vector<std::string>& interventions);
 
 /// "words-only, positions-only, ... or mean-keys=HEADS".
 ///
 /// @param of_projections  only those that change what a layer makes of the states that enter it: stored states can be
 ///                        run with these
 std::string known_interventions(bool of_projections = false);
-/// Whether an intervention, as text, is one of those.
-bool changes_projections(std::string_view intervention);
-/// Those of a provenance's `interventions`.
-std::vector<std::string> projection_interventions(std::string_view list);
 
 }  // namespace headwave

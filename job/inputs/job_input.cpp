@@ -69,13 +69,23 @@ Attributes reading_provenance(const StoredStatesOptions& options) {
 
 /// States from elsewhere know nothing of the model's positions until an analysis asks for them.
 void require_positions_of_states(const Model& model, const Source& source, const std::filesystem::path& states) {
-  const Index positions = model.stack.embedding.positions.rows();
+  const Index positions = model.longest > 0 ? model.longest : model.stack.embedding.positions.rows();
   for (Index i = 0; i < source.count() && positions > 0; ++i)
     if (source.length(i) > positions)
       throw ShapeError(
           fmt::format("{}: document {} has {} tokens, but the model of --model has {} positions; are the "
                       "states from this model?",
                       states.string(), i, source.length(i), positions));
+}
+
+/// Whose states were captured says so.
+void require_model_of_capture(const Source& source, const Attributes& model, const std::filesystem::path& states) {
+  const std::string captured = attribute_text(source.provenance(), "captured_model_sha256");
+  if (!captured.empty() && captured != attribute_text(model, "model_sha256"))
+    throw ShapeError(
+        fmt::format("{}: was captured of another model than {} (model_sha256 in its /provenance); give that one, or "
+                    "take the states all the same with --any-states",
+                    states.string(), attribute_text(model, "model")));
 }
 
 void require_vocabulary(const Model& model, const Tokenizer& tokenizer, const ModelPlace& place) {
@@ -229,6 +239,7 @@ JobInput states_input(const StatesAt& states, const ModelPlace& place, const Sto
   StoredInput stored = stored_states(states, open_model(place), options);
   require_positions_of_states(stored.model, *stored.source, states.path);
   Attributes provenance = model_provenance(place);
+  if (!options.any_states) require_model_of_capture(*stored.source, provenance, states.path);
   provenance.merge(reading_provenance(options));
   return {std::move(stored.model), std::move(stored.source), std::move(provenance), -1};
 }

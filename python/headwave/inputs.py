@@ -99,8 +99,7 @@ class Input:
     def opened(self) -> Any:
         """The input for C++, part of it changed where interventions say so."""
         opened = self._of_module() if self.in_memory else self._of_states() if self.kind == "states" else self._of_folder()
-        if self.interventions:
-            opened.intervene(self.interventions, self.seed, self.shuffles, self.threads)
+        opened.intervene(self.interventions, self.seed, self.shuffles, self.threads)
         return opened
 
     def as_options(self) -> dict[str, Any]:

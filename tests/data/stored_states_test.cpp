@@ -1,9 +1,15 @@
 #include "../../data/sources/stored_states.h"
 
 #include <cmath>
+#include <cstdint>
+#include <fstream>
 #include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "../../core/model/model_pass.h"
 #include "../../core/numbers/error.h"
@@ -45,6 +51,32 @@ std::vector<float> sawtooth(Index entries) {
   std::vector<float> values;
   for (Index i = 0; i < entries; ++i) values.push_back(0.01F * static_cast<float>(i % 17));
   return values;
+}
+
+struct Tensor {
+  std::string name;
+  std::vector<Index> shape;
+  std::vector<float> values = {};  // none: a sawtooth
+};
+
+/// @param said  the metadata, as JSON
+void write_tensors(const std::filesystem::path& path, std::vector<Tensor> tensors, const std::string& said) {
+  std::string header = R"({"__metadata__": )" + said;
+  std::size_t bytes = 0;
+  for (auto& [name, shape, values] : tensors) {
+    if (values.empty()) values = sawtooth(static_cast<Index>(entries_of(whole_block(shape))));
+    const std::size_t end = bytes + sizeof(float) * values.size();
+    header += fmt::format(R"(, "{}": {{"dtype": "F32", "shape": [{}], "data_offsets": [{}, {}]}})", name,
+                          fmt::join(shape, ", "), std::exchange(bytes, end), end);
+  }
+  header += "}";
+  const std::uint64_t size = header.size();
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(&size), sizeof size);
+  file << header;
+  for (const Tensor& tensor : tensors)
+    file.write(reinterpret_cast<const char*>(tensor.values.data()),
+               static_cast<std::streamsize>(sizeof(float) * tensor.values.size()));
 }
 
 }  // namespace
@@ -249,4 +281,80 @@ TEST_CASE("stored arrays that are not there, or entries and numbers they do not 
   CHECK_THROWS_AS(hdf5->floats("hidden_states/layer_9"), FormatError);
   CHECK_THROWS_AS(hdf5->number("causal"), FormatError);
   CHECK_FALSE(hdf5->number("none").has_value());
+}
+
+TEST_CASE("documents that have files of their own say the same beside them, and have the same of everything") {
+  const TemporaryFolder folder;
+  const std::string said = R"({"num_heads": "2", "causal": "1"})";
+  const std::vector<Tensor> first{{"queries/layer_0", {5, 4}}, {"keys/layer_0", {5, 4}}, {"ids", {5}, {1, 2, 3, 4, 5}}};
+  write_tensors(folder / "a.safetensors", first, said);
+  const auto refused = [&](const std::vector<Tensor>& tensors, const std::string& beside, const std::string& why) {
+    write_tensors(folder / "b.safetensors", tensors, beside);
+    CHECK_THROWS_WITH(stored_states(folder.path()), ContainsSubstring("b.safetensors: ") && ContainsSubstring(why));
+  };
+  for (const char* other : {R"({"num_heads": "4", "causal": "1"})", R"({"num_heads": "2", "causal": "0"})",
+                            R"({"num_heads": "2"})", R"({"num_heads": "2", "causal": "1", "window": "3"})",
+                            R"({"num_heads": "2", "causal": "1", "score_scale": "0.1"})"})
+    refused(first, other, ", the first document (a.safetensors) num_heads 2, causal 1; expected the same of all");
+  std::vector<Tensor> second = first;
+  second.pop_back();
+  refused(second, said, "has no 'ids', the first document (a.safetensors) has; expected the same of all");
+  second = first;
+  second.push_back({"special", {5}, {1, 0, 0, 0, 1}});
+  refused(second, said, "has 'special', the first document (a.safetensors) has none");
+  second = first;
+  second[0].name = "queries/layer_1", second[1].name = "keys/layer_1";
+  refused(second, said,
+          "holds queries and keys of layer 1, the first document (a.safetensors) queries and keys of layer 0");
+  second = {{"attentions/layer_0", {1, 2, 2}, {1, 0, 0.5F, 0.5F}}, first.back()};
+  refused(second, said, "holds finished attention of layer 0, the first document (a.safetensors) queries and keys of");
+  write_tensors(folder / "b.safetensors", first, said);
+  CHECK(stored_states(folder.path()).source->count() == 2);
+}
+
+TEST_CASE("of what is said twice neither counts, and padding is no token") {
+  const TemporaryFolder folder;
+  const std::string said = R"({"num_heads": "2"})";
+  const auto written = [&](std::vector<Tensor> tensors) {
+    write_tensors(folder / "s.safetensors", std::move(tensors), said);
+    return folder / "s.safetensors";
+  };
+  StoredStatesOptions four;
+  four.heads = 4;
+  const std::vector<Tensor> right{{"queries/layer_0", {2, 5, 4}}, {"keys/layer_0", {2, 5, 4}}};
+  CHECK(stored_states(written(right)).source->count() == 2);
+  CHECK_THROWS_WITH(stored_states(written(right), four), ContainsSubstring("num_heads is 2, --head-count says 4"));
+  std::vector<Tensor> twice = right;
+  twice.push_back({"queries/layer_00", {2, 5, 4}});
+  CHECK_THROWS_WITH(stored_states(written(twice)),
+                    ContainsSubstring("'queries/layer_0' and 'queries/layer_00' are both of number 0"));
+  std::ofstream(folder / "map.toml")
+      << "[states]\nname = 'x'\naxes = 'layer, document, token, width'\nlayers = [0, 0]\n";
+  StoredStatesOptions mapped;
+  mapped.map = folder / "map.toml";
+  CHECK_THROWS_WITH(stored_states(written({{"x", {2, 2, 5, 4}}}), mapped),
+                    ContainsSubstring("'x' would be of layer 0, which 'x' is of already"));
+  std::ofstream(folder / "map.toml") << "[states]\nname = 'x'\nfirst_layer = 1\nlayers = [0, 1]\n";
+  CHECK_THROWS_WITH(stored_states(written({{"x", {2, 2, 5, 4}}}), mapped), ContainsSubstring("first_layer"));
+  for (const float last : {1.0F, 0.0F}) {
+    std::vector<Tensor> padded = right;
+    padded.push_back({"attention_mask", {2, 5}, {1, 1, 1, 1, 1, 1, 1, 1, 1, last}});
+    const StoredInput input = stored_states(written(padded));
+    CHECK(input.source->document(0).stored.size() == 1);
+    if (last == 1)
+      CHECK(input.source->document(1).stored.size() == 1);
+    else
+      CHECK_THROWS_WITH(input.source->document(1), ContainsSubstring("'attention_mask' is 0 at token 4 of document 1"));
+  }
+}
+
+TEST_CASE("states that are numbered from 1 are refused, whatever norm is put on them") {
+  const TemporaryFolder folder;
+  for (const char* layer : {"1", "2"})
+    write_npy(folder / (std::string("hidden_states_") + layer + ".npy"), {2, 5, 32}, sawtooth(2 * 5 * 32));
+  StoredStatesOptions options;
+  options.any_states = true;
+  CHECK_THROWS_WITH(stored_states(folder.path(), open_model(repository_file("tests/golden/models/bert")), options),
+                    ContainsSubstring("states of layers 1 to 2, of a model with the layers 0 to 1") &&
+                        ContainsSubstring("first_number = 1"));
 }

@@ -78,7 +78,7 @@ def main(folder):
                             shuffle=True)
 
     np.save(folder / "documents" / "a.npy", x[:, 0])
-    np.savez(folder / "documents" / "b.npz", states=x[:, 1], ids=ids[1])
+    np.savez(folder / "documents" / "b.npz", states=x[:, 1])
     half = torch.from_numpy(x[:, 0, :2].copy()).to(torch.float16)
     save_file({"hidden_states": half}, folder / "documents" / "c.safetensors")
     with h5py.File(folder / "documents" / "d.h5", "w") as file:
