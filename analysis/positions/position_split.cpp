@@ -38,7 +38,7 @@ void split_variance(PositionSplit& split, Index l, const StateParts& parts) {
   const double residual = parts.residual.trace(), whole = position + context + residual;
   if (!(whole > 0)) return;
   split.variance_share.row(l) << position / whole, context / whole, residual / whole;
-  if (split.documents > 1) split.noise_share(l) = split.variance_share(l, 2) / (documents - 1);
+  split.noise_share(l) = split.variance_share(l, 2) / (documents - 1);
 }
 
 void split_spectrum(PositionSplit& split, Index l, const Matrix& position) {
@@ -153,8 +153,9 @@ PositionSplit position_split(const std::vector<StateMoments>& layers, const std:
   split.documents = layers.front().documents();
   split.length = layers.front().length();
   split.d_model = layers.front().d_model();
-  if (split.documents == 0) {
-    split.undefined = "no documents";
+  if (split.documents < 2) {
+    split.undefined =
+        split.documents == 0 ? "no documents" : "one document: its words cannot be told from its positions";
     return split;
   }
   const auto count = static_cast<Index>(layers.size());
@@ -201,7 +202,7 @@ std::vector<Field> describe(const PositionSplit& split) {
   fields
       .add("noise_share", {layer}, "1",
            "share of variance expected in the position part where nothing depends on position", split.noise_share)
-      .undefined_if_any("one document, or hidden states that are all equal");
+      .undefined_if_any("the hidden states are all equal");
   fields.add("spectrum", {layer, frequency}, "1", "mean over columns of the position part's amplitude spectrum",
              split.spectrum);
   fields

@@ -119,6 +119,12 @@ class Passes {
         account_.shape[term].segment(l * heads_, heads_) = shares[1][term];
       }
     }
+    for (std::size_t term = 0; term < account_terms; ++term) {
+      // Of content and spread a sum over no pairs is 0, and is nothing.
+      account_.kernel[term] = account_.kernel[0].array().isNaN().select(account_.kernel[0], account_.kernel[term]);
+      // The means of one document are itself: position would explain all of it.
+      if (account_.documents < 2) account_.share[term] = account_.shape[term] = Vector::Constant(rows, not_defined);
+    }
   }
 
   /// Even groups explain odd ones, and odd ones even ones.

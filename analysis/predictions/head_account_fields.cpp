@@ -132,7 +132,8 @@ std::vector<Field> describe(const HeadAccount& account) {
   const char* const no_pair = "no pair at that offset, or the mask forbids it";
   const char* const few = "fewer than 5 documents";
   const char* const no_null = "no null was drawn";
-  const char* const no_profile = "the measured weight is the same at all offsets, or fewer than 3 have pairs";
+  const char* const no_profile =
+      "one document; or the measured weight is the same at all offsets, or fewer than 3 have pairs";
   Fields fields("head_account");
   fields
       .flags("verdict", heads, "what a head's offset profile comes from", account.verdict,
@@ -146,7 +147,10 @@ std::vector<Field> describe(const HeadAccount& account) {
       .undefined(no_pair);
   fields.add("predicted_profile", profiles, "1", "the same from the terms taken together", account.predicted)
       .undefined(no_pair);
-  fields.add("kernel", profiles, "1", "what each term by itself adds to the scaled score at an offset", account.kernel)
+  fields
+      .add("kernel", profiles, "1",
+           "what each term by itself adds to the scaled score at an offset, less its mean over each query's keys",
+           account.kernel)
       .undefined(no_pair);
   fields
       .add("measured_offset", heads, "token", "offset at which the measured profile is largest",
@@ -173,9 +177,9 @@ std::vector<Field> describe(const HeadAccount& account) {
       .add("held_out_shape", terms, "1",
            "shape of the profile of one half of the documents that terms measured on the other half explain",
            account.held_out)
-      .undefined("one document; or " + std::string(no_profile));
+      .undefined(no_profile);
   fields.add("replicated_shape", heads, "1", "... that the other half's profile itself explains", account.replicated)
-      .undefined("one document; or " + std::string(no_profile));
+      .undefined(no_profile);
   fields
       .add("null_shape", terms, "1", "explained shape with the term's offsets in random order: median of the draws",
            account.null_shape)

@@ -99,7 +99,9 @@ std::vector<Field> describe(const RotaryWave& wave) {
       .undefined(silent);
   fields
       .add("kernel", {layer, head, offset_axis("rotary_offset", -options.reach, options.reach)}, "1",
-           "position kernel kappa(t): scaled score of the mean query and the mean key at an offset", wave.kernel)
+           "position kernel kappa(t): scaled score of the mean query and the mean key at an offset, the first token "
+           "left out",
+           wave.kernel)
       .undefined("the causal mask forbids the offset, or nothing turns");
   fields
       .add("constant", heads, "1", "the part of it that channels which do not turn give to every offset", wave.constant)

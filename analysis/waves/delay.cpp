@@ -217,11 +217,14 @@ std::vector<EnvelopeDelay> envelope_delays(const MatrixC& cross, Index length, c
 
 Matrix delay_by_frequency(const MatrixC& cross, Index length) {
   Matrix result = Matrix::Constant(cross.rows(), cross.cols(), not_defined);
+  const double turn = 2 * std::numbers::pi / static_cast<double>(length);
   for (Index f = 1; f < cross.rows(); ++f)
-    for (Index column = 0; column < cross.cols(); ++column)
-      if (cross(f, column) != Complex(0))
-        result(f, column) =
-            -static_cast<double>(length) * std::arg(cross(f, column)) / (2 * std::numbers::pi * static_cast<double>(f));
+    for (Index column = 0; column < cross.cols(); ++column) {
+      const Complex c = cross(f, column);
+      // At half the length C is real: the sign of its imaginary part is rounding, and half a turn the same both ways.
+      const double phase = 2 * f == length ? (c.real() < 0 ? std::numbers::pi : 0) : std::arg(c);
+      if (c != Complex(0)) result(f, column) = -phase / (turn * static_cast<double>(f));
+    }
   return result;
 }
 

@@ -62,7 +62,7 @@ struct EnvelopeDelay {
 std::vector<EnvelopeDelay> envelope_delays(const MatrixC& cross, Index length, const DelayOptions& options = {});
 
 /// The delay of every frequency by itself, t^(f) = -T arg C(f) / (2 pi f), f = 1 .. floor(T/2): known up to T / f.
-/// @returns (floor(T/2) + 1, heads)  in tokens; NaN at f = 0 and where C(f) is zero
+/// @returns (floor(T/2) + 1, heads)  in tokens; NaN at f = 0 and where C(f) is zero; at f = T/2, where C is real, -1 or 0
 Matrix delay_by_frequency(const MatrixC& cross, Index length);
 
 }  // namespace headwave

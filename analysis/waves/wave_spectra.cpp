@@ -144,8 +144,8 @@ WaveSpectra mean_of(WaveSpectra sum) {
 
 std::vector<Field> describe(const WaveSpectra& spectra) {
   const std::vector<Axis> lines{layer_axis(spectra.grid.layers), frequency_axis(spectra.length)};
-  const std::string of = "largest amplitude over heads and columns of ";
-  const std::string of_states = "largest amplitude over columns of the hidden states";
+  const std::string among = fmt::format("largest amplitude expected among {} columns of ", spectra.count);
+  const std::string of = among + "all heads' ", of_states = among + "the hidden states";
   const std::string shuffled = ", positions in another order";
   const DocumentWaveSpectra& mean = spectra.mean;
   Fields fields("wave_spectra");

@@ -48,11 +48,16 @@ std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& o
     std::vector<Index> layers(input.model.stack.blocks.size());
     std::iota(layers.begin(), layers.end(), Index{0});
     const std::string all = layers_text(layers);
-    const bool some = !given.model->empty() && stored != all;
-    remarks.push_back(fmt::format("{}: {}, layer{} {}{}", options.states.string(),
-                                  extent_text(documents, std::get<std::int64_t>(provenance.at("length")), false),
-                                  stored.find_first_of(",-") == stored.npos ? "" : "s", stored,
-                                  some ? fmt::format(" of the model's {}; the others are not looked at", all) : ""));
+    std::string remark = fmt::format("{}: {}, layer{} {}", options.states.string(),
+                                     extent_text(documents, std::get<std::int64_t>(provenance.at("length")), false),
+                                     stored.find_first_of(",-") == stored.npos ? "" : "s", stored);
+    if (!given.model->empty() && stored != all)
+      remark += fmt::format(" of the model's {}; the others are not looked at", all);
+    if (given.model->empty())
+      remark += input.model.stack.block.causal ? "; attention is causal" : "; attention goes both ways";
+    if (attribute_text(provenance, "special_tokens").starts_with("not known"))
+      remark += "; no token is known to be special (pairs without_special are all pairs)";
+    remarks.push_back(remark);
   }
   return remarks;
 }

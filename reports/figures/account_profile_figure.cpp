@@ -134,14 +134,15 @@ GnuplotFigure draw_account_profile(const Result& result, const FigureOptions& op
 }  // namespace
 
 FigureKind account_profile_figure() {
-  return {"account_profile",
-          {measured_profile_name, predicted_profile_name, explained_shape_name},
-          clearness_fields(),
-          "What the offset profile of single heads comes from. Grey: mean attention weight at each offset, the first "
-          "token neither query nor key. Lines: what it would be if every token were the average token of its place, "
-          "with what content adds, and with the spread of the scores over documents. The numbers are the shares of the "
-          "logarithmic profile's shape that each of the three explains. Six decades are shown at most.",
-          draw_account_profile};
+  return {
+      "account_profile",
+      {measured_profile_name, predicted_profile_name, explained_shape_name},
+      clearness_fields(),
+      "What the offset profile of single heads comes from. Grey: mean attention weight at each offset, the first "
+      "token neither query nor key. Lines: what it would be if every token were the average token of its place, "
+      "with what content adds, and with the spread of the scores over documents as well. The numbers are the shares of "
+      "the logarithmic profile's shape that each of the three lines explains. Six decades are shown at most.",
+      draw_account_profile};
 }
 
 }  // namespace headwave

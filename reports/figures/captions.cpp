@@ -73,8 +73,12 @@ std::string left_out(const FigureKind& kind, const Result& result) {
 
 std::string caption_of(const FigureKind& kind, const Result& result, const FigureOptions& options) {
   std::string text = kind.caption + left_out(kind, result);
-  if (counts_pairs(kind) && options.pairs == "without_special") text += " Pairs with special tokens are left out.";
-  if (counts_pairs(kind) && options.pairs == "without_sink") text += " Pairs with the sink are left out.";
+  if (counts_pairs(kind) && options.pairs != "all") {
+    const bool known = !attribute_text(result.provenance, "special_tokens").starts_with("not known");
+    if (options.pairs == "without_sink") text += " Pairs with the sink are left out.";
+    if (options.pairs == "without_special" && known) text += " Pairs with special tokens are left out.";
+    if (!known) text += " No token is known to be special.";
+  }
   if (const std::string run = run_sentence(result.provenance); !run.empty()) text += " Model: " + run;
   return text;
 }

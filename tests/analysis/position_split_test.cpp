@@ -260,13 +260,12 @@ TEST_CASE("where a part is missing what depends on it is undefined, and the rest
   CHECK(short_ones.noise_share(0) == 0.0);
   CHECK(std::isnan(short_ones.components(0)));
   CHECK(short_ones.spectrum.cols() == 1);
-  // One document: all is position, and nothing is known of noise.
+  // One document: position would be all of it, whatever its words.
   const PositionSplit single = split(random_documents(1, 6, 3, 32));
-  CHECK(single.variance_share(0, 0) == 1.0);
-  CHECK(std::isnan(single.noise_share(0)));
-  CHECK(std::isnan(single.context_overlap(0)));
-  CHECK(std::isnan(single.residual_overlap(0)));
-  CHECK(single.effective_rank(0) >= 1.0);
+  CHECK(single.undefined == "one document: its words cannot be told from its positions");
+  const std::vector<Field> nothing = describe(single);
+  REQUIRE(nothing.size() == 1);
+  CHECK(std::get<std::string>(nothing.front().attributes.at("undefined")) == single.undefined);
   // No residual: documents and positions add.
   const Matrix positions = (256 * random_matrix(6, 3, 33)).array().round().matrix();
   std::vector<Matrix> sums;
