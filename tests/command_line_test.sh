@@ -163,14 +163,53 @@ expect 0 "wrote hidden states of 2 documents" capture --model "$golden" --ids "$
 expect 1 "is already there" capture --model "$golden" --ids "$work/even.json" --out "$work/s.h5"
 # Nothing but what is its own is replaced or removed, whatever --force says.
 cp -r "$golden" "$work/captured-model"
-expect 1 "is the input itself" capture --model "$golden" --ids "$work/even.json" --out "$work/even.json" --force
-expect 1 "lies in the folder that is read" capture --model "$work/captured-model" --ids "$work/even.json" --out "$work/captured-model/model.safetensors" --force
+expect 1 "even.json: would be replaced, and is the input $work/even.json; choose another --out" capture --model "$golden" --ids "$work/even.json" --out "$work/even.json" --force
+for name in model.safetensors config.json; do
+  for model in captured-model captured-model/model.safetensors; do
+    expect 1 "$name: would be replaced, and is the input" capture --model "$work/$model" --ids "$work/even.json" --out "$work/captured-model/$name" --force
+  done
+done
+mkdir "$work/blobs" "$work/linked-model"
+for file in "$golden"/*; do cp "$file" "$work/blobs"; ln -s "../blobs/${file##*/}" "$work/linked-model"; done
+expect 1 "blobs/model.safetensors: would be replaced, and is the input" capture --model "$work/linked-model" --ids "$work/even.json" --out "$work/blobs/model.safetensors" --force
+cmp -s "$golden/model.safetensors" "$work/blobs/model.safetensors" && cmp -s "$golden/model.safetensors" "$work/captured-model/model.safetensors" || { echo "FAILED: a model was replaced by its states"; failed=1; }
 mkfifo "$work/fifo.h5"
 expect 1 "found a pipe or a device" -q capture --model "$golden" --ids "$work/even.json" --out "$work/fifo.h5" --force
 [ -p "$work/fifo.h5" ] || { echo "FAILED: a pipe was replaced by a file"; failed=1; }
 printf 'keep' >"$work/kept.h5.part0"
 expect 0 "wrote" capture --model "$golden" --ids "$work/even.json" --out "$work/kept.h5"
 [ -e "$work/kept.h5.part0" ] || { echo "FAILED: capture removed a file that is not its own"; failed=1; }
+# So of every command, under whatever name the input goes; what is not written may lie beside it.
+mkdir -p "$work/own/figures" "$work/own/causal" "$work/own/states"
+cp "$work/s.h5" "$work/own/results.h5"
+cp "$work/s.h5" "$work/own/states/results.h5"
+for name in even.json report.html figures/offset_profile.tsv figures/offset_profile.pdf results.unfinished .headwave.lock causal/report.html; do cp "$work/even.json" "$work/own/$name"; done
+ln "$work/own/report.html" "$work/hard.json"
+ln -s own/report.html "$work/soft.json"
+own="--model $golden --only measured_offset --no-figures --out $work/own --force"
+for input in own/results.h5 own/states; do
+  out=${input%/results.h5}
+  expect 1 "results.h5: would be replaced, and is the input $work/$out/results.h5" run --states "$work/$input" --model "$golden" --no-figures --out "$work/$out" --force
+done
+for ids in own/report.html own/figures/offset_profile.tsv own/figures/offset_profile.pdf own/results.unfinished own/.headwave.lock own/causal/report.html hard.json soft.json; do
+  expect 1 "would be replaced, and is the input $work/$ids; choose another --out" run --model "$golden" --ids "$work/$ids" --out "$work/own"
+  expect 1 "would be replaced, and is the input $work/$ids; choose another --out" sweep --models "$golden" --ids "$work/$ids" --out "$work/own" --force
+done
+"$headwave" run --model "$golden" --ids - --out "$work/own" <"$work/own/report.html" 2>"$work/err" && { echo "FAILED: standard input was replaced"; failed=1; }
+grep -qF "report.html: would be replaced, and is the input -" "$work/err" || { echo "FAILED: standard input is not known: $(cat "$work/err")"; failed=1; }
+cmp -s "$work/even.json" "$work/own/report.html" && cmp -s "$work/s.h5" "$work/own/results.h5" || { echo "FAILED: an input was replaced"; failed=1; }
+# shellcheck disable=SC2086
+expect 0 "" -q run $own --ids "$work/own/even.json"
+# shellcheck disable=SC2086
+expect 0 "" -q run $own --ids "$work/own/even.json"
+cp -r "$golden" "$work/beside"
+for i in 1 2; do expect 0 "" -q run --model "$work/beside" --ids "$work/even.json" --only measured_offset --no-figures --out "$work/beside" --force; done
+expect 1 "results.h5: would be replaced, and is the input $work/own/results.h5" compare "$work/own" "$work/beside" --out "$work/own" --force
+expect 1 "results.h5: would be replaced, and is the input $work/own/results.h5" compare "$work/beside" "$work/own/results.h5" --no-figures --out "$work/own" --force
+cp "$work/own/results.h5" "$work/own/all-columns.csv"
+expect 1 "all-columns.csv: would be replaced, and is the input $work/own/all-columns.csv; choose another --csv" export "$work/own/all-columns.csv" --csv "$work/own" --force
+mkdir "$work/counted" && cp "$work/text.txt" "$work/counted/report.html"
+expect 1 "report.html: would be replaced, and is the input" atlas --model "$golden" --words "$work/counted/report.html" --out "$work/counted"
 # States of a changed model are run with the model changed again, all of it and in that order.
 changes="words-only re-aim=L0H0:+2 without-heads=L0H1"
 expect 0 "--model $golden --intervene words-only --intervene re-aim=L0H0:+2 --intervene without-heads=L0H1 --out RESULT" capture --model "$golden" --ids "$work/even.json" --intervene $changes --out "$work/changed.h5"
@@ -493,7 +532,7 @@ cmp -s "$work/map/report.html" "$work/sent/page.html" || { echo "FAILED: the pag
 expect 1 "page.html: is already there; choose another --out, or replace it with --force" report "$work/sent" --out "$work/sent/page.html"
 expect 0 "wrote $work/sent/page.html" report "$work/sent" --out "$work/sent/page.html" --force
 expect 0 "wrote $work/sent/report.html" report "$work/sent"
-expect 1 "is the result itself" report "$work/sent" --out "$work/sent/results.h5" --force
+expect 1 "results.h5: would be replaced, and is the input" report "$work/sent" --out "$work/sent/results.h5" --force
 expect 1 "is a folder; --out names the page itself" report "$work/sent" --out "$work/sent" --force
 expect 1 "text.txt" report "$work/text.txt" --out "$work/sent/none.html"
 expect 1 "holds no results.h5" report "$work" --out "$work/sent/none.html"

@@ -10,6 +10,7 @@
 #include "../options/job_options.h"
 #include "../options/place_options.h"
 #include "../options/values.h"
+#include "../results/read_files.h"
 #include "../results/result_folder.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
@@ -30,7 +31,9 @@ struct AtlasCommand {
 int atlas(AtlasCommand& options) {
   for (const std::string& name : options.paper_heads) options.atlas.paper_heads.push_back(parse_head_name(name));
   const auto start = std::chrono::steady_clock::now();
-  OutputFolder folder = opened_folder(options.folder);
+  std::vector<std::filesystem::path> read{folder_of_model(options.model), options.atlas.words.words};
+  if (!options.map.empty()) read.push_back(options.map);
+  OutputFolder folder = opened_folder(options.folder, read);
   progress_at("predicting the offsets of every head");
   std::vector<KindResult> results =
       model_atlas(place_of(options.model, options.map, options.place), options.atlas, progress());

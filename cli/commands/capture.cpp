@@ -16,6 +16,7 @@
 #include "../results/kept_work.h"
 #include "../results/output_folder.h"
 #include "../results/provenance.h"
+#include "../results/read_files.h"
 #include "../terminal/progress.h"
 #include "../terminal/shell_words.h"
 #include "../terminal/terminal.h"
@@ -86,30 +87,20 @@ void capture_kept(const JobInput& input, const CaptureCommand& options, Unfinish
   capture_states(input.model, *input.source, options.file, provenance, options.capture, progress(), &kept);
 }
 
-/// The file must not take the place of what it is made of, whatever --force says.
-void require_no_input(const CaptureCommand& options) {
-  std::error_code ignored;
-  const InputOptions& input = options.input;
-  for (const fs::path& file : {input.text, input.target, input.ids, input.features, input.map})
-    if (!file.empty() && fs::equivalent(file, options.file, ignored))
-      throw IoError(fmt::format("{}: is the input itself; choose another --out", options.file.string()));
-  const fs::path inside = options.file.has_parent_path() ? options.file.parent_path() : fs::path(".");
-  for (const fs::path& folder : {input.model, input.images, input.features})
-    if (!folder.empty() && fs::exists(options.file, ignored) && fs::equivalent(folder, inside, ignored))
-      throw IoError(fmt::format("{}: lies in the folder that is read; choose another --out", options.file.string()));
-}
-
 int capture(CaptureCommand& options, const SourceOptions& given) {
   if (!options.capture.projections) require_capturable(options.input.interventions);
-  require_no_input(options);
   const fs::path name = options.file.filename(), inside = options.file.parent_path();
   const fs::path kept_name = name.string() + ".unfinished", lock = "." + name.string() + ".lock";
+  OutputFiles files{{name}, {kept_name}, lock};
+  for (const fs::path& part : captured_parts(options.file)) files.more.push_back(part.filename());
+  files.read = read_files(options.input);
+  require_unread(inside, files);
   if (is_finished(options, given)) {
     forget_kept(inside / kept_name, inside / lock, [&] { remove_captured_parts(options.file); });
     say(fmt::format("{}: is finished; there is nothing to go on with", options.file.string()));
     return done;
   }
-  const OutputFolder folder(inside, {{name}, {kept_name}, lock}, options.force);
+  const OutputFolder folder(inside, files, options.force);
   const fs::path file = kept_file(folder, kept_name, options.keep, options.force);
   const JobInput input = input_of(options.input, given, options.seed);
   if (options.capture.packing == 0) folder.require_space(capture_bytes(input.model, *input.source, options.capture));

@@ -144,10 +144,12 @@ void print(const Comparison& compared, const Result& result, const CompareComman
 std::vector<std::unique_ptr<OutputFolder>> opened_folders(const CompareCommand& command) {
   std::vector<std::unique_ptr<OutputFolder>> folders;
   if (command.folder.folder.empty()) return folders;
+  std::vector<fs::path> read;
+  for (const fs::path& path : command.paths) read.push_back(result_path(path));
   for (std::size_t i = 1; i < command.paths.size(); ++i) {
     FolderOptions options = command.folder;
     if (command.paths.size() > 2) options.folder /= fmt::format("{}", i);
-    folders.emplace_back(new OutputFolder(opened_folder(options, {"changes.json"})));
+    folders.emplace_back(new OutputFolder(opened_folder(options, read, {"changes.json"})));
   }
   return folders;
 }

@@ -64,7 +64,7 @@ int demo(DemoOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   require_own(options.folder);
   options.folder.force = true;
-  OutputFolder folder = opened_folder(options.folder);
+  OutputFolder folder = opened_folder(options.folder, {});
   const PlantedModel planted = planted_model(planted_bank(options.job.seed));
   const auto documents = planted_documents(planted, options.documents, planted.spec.length, options.job.seed);
   require_maps(options.job, *documents);

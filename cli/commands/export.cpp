@@ -86,6 +86,7 @@ int export_tables(const ExportOptions& options) {
   names.option = "--csv";
   names.results.emplace_back(columns_file);
   for (const FieldTable& table : tables) names.results.emplace_back(table.name + ".csv");
+  names.read = {file};
   const OutputFolder folder(options.folder, names, options.force);
   write_tables(tables, folder);
   say(fmt::format("wrote {} tables and {} to {}", tables.size(), columns_file, folder.path().string()));

@@ -7,6 +7,7 @@
 #include "../../data/results/result_file.h"
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/figures/chosen_heads.h"
+#include "../../reports/figures/written_files.h"
 #include "../options/help.h"
 #include "../results/result_folder.h"
 #include "../results/result_path.h"
@@ -30,7 +31,11 @@ int figures(const CLI::App& command, const FiguresOptions& options) {
   require_heads(result, options.drawing.heads);
   say_fewer_map_tokens(command, result, options.drawing);
   // Figures may be drawn again, and the result beside them stays.
-  OutputFolder folder(options.folder.empty() ? file.parent_path() : options.folder, {{}, {}}, true);
+  OutputFiles names;
+  for (const std::string& name : figure_files(options.drawing.formats))
+    names.more.push_back(std::filesystem::path("figures") / name);
+  names.read = {file};
+  OutputFolder folder(options.folder.empty() ? file.parent_path() : options.folder, names, true);
   const auto files = draw_figures(result, folder.inside("figures"), options.drawing, figure_progress);
   say(fmt::format("wrote {} files to {}", files.size(), (folder.path() / "figures").string()));
   return done;

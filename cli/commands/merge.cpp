@@ -9,6 +9,7 @@
 #include "../../job/run/job_parts.h"
 #include "../options/help.h"
 #include "../options/job_file.h"
+#include "../results/read_files.h"
 #include "../results/whole_run.h"
 #include "../terminal/progress.h"
 #include "commands.h"
@@ -23,7 +24,9 @@ struct MergeOptions : WholeRunOptions {
 
 int merge(const CLI::App& command, MergeOptions& options, const SourceOptions& given, const JobParts& parts) {
   const auto start = std::chrono::steady_clock::now();
-  OutputFolder folder = opened_folder(options.folder);
+  std::vector<std::filesystem::path> read = read_files(options.input);
+  read.insert(read.end(), options.parts.begin(), options.parts.end());
+  OutputFolder folder = opened_folder(options.folder, read);
   const JobInput input = checked_input(options, given);
   const Attributes identity = run_identity(input, options.job);
   std::vector<KindResult> results =

@@ -11,6 +11,7 @@
 #include "../options/job_options.h"
 #include "../options/run_input.h"
 #include "../options/values.h"
+#include "../results/read_files.h"
 #include "../results/result_folder.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
@@ -30,7 +31,7 @@ struct ReAimCommand {
 
 int re_aim(ReAimCommand& options, const SourceOptions& given) {
   const auto start = std::chrono::steady_clock::now();
-  OutputFolder folder = opened_folder(options.folder);
+  OutputFolder folder = opened_folder(options.folder, read_files(options.input));
   const JobInput input = input_of(options.input, given, options.seed);
   for (const std::string& name : options.folder.drawing.heads) options.re_aiming.heads.push_back(parse_head_name(name));
   options.re_aiming.shifts.clear();

@@ -32,10 +32,9 @@ int report(const ReportOptions& options) {
   const fs::path page = options.page.empty() ? file.parent_path() / "report.html" : options.page;
   if (std::error_code ignored; fs::is_directory(page, ignored) || !page.has_filename())
     throw IoError(fmt::format("{}: is a folder; --out names the page itself, DIR/report.html", page.string()));
-  if (std::error_code ignored; fs::equivalent(page, file, ignored))
-    throw IoError(fmt::format("{}: is the result itself; choose another --out", page.string()));
-  OutputFolder folder(page.has_parent_path() ? page.parent_path() : fs::path("."), {{page.filename()}, {}},
-                      options.force);
+  OutputFiles files{{page.filename()}, {}};
+  files.read = {file};
+  OutputFolder folder(page.has_parent_path() ? page.parent_path() : fs::path("."), files, options.force);
   write_report(result, page);
   say(fmt::format("wrote {}", page.string()));
   return done;

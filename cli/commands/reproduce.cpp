@@ -13,6 +13,7 @@
 #include "../options/help.h"
 #include "../options/job_options.h"
 #include "../options/run_input.h"
+#include "../results/read_files.h"
 #include "../results/result_folder.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
@@ -77,7 +78,7 @@ void print_table(const Reproduction& found, bool published) {
 
 int reproduce(ReproduceCommand& options, const SourceOptions& given) {
   const auto start = std::chrono::steady_clock::now();
-  OutputFolder folder = opened_folder(options.folder);
+  OutputFolder folder = opened_folder(options.folder, read_files(options.input));
   const auto input = [&] {
     JobInput opened = input_of(options.input, given, options.job.seed);
     require_maps(options.job, *opened.source);

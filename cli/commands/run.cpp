@@ -19,6 +19,7 @@
 #include "../options/shard.h"
 #include "../ranks/ranks.h"
 #include "../results/kept_work.h"
+#include "../results/read_files.h"
 #include "../results/result_json.h"
 #include "../results/result_path.h"
 #include "../results/run_needs.h"
@@ -40,6 +41,12 @@ struct RunOptions : WholeRunOptions {
   fs::path job_file;
   std::string job_text;  ///< the options as a job file, for the provenance
 };
+
+std::vector<fs::path> files_read(const RunOptions& options) {
+  std::vector<fs::path> files = read_files(options.input);
+  if (!options.job_file.empty()) files.push_back(options.job_file);
+  return files;
+}
 
 /// What the job would take, and nothing else.
 int dry_run(RunOptions& options, const SourceOptions& given) {
@@ -102,7 +109,7 @@ int run_shard(RunOptions& options, const SourceOptions& given) {
   const Shard shard = shard_of(options.shard);
   FolderOptions opened = options.folder;
   opened.figures = false;
-  OutputFolder folder = opened_folder(opened);
+  OutputFolder folder = opened_folder(opened, files_read(options));
   const JobInput input = checked_input(options, given);
   const DocumentBlocks blocks(input.source->count());
   const BlockRange range = part_of(blocks, shard.part, shard.parts);
@@ -153,7 +160,7 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   }
   FolderOptions opened = options.folder;
   opened.force = opened.force || before == Written::part;  // it ended while it wrote its kinds of attention
-  OutputFolder folder = opened_folder(opened);
+  OutputFolder folder = opened_folder(opened, files_read(options));
   const fs::path file = kept_file(folder, unfinished_name, options.keep, options.folder.force);
   if (ranks.count() > 1) options.job.threads = ranks.threads(options.job.threads);
   const JobInput input = checked_input(options, given);

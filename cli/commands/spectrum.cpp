@@ -21,6 +21,7 @@
 #include "../options/values.h"
 #include "../results/output_folder.h"
 #include "../results/provenance.h"
+#include "../results/read_files.h"
 #include "../terminal/terminal.h"
 #include "commands.h"
 
@@ -51,6 +52,9 @@ OutputFolder opened_folder(const SpectrumCommand& command) {
   OutputFiles files{{"spectra.tsv", "spectra.txt", "spectra.tex"}, {}};
   for (const std::string& format : command.formats) files.results.push_back("spectra." + format);
   for (std::size_t i = 0; i < command.models.size(); ++i) files.results.push_back(result_name(command, i));
+  if (command.force)
+    for (const std::filesystem::path& old : written_spectra(command.folder)) files.more.push_back(old.filename());
+  for (const std::filesystem::path& model : command.models) files.read.push_back(folder_of_model(model));
   return {command.folder, files, command.force};
 }
 

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "../options/job_file.h"
 #include "../options/shard.h"
 #include "../ranks/ranks.h"
+#include "../results/read_files.h"
 #include "../results/result_path.h"
 #include "../results/whole_run.h"
 #include "../terminal/progress.h"
@@ -71,6 +73,21 @@ std::vector<Checkpoint> checkpoints_of(const SweepOptions& options) {
   return checkpoints;
 }
 
+std::vector<fs::path> files_read(const SweepOptions& options) {
+  std::vector<fs::path> files = read_files(options.input);
+  std::ranges::transform(options.models, std::back_inserter(files), folder_of_model);
+  if (!options.job_file.empty()) files.push_back(options.job_file);
+  return files;
+}
+
+/// The folder of a checkpoint's own result, and what is written into it.
+FolderOptions own_folder(const SweepOptions& options, const Checkpoint& checkpoint) {
+  FolderOptions folder = options.folder;
+  folder.folder = checkpoint.folder;
+  folder.figures = false;
+  return folder;
+}
+
 /// Refuses at once what would be found out only when the checkpoints before are through.
 void require_runnable(const SweepOptions& options, const std::vector<Checkpoint>& checkpoints, std::size_t first,
                       std::size_t every) {
@@ -78,6 +95,10 @@ void require_runnable(const SweepOptions& options, const std::vector<Checkpoint>
   for (const Checkpoint& checkpoint : checkpoints)
     models.emplace_back(checkpoint.name, ModelPlace(checkpoint.model, options.input.map));
   require_one_model(models);
+  for (const Checkpoint& checkpoint : checkpoints) {
+    const FolderOptions own = own_folder(options, checkpoint);
+    require_unread(own.folder, output_files(own, files_read(options)));
+  }
   if (options.resume || options.folder.force) return;
   for (std::size_t i = first; i < checkpoints.size(); i += every)
     if (const auto files = result_files(checkpoints[i].folder); !files.empty())
@@ -92,8 +113,7 @@ void run_checkpoint(const SweepOptions& options, const SourceOptions& given, con
   const auto start = std::chrono::steady_clock::now();
   SweepOptions one = options;
   one.input.model = checkpoint.model;
-  one.folder.folder = checkpoint.folder;
-  one.folder.figures = false;
+  one.folder = own_folder(options, checkpoint);
   one.job.threads = threads;
   const JobInput input = checked_input(one, given);
   if (const auto files = result_files(checkpoint.folder); options.resume && !files.empty()) {
@@ -107,7 +127,7 @@ void run_checkpoint(const SweepOptions& options, const SourceOptions& given, con
     if (files.size() == input.model.kinds().size()) return;
     one.folder.force = true;  // that run ended while it wrote its kinds of attention
   }
-  OutputFolder folder = opened_folder(one.folder);
+  OutputFolder folder = opened_folder(one.folder, files_read(options));
   std::vector<KindResult> results = run_input(input, one.job, progress());
   const std::string job =
       options.job_text + "\n" + toml_text({{"model", fs::absolute(checkpoint.model).lexically_normal().string()}});
@@ -175,7 +195,7 @@ int sweep(const CLI::App& command, SweepOptions& options, const SourceOptions& g
   }
   FolderOptions whole = options.folder;
   whole.force = whole.force || (options.resume && holds_sweep(whole.folder));
-  OutputFolder folder = opened_folder(whole);
+  OutputFolder folder = opened_folder(whole, files_read(options));
   run_checkpoints(options, given, checkpoints, part, parts, ranks);
   ranks.wait();
   std::vector<KindResult> results = swept(checkpoints);

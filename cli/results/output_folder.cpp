@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "../../core/numbers/error.h"
+#include "read_files.h"
 
 namespace headwave::cli {
 
@@ -19,6 +20,7 @@ OutputFolder::OutputFolder(const fs::path& folder, const OutputFiles& files, boo
       results_(files.results),
       option_(files.option),
       force_(force) {
+  require_unread(folder_, files);
   require_free();
   made_.make(folder_);
   lock_.emplace(folder_ / files.lock);
@@ -92,6 +94,13 @@ void OutputFolder::remove_old(const std::vector<fs::path>& old, const std::vecto
   for (const fs::path& file : removed)
     for (fs::path inner = file.parent_path(); inner != folder_ && fs::remove(inner, not_empty);)
       inner = inner.parent_path();
+}
+
+void require_unread(const fs::path& folder, const OutputFiles& files) {
+  std::vector<fs::path> written{folder / files.lock};
+  for (const auto& names : {files.results, files.others, files.more})
+    for (const fs::path& name : names) written.push_back(folder / name);
+  require_unread(written, files.read, files.option);
 }
 
 }  // namespace headwave::cli

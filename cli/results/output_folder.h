@@ -17,6 +17,8 @@ struct OutputFiles {
   std::vector<std::filesystem::path> others;      ///< that stand beside results
   std::filesystem::path lock = ".headwave.lock";  ///< of which one process at a time has one
   std::string option = "--out";                   ///< that names the folder
+  std::vector<std::filesystem::path> more = {};   ///< that may be replaced or removed, and are not tried before
+  std::vector<std::filesystem::path> read = {};   ///< files and folders, as require_unread() takes them
 };
 
 /// A folder that a command will write to. Opened before anything is computed: what would be lost after hours is found
@@ -26,8 +28,9 @@ class OutputFolder {
  public:
   /// Makes the folder and really tries to write into it.
   /// @param force  whether results may be replaced
-  /// @throws IoError if a result is there and may not be replaced, another command is writing there, a file could not be
-  ///         written, or a folder inside is a link: nothing outside is ever written to
+  /// @throws IoError if something would be replaced that is read, a result is there and may not be replaced, another
+  ///         command is writing there, a file could not be written, or a folder inside is a link: nothing outside is ever
+  ///         written to
   OutputFolder(const std::filesystem::path& folder, const OutputFiles& files, bool force);
 
   [[nodiscard]] const std::filesystem::path& path() const { return folder_; }
@@ -64,5 +67,9 @@ class OutputFolder {
   MadeFolders made_;
   std::optional<LockFile> lock_;
 };
+
+/// Refuses the files of a folder where one that is read would be replaced, as the folder does when it is opened.
+/// @throws IoError as require_unread()
+void require_unread(const std::filesystem::path& folder, const OutputFiles& files);
 
 }  // namespace headwave::cli

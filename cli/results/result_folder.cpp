@@ -18,6 +18,7 @@
 #include "../options/values.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
+#include "kept_work.h"
 #include "provenance.h"
 
 namespace headwave::cli {
@@ -84,18 +85,35 @@ void figure_progress(const std::string& name, std::size_t number, std::size_t co
   progress_at("figure " + name, static_cast<Index>(number) - 1, static_cast<Index>(count));
 }
 
-OutputFolder opened_folder(const FolderOptions& options, const std::vector<fs::path>& more) {
-  if (options.figures) require_gnuplot();
-  require_style(options.drawing.style);  // a job file may ask for what cannot be
+OutputFiles output_files(const FolderOptions& options, const std::vector<fs::path>& read,
+                         const std::vector<fs::path>& more) {
   OutputFiles files{{"results.h5"}, {}};
   files.results.insert(files.results.end(), more.begin(), more.end());
+  std::vector<fs::path> inner;
   for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal, AttentionKind::cross})
-    files.results.push_back(fs::path(name_of(kind)) / "results.h5");
-  if (options.figures) {
-    files.others.emplace_back("report.html");
-    files.others.emplace_back("figures/" + figure_kinds().front().name + ".tsv");
+    inner.emplace_back(name_of(kind));
+  for (const fs::path& kind : inner) files.results.push_back(kind / "results.h5");
+  files.more.emplace_back(unfinished_name);
+  if (options.force)
+    for (const fs::path& old : written_files(options.folder))
+      files.more.push_back(old.lexically_relative(options.folder));
+  files.read = read;
+  if (!options.figures) return files;
+  files.others.emplace_back("report.html");
+  files.others.emplace_back("figures/" + figure_kinds().front().name + ".tsv");
+  inner.emplace_back();
+  for (const fs::path& kind : inner) {
+    files.more.push_back(kind / "report.html");
+    for (const std::string& name : figure_files(options.drawing.formats)) files.more.push_back(kind / "figures" / name);
   }
-  return {options.folder, files, options.force};
+  return files;
+}
+
+OutputFolder opened_folder(const FolderOptions& options, const std::vector<fs::path>& read,
+                           const std::vector<fs::path>& more) {
+  if (options.figures) require_gnuplot();
+  require_style(options.drawing.style);  // a job file may ask for what cannot be
+  return {options.folder, output_files(options, read, more), options.force};
 }
 
 void write_results(OutputFolder& folder, std::vector<KindResult>& results, double seconds) {

@@ -40,10 +40,18 @@ void say_fewer_map_tokens(const CLI::App& command, const Result& result, const F
 /// Tells the progress line which figure is drawn, for draw_figures().
 void figure_progress(const std::string& name, std::size_t number, std::size_t count);
 
-/// Opens the folder before anything is computed, and sees to what drawing needs.
+/// What will be written into the folder.
+/// @param read  by the command, none of which may be replaced: files and folders
 /// @param more  files beside results.h5 that are not to be replaced unasked either
-/// @throws IoError if a result is there and --force was not given, nothing can be written, or gnuplot is missing
-OutputFolder opened_folder(const FolderOptions& options, const std::vector<std::filesystem::path>& more = {});
+OutputFiles output_files(const FolderOptions& options, const std::vector<std::filesystem::path>& read,
+                         const std::vector<std::filesystem::path>& more = {});
+
+/// Opens the folder before anything is computed, and sees to what drawing needs.
+/// @param read, more  as output_files()
+/// @throws IoError if something would be replaced that is read, a result is there and --force was not given, nothing can be
+///         written, or gnuplot is missing
+OutputFolder opened_folder(const FolderOptions& options, const std::vector<std::filesystem::path>& read,
+                           const std::vector<std::filesystem::path>& more = {});
 
 /// Writes results.h5, each kind of attention into a folder of its own where there are several, and then removes what an
 /// earlier result left.

@@ -97,7 +97,7 @@ void CapturedParts::remove_all() {
   if (kept_ != nullptr) kept_->remove();
 }
 
-void remove_captured_parts(const fs::path& file) {
+std::vector<fs::path> captured_parts(const fs::path& file) {
   const std::string prefix = part_prefix(file);
   std::vector<fs::path> parts;
   std::error_code ignored;
@@ -107,7 +107,12 @@ void remove_captured_parts(const fs::path& file) {
     if (name.starts_with(prefix) && name.find_first_not_of("0123456789", prefix.size()) == name.npos)
       parts.push_back(entry.path());
   }
-  for (const fs::path& part : parts) fs::remove(part, ignored);
+  return parts;
+}
+
+void remove_captured_parts(const fs::path& file) {
+  std::error_code ignored;
+  for (const fs::path& part : captured_parts(file)) fs::remove(part, ignored);
 }
 
 }  // namespace headwave

@@ -48,6 +48,9 @@ class CapturedParts {
   std::optional<StoredWriter> writer_;
 };
 
+/// The parts of a file that lie beside it, whosever.
+std::vector<std::filesystem::path> captured_parts(const std::filesystem::path& file);
+
 /// Removes the parts of a file that is whole, or that nobody wants any more.
 void remove_captured_parts(const std::filesystem::path& file);
 

@@ -73,6 +73,14 @@ std::map<AttentionKind, fs::path> kind_folders(const fs::path& folder) {
   return folders;
 }
 
+std::vector<std::string> figure_files(const std::vector<std::string>& formats) {
+  std::vector<std::string> names, endings{"tsv", "txt", "tex"};
+  endings.insert(endings.end(), formats.begin(), formats.end());
+  for (const FigureKind& kind : figure_kinds())
+    for (const std::string& ending : endings) names.push_back(kind.name + "." + ending);
+  return names;
+}
+
 std::vector<fs::path> written_files(const fs::path& folder) {
   std::vector<fs::path> files;
   if (provenance_of(folder / "results.h5")) add_result(files, folder);

@@ -2,11 +2,15 @@
 
 #include <filesystem>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "../../core/attention/document.h"
 
 namespace headwave {
+
+/// The names of the files that draw_figures() may write, of all sorts of figures.
+std::vector<std::string> figure_files(const std::vector<std::string>& formats);
 
 /// The files that an earlier run left in a folder: results.h5, report.html, and in figures/ every file that has the
 /// name of a sort of figure. Nothing where results.h5 is not a headwave result. Of an encoder-decoder, whose results of
