@@ -175,7 +175,9 @@ expect 1 "blobs/model.safetensors: would be replaced, and is the input" capture 
 cmp -s "$golden/model.safetensors" "$work/blobs/model.safetensors" && cmp -s "$golden/model.safetensors" "$work/captured-model/model.safetensors" || { echo "FAILED: a model was replaced by its states"; failed=1; }
 mkfifo "$work/fifo.h5"
 expect 1 "found a pipe or a device" -q capture --model "$golden" --ids "$work/even.json" --out "$work/fifo.h5" --force
-[ -p "$work/fifo.h5" ] || { echo "FAILED: a pipe was replaced by a file"; failed=1; }
+ln -s fifo.h5 "$work/link-to-fifo.h5"
+expect 1 "found a pipe or a device" -q capture --model "$golden" --ids "$work/even.json" --out "$work/link-to-fifo.h5" --force
+[ -p "$work/fifo.h5" ] && [ -L "$work/link-to-fifo.h5" ] || { echo "FAILED: a pipe was replaced by a file"; failed=1; }
 printf 'keep' >"$work/kept.h5.part0"
 expect 0 "wrote" capture --model "$golden" --ids "$work/even.json" --out "$work/kept.h5"
 [ -e "$work/kept.h5.part0" ] || { echo "FAILED: capture removed a file that is not its own"; failed=1; }

@@ -34,7 +34,7 @@ void remove_left_overs(const std::filesystem::path& folder, const std::string& n
 ReplacedFile::ReplacedFile(const std::filesystem::path& path) : path_(path) {
   if (std::error_code ignored; std::filesystem::is_directory(path, ignored))
     throw IoError(fmt::format("{}: expected the name of a file to write, found a folder", shown_path(path)));
-  if (std::error_code ignored; std::filesystem::is_other(std::filesystem::symlink_status(path, ignored)))
+  if (std::error_code ignored; std::filesystem::is_other(std::filesystem::status(path, ignored)))
     throw IoError(fmt::format("{}: expected the name of a file to write, found a pipe or a device", shown_path(path)));
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   folder_ = FileDescriptor(folder, O_RDONLY | O_DIRECTORY);

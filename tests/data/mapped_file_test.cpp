@@ -116,6 +116,23 @@ TEST_CASE("replaced file: a missing folder, or a folder in the way") {
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
+TEST_CASE("replaced file: a link to a pipe or a device is no place for a file, one to a file or to nothing is") {
+  const TemporaryFolder folder;
+  REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  for (const auto& [name, target] : {std::pair("to-pipe", "pipe"), {"to-device", "/dev/null"}}) {
+    std::filesystem::create_symlink(target, folder / name);
+    CHECK_THROWS_WITH(ReplacedFile(folder / name), ContainsSubstring("found a pipe or a device"));
+    CHECK(std::filesystem::is_symlink(folder / name));
+  }
+  std::ofstream(folder / "old") << "old";
+  for (const auto& [name, target] : {std::pair("to-file", "old"), {"to-nothing", "none"}}) {
+    std::filesystem::create_symlink(target, folder / name);
+    write_text(folder / name, "new");
+    CHECK(content(folder / name) == "new");
+  }
+  CHECK(content(folder / "old") == "old");
+}
+
 TEST_CASE("replaced file: a name that a folder took meanwhile is an error, and nothing stays of the file") {
   const TemporaryFolder folder;
   {
