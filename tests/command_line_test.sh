@@ -525,6 +525,11 @@ expect 0 "" run --model "$golden" --random-tokens 10 --documents 4 --map-documen
 expect 0 "attention_map/largest" inspect "$work/map/results.h5"
 expect 0 "map-window = " inspect "$work/map/results.h5" --job
 grep -q "^0	0	5	5	" "$work/map/figures/attention_map.tsv" || { echo "FAILED: the map does not begin with token 5"; failed=1; }
+# Of folders of scratch files those go that were left behind, not those that are called alike.
+mkdir -p "$work/tmp/headwave-drawing-papers/draft" "$work/tmp/headwave-drawing-Ab3dE9/drawn/figures" "$work/tmp/headwave-drawing-Ab3dE9x"
+touch "$work/tmp/headwave-drawing-Ab3dE9/.headwave-scratch" "$work/tmp/headwave-drawing-Ab3dE9/data0.tsv" "$work/tmp/headwave-drawing-Ab3dE9x/.headwave-scratch"
+TMPDIR="$work/tmp" "$headwave" -q figures "$work/map" --formats svg --out "$work/drawn-again" || { echo "FAILED: figures in another TMPDIR"; failed=1; }
+[ "$(ls "$work/tmp" | tr '\n' ' ')" = "headwave-drawing-Ab3dE9x headwave-drawing-papers " ] || { echo "FAILED: scratch folders are $(ls "$work/tmp")"; failed=1; }
 expect 0 "keeps maps of 6 tokens, --map-tokens 8" figures "$work/map" --map-tokens 8 --formats svg
 
 # The page again, from the result file alone.
@@ -829,6 +834,11 @@ for i in 1 2 3 4 5 6; do cat "$work/line.txt"; done >"$work/six.txt"
 divided="run --model $work/bert --ids $work/six.txt --documents 6 $quick"
 expect 0 "" -q $divided --out "$work/undivided"
 expect 0 "documents 4 to 5 of 6, part 2 of 2" $divided --shard 2/2 --out "$work/d2"
+mkdir "$work/films" && touch "$work/films/movie.mp4.part" "$work/films/block-1-of-2.part"
+expect 1 "has no part of a run in it" merge "$work/films" --out "$work/merged"
+expect 0 "part 2 of 2" $divided --shard 2/2 --out "$work/films"
+expect 0 "part 2 of 2" $divided --shard 2/2 --out "$work/films" --force
+[ "$(ls "$work/films" | tr '\n' ' ')" = "block-02-of-02.part block-1-of-2.part movie.mp4.part " ] || { echo "FAILED: beside a part of a run are $(ls "$work/films")"; failed=1; }
 expect 1 "none has documents 0 to 3, block 1 of 2" merge "$work/d2" --out "$work/merged"
 [ ! -e "$work/merged" ] || { echo "FAILED: a refused merge left a folder"; failed=1; }
 expect 0 "documents 0 to 3 of 6, part 1 of 2" $divided --shard 1/2 --out "$work/d1"

@@ -10,6 +10,7 @@
 #include "../../core/numbers/error.h"
 #include "file_lock.h"
 #include "mapped_file.h"
+#include "numbered_name.h"
 #include "printable.h"
 
 namespace headwave {
@@ -24,7 +25,8 @@ void remove_left_overs(const std::filesystem::path& folder, const std::string& n
   std::error_code error;
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     const std::filesystem::path file = entry->path();
-    if (!file.filename().string().starts_with(name + partial_mark)) continue;
+    const std::string found = file.filename().string(), mark = name + partial_mark;
+    if (!found.starts_with(mark) || !is_numbered_name(std::string_view(found).substr(mark.size()), "#-#")) continue;
     if (const FileDescriptor unused = taken_if_unused(file); unused.is_open()) ::unlink(file.c_str());
   }
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "../../core/numbers/error.h"
+#include "../../data/files/numbered_name.h"
 #include "../../data/files/printable.h"
 #include "document_pass.h"
 #include "stage_report.h"
@@ -36,11 +37,16 @@ fs::path file_of(const fs::path& folder, Index block, const DocumentBlocks& bloc
   return folder / fmt::format("block-{:02}-of-{:02}{}", block + 1, blocks.count(), extension);
 }
 
+/// Somebody else's .part files, as of browsers, are none.
+bool is_block(const std::string& name) {
+  return name.size() == std::string_view("block-01-of-64.part").size() && is_numbered_name(name, "block-#-of-#.part");
+}
+
 std::vector<fs::path> blocks_in(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code problem;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, problem))
-    if (entry.path().extension() == extension) files.push_back(entry.path());
+    if (is_block(entry.path().filename().string())) files.push_back(entry.path());
   if (problem) throw IoError(fmt::format("{}: cannot be listed: {}", shown_path(folder), problem.message()));
   std::sort(files.begin(), files.end());
   return files;

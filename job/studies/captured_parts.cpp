@@ -4,6 +4,7 @@
 
 #include "../../core/numbers/error.h"
 #include "../../data/files/made_folders.h"
+#include "../../data/files/numbered_name.h"
 #include "../../data/files/printable.h"
 #include "../../data/sources/stored_documents.h"
 
@@ -13,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// No name that somebody else's file is likely to have: what begins so is removed.
+/// No name that somebody else's file is likely to have: what has a number behind it is removed.
 std::string part_prefix(const fs::path& file) {
   return file.filename().string() + ".unfinished.part";
 }
@@ -104,7 +105,7 @@ std::vector<fs::path> captured_parts(const fs::path& file) {
   for (const fs::directory_entry& entry :
        fs::directory_iterator(file.has_parent_path() ? file.parent_path() : ".", ignored)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with(prefix) && name.find_first_not_of("0123456789", prefix.size()) == name.npos)
+    if (name.starts_with(prefix) && is_numbered_name(std::string_view(name).substr(prefix.size()), "#"))
       parts.push_back(entry.path());
   }
   return parts;

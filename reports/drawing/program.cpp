@@ -85,6 +85,17 @@ std::string beginning_of(const std::filesystem::path& path) {
 }
 
 constexpr const char* scratch_name = "headwave-drawing-";
+constexpr std::size_t letters = 6;  // that mkdtemp() puts behind it
+
+/// Says of a folder that it is ours, with all that is in it: anybody may give theirs such a name.
+constexpr const char* own_mark = ".headwave-scratch";
+
+bool is_scratch(const std::filesystem::path& folder) {
+  const std::string name = folder.filename().string();
+  std::error_code ignored;
+  return name.starts_with(scratch_name) && name.size() == std::strlen(scratch_name) + letters &&
+         std::filesystem::is_regular_file(std::filesystem::symlink_status(folder / own_mark, ignored));
+}
 
 /// Removes folders of processes that died while they drew.
 void remove_left_overs(const std::filesystem::path& base) {
@@ -92,8 +103,8 @@ void remove_left_overs(const std::filesystem::path& base) {
   for (std::filesystem::directory_iterator entry(base, error), end; !error && entry != end; entry.increment(error)) {
     struct stat status {};
     const std::filesystem::path& folder = entry->path();
-    if (!folder.filename().string().starts_with(scratch_name) || ::lstat(folder.c_str(), &status) != 0 ||
-        !S_ISDIR(status.st_mode) || status.st_uid != ::geteuid())
+    if (::lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() ||
+        !is_scratch(folder))
       continue;
     std::error_code ignored;
     if (const FileDescriptor unused = taken_if_unused(folder); unused.is_open())
@@ -131,13 +142,14 @@ ScratchFolder::ScratchFolder() {
   static std::once_flag once;
   if (!no_place) std::call_once(once, remove_left_overs, base);
   do {
-    std::string pattern = (base / (scratch_name + std::string("XXXXXX"))).string();
+    std::string pattern = (base / (scratch_name + std::string(letters, 'X'))).string();
     if (no_place || mkdtemp(pattern.data()) == nullptr)
       throw IoError("cannot make a temporary folder: set TMPDIR to a folder that can be written");
     path_ = pattern;
     lock_ = FileDescriptor(path_, O_RDONLY | O_DIRECTORY);
     // Another process may have taken it for a left-over, and removed it, before it was locked or even opened.
   } while (!(locked(lock_) && std::filesystem::exists(path_)));
+  (void)FileDescriptor(path_ / own_mark, O_WRONLY | O_CREAT);  // without it the folder only stays if this process dies
 }
 
 ScratchFolder::~ScratchFolder() {

@@ -1,10 +1,12 @@
 #include "../../data/files/file_lock.h"
 
+#include <array>
 #include <fstream>
 
 #include <fcntl.h>
 
 #include "../../core/numbers/error.h"
+#include "../../data/files/numbered_name.h"
 #include "../../data/files/replaced_file.h"
 #include "../catch.h"
 
@@ -28,16 +30,25 @@ TEST_CASE("lock file: one at a time holds it, others are told who does, and it g
   CHECK_FALSE(std::filesystem::exists(folder / "elsewhere"));
 }
 
+TEST_CASE("numbered name: numbers where the pattern has them, and nothing else") {
+  for (const char* name : {"block-1-of-64", "block-001-of-2"}) CHECK(is_numbered_name(name, "block-#-of-#"));
+  for (const char* name :
+       {"", "block", "block--of-2", "block-1-of-", "block-1-of-2.part", "block-x-of-2", "lock-1-of-2"})
+    CHECK_FALSE(is_numbered_name(name, "block-#-of-#"));
+}
+
 TEST_CASE("replaced file: what a dead process left is removed, what a living one writes is not") {
   const TemporaryFolder folder;
   std::ofstream(folder / "a.txt.partial-1-0") << "half";
-  std::ofstream(folder / "b.txt.partial-1-0") << "of another file";
+  const std::array others{"b.txt.partial-1-0", "a.txt.partial-backup-2024", "a.txt.partial-1-0-old", "a.txt.partial-1",
+                          "a.txt.partial--"};
+  for (const char* other : others) std::ofstream(folder / other) << "somebody's";
   ReplacedFile living(folder / "a.txt");
   living.write("whole");
   CHECK_FALSE(std::filesystem::exists(folder / "a.txt.partial-1-0"));
   write_text(folder / "a.txt", "second");
   CHECK(std::filesystem::exists(living.temporary()));
-  CHECK(std::filesystem::exists(folder / "b.txt.partial-1-0"));
+  for (const char* other : others) CHECK(std::filesystem::exists(folder / other));
   living.commit();
   std::ifstream file(folder / "a.txt");
   std::string text;
