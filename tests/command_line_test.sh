@@ -247,14 +247,20 @@ expect 1 "there is no L0H0; the stored layers are 1" -q run --states "$work/seco
 # A finished run is what was asked for, and no other.
 read="run --states $work/second.h5 --model $golden --only measured_offset --no-figures --out $work/read"
 expect 0 "wrote" $read
-expect 1 "is already there" -q $read --any-states --resume
+expect 1 "is of another run (states_read: nothing there, any-states here)" -q $read --any-states --resume
 expect 0 "the job is finished" $read --resume
 one="run --model $golden --ids $work/longer.json --only measured_offset --no-figures --out $work/known"
 expect 0 "wrote" $one --intervene without-heads=L0H1
-expect 1 "is already there" -q $one --resume
+expect 1 "is of another run (interventions: without-heads=L0H1 there, nothing here); give --force in place of --resume" -q $one --resume
 expect 0 "the job is finished" $one --intervene without-heads=L0H1 --resume
 expect 0 "wrote" $one --layers 0-0 --force
-expect 1 "is already there" -q $one --resume
+expect 1 "is of another run (first_layers: 1 there, nothing here)" -q $one --resume
+# Nor is a finished capture.
+one="capture --model $golden --ids $work/even.json --out $work/known.h5"
+expect 0 "wrote" $one --intervene words-only
+expect 1 "is of another run (interventions: words-only there, nothing here); give --force in place of --resume" -q $one --resume
+expect 1 "is of another run (stored_type: float32 there, float16" -q $one --intervene words-only --dtype float16 --resume
+expect 0 "is finished" $one --intervene words-only --resume
 
 # A text is UTF-8 or is refused with the place; another encoding is read where it is named.
 cp "$2/tests/golden/models/bert/config.json" "$2/tests/golden/models/bert/model.safetensors" "$work/" && mkdir "$work/bert" && mv "$work/config.json" "$work/model.safetensors" "$work/bert/"
@@ -775,7 +781,7 @@ kinds="run --model $2/tests/golden/families/t5 --ids $work/pair.json --out $work
 expect 0 "the job is finished" $kinds --resume
 # A run that ended between its kinds writes all of them again; of another run nothing is replaced.
 rm "$work/json-kinds/causal/results.h5"
-expect 1 "is already there" -q $kinds --seed 2 --resume
+expect 1 "is of another run (seed: 1 there, 2 here)" -q $kinds --seed 2 --resume
 expect 0 "" -q $kinds --resume
 expect 0 "the job is finished" $kinds --resume
 swept_kinds="sweep --models $2/tests/golden/families/t5 --ids $work/pair.json --only head_types --no-figures --out $work/swept-kinds"
@@ -798,7 +804,7 @@ expect 0 "is finished" ${resumed#-q } --resume
 changed="run --model $work/bert --ids $work/line.txt --out $work/changed $quick --intervene without-heads=L0H1"
 expect 0 "wrote" $changed
 expect 0 "is finished" $changed --resume
-expect 1 "is already there" $resumed --resume --seed 2
+expect 1 "is of another run (seed: 1 there, 2 here)" $resumed --resume --seed 2
 mkdir "$work/begun"
 : >"$work/begun/results.unfinished"
 expect 3 "begun: holds what an unfinished run came to" validate "$work/begun"
@@ -874,6 +880,13 @@ expect 0 "step-20" $swept --resume --out "$work/parts"
 [ "$work/parts/checkpoints/step-20/results.h5" -ot "$work/bert/config.json" ] || { echo "FAILED: a checkpoint that was done is run again"; failed=1; }
 digests "$work/parts" >"$work/a.csv"; digests "$work/swept" | cmp -s - "$work/a.csv" || { echo "FAILED: a divided sweep is another"; failed=1; }
 expect 0 "step-20" $swept --resume --out "$work/parts"
+expect 1 "has 3 checkpoints, and step-100 is not one of those given" -q sweep --models "$work/step-3" "$work/step-20" --ids "$work/six.txt" --no-figures --resume --out "$work/parts"
+digests "$work/parts" >"$work/a.csv"; digests "$work/swept" | cmp -s - "$work/a.csv" || { echo "FAILED: a sweep of fewer checkpoints took the place of another"; failed=1; }
+expect 0 "part 1 of 2 is done" $swept --shard 1/2 --intervene words-only --out "$work/mixed"
+expect 1 "is of another run (interventions: words-only there, nothing here)" -q $swept --resume --out "$work/mixed"
+[ ! -e "$work/mixed/results.h5" ] || { echo "FAILED: a sweep mixes checkpoints of different options"; failed=1; }
+# Checkpoints that are alike do not make their sweep a run.
+expect 1 "is of another run (checkpoints: 3 there, nothing here" -q run --model "$work/step-3" --ids "$work/six.txt" --only head_account,head_types,offset_agreement,position_atlas --no-figures --resume --out "$work/swept"
 expect 0 'models = [' inspect "$work/swept" --job
 cp "$work/out" "$work/swept.toml"
 here=$PWD

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <memory>
@@ -7,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "../../data/hdf5/hdf5_file.h"
+#include "../../job/inputs/identity.h"
+#include "../../job/run/kept_bytes.h"
 #include "../../job/studies/captured_parts.h"
 #include "../../job/studies/state_capture.h"
 #include "../options/help.h"
@@ -73,10 +74,14 @@ Attributes identity_of(const JobInput& input, const CaptureOptions& options) {
 }
 
 /// Whether the file is there that would be written, so that there is nothing to go on with.
+/// @throws FormatError naming what differs, if it is of another capture
 bool is_finished(CaptureCommand& options, const SourceOptions& given) {
   if (!options.keep.resume || options.force || !fs::exists(options.file)) return false;
   const JobInput input = input_of(options.input, given, options.seed);
-  return std::ranges::includes(Hdf5File(options.file).attributes("/provenance"), identity_of(input, options.capture));
+  require_same_identity(identity_text(stated_identity(Hdf5File(options.file).attributes("/provenance"))),
+                        identity_text(identity_of(input, options.capture)), options.file.string(),
+                        "give --force in place of --resume to replace it, or another --out");
+  return true;
 }
 
 void capture_kept(const JobInput& input, const CaptureCommand& options, UnfinishedRun& kept) {

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "../../job/inputs/identity.h"
 #include "../../job/inputs/run_input.h"
 #include "../../job/run/job_parts.h"
 #include "../options/help.h"

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "../../core/numbers/error.h"
+#include "../../job/inputs/identity.h"
 #include "../../job/inputs/run_input.h"
 #include "../../job/run/job_memory.h"
 #include "../../job/run/job_parts.h"
@@ -62,6 +63,7 @@ int dry_run(RunOptions& options, const SourceOptions& given) {
 }
 
 /// What the folder holds already of that which this job would write.
+/// @throws FormatError as written_of()
 Written written_before(RunOptions& options, const SourceOptions& given) {
   if (!options.keep.resume || options.folder.force || result_files(options.folder.folder).empty())
     return Written::nothing;

@@ -14,8 +14,8 @@
 #include "../../data/files/toml_text.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
+#include "../../job/inputs/identity.h"
 #include "../../job/inputs/run_input.h"
-#include "../../job/run/kept_bytes.h"
 #include "../../job/studies/checkpoint_sweep.h"
 #include "../../reports/tables/checkpoint_table.h"
 #include "../options/help.h"
@@ -116,22 +116,17 @@ void run_checkpoint(const SweepOptions& options, const SourceOptions& given, con
   one.folder = own_folder(options, checkpoint);
   one.job.threads = threads;
   const JobInput input = checked_input(one, given);
-  if (const auto files = result_files(checkpoint.folder); options.resume && !files.empty()) {
-    const Attributes here = run_identity(input, one.job);
-    for (const auto& [kind, file] : files) {
-      Attributes there = read_result(Hdf5File(file), {}).provenance;
-      std::erase_if(there, [&](const auto& said) { return !here.contains(said.first); });
-      require_same_identity(identity_text(there), identity_text(here), file.string(),
-                            "leave --resume away and give --force to run all anew, or another --out");
-    }
-    if (files.size() == input.model.kinds().size()) return;
-    one.folder.force = true;  // that run ended while it wrote its kinds of attention
+  const Attributes identity = run_identity(input, one.job);
+  if (options.resume) {
+    const Written before = written_of(checkpoint.folder, input.model, identity);
+    if (before == Written::all) return;
+    one.folder.force = before == Written::part;  // that run ended while it wrote its kinds of attention
   }
   OutputFolder folder = opened_folder(one.folder, files_read(options));
   std::vector<KindResult> results = run_input(input, one.job, progress());
   const std::string job =
       options.job_text + "\n" + toml_text({{"model", fs::absolute(checkpoint.model).lexically_normal().string()}});
-  for (KindResult& found : results) found.result.provenance["job"] = job;
+  sign_results(results, identity, job);
   write_results(folder, results, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }
 
@@ -148,9 +143,21 @@ void run_checkpoints(const SweepOptions& options, const SourceOptions& given,
 }
 
 /// Whether the folder's own result is of an earlier sweep: it may be made again from those of its checkpoints.
-bool holds_sweep(const fs::path& folder) {
+/// @throws IoError if it has a checkpoint that is not named now: a smaller one would take its place
+bool holds_sweep(const fs::path& folder, const std::vector<Checkpoint>& checkpoints) {
   const auto files = result_files(folder);
-  return !files.empty() && read_result(Hdf5File(files.begin()->second), {}).provenance.contains("checkpoints");
+  if (files.empty()) return false;
+  constexpr const char* steps = "checkpoints/step";
+  const Result there = read_result(Hdf5File(files.begin()->second), {steps});
+  if (there.find(steps) == nullptr) return false;
+  const Axis& names = there.at(steps).axis("checkpoint");
+  for (const std::string& name : std::get<std::vector<std::string>>(names.values))
+    if (std::ranges::count(checkpoints, name, &Checkpoint::name) == 0)
+      throw IoError(fmt::format(
+          "{}: has {} checkpoints, and {} is not one of those given; name all of them, give --force in place of "
+          "--resume, or choose another --out",
+          files.begin()->second.string(), names.size(), name));
+  return true;
 }
 
 /// What all checkpoints came to, each kind of attention by itself.
@@ -194,7 +201,7 @@ int sweep(const CLI::App& command, SweepOptions& options, const SourceOptions& g
     return done;
   }
   FolderOptions whole = options.folder;
-  whole.force = whole.force || (options.resume && holds_sweep(whole.folder));
+  whole.force = whole.force || (options.resume && holds_sweep(whole.folder, checkpoints));
   OutputFolder folder = opened_folder(whole, files_read(options));
   run_checkpoints(options, given, checkpoints, part, parts, ranks);
   ranks.wait();

@@ -4,7 +4,6 @@
 
 #include "../../core/numbers/error.h"
 #include "../../data/files/file_lock.h"
-#include "provenance.h"
 
 namespace headwave::cli {
 
@@ -30,15 +29,6 @@ void forget_kept(const fs::path& file, const fs::path& lock, const std::function
 
 LastWords resume_words() {
   return LastWords("ended before it was done; go on with --resume");
-}
-
-Attributes input_identity(const JobInput& input) {
-  Attributes identity = input.source->provenance();
-  identity.insert(input.provenance.begin(), input.provenance.end());
-  for (const char* place : {"model", "source_file", "target_file"})
-    identity.erase(place);  // what they are, their digests say
-  add_build(identity);
-  return identity;
 }
 
 }  // namespace headwave::cli

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <functional>
 
-#include "../../job/inputs/job_input.h"
 #include "../options/keep_options.h"
 #include "../terminal/last_words.h"
 #include "output_folder.h"
@@ -29,8 +28,5 @@ void forget_kept(const std::filesystem::path& file, const std::filesystem::path&
 
 /// While it lives, the end of the program says how its work is gone on with.
 LastWords resume_words();
-
-/// All of an input, and of the program, that what is made of it depends on.
-Attributes input_identity(const JobInput& input);
 
 }  // namespace headwave::cli

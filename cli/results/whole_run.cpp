@@ -1,6 +1,5 @@
 #include "whole_run.h"
 
-#include <algorithm>
 #include <cstdio>
 
 #include <CLI/CLI.hpp>
@@ -11,12 +10,12 @@
 #include "../../data/files/digest.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
+#include "../../job/inputs/identity.h"
 #include "../../job/run/kept_bytes.h"
 #include "../options/job_options.h"
 #include "../options/values.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
-#include "kept_work.h"
 #include "result_json.h"
 #include "result_path.h"
 #include "run_needs.h"
@@ -49,6 +48,19 @@ std::string run_digest(const Attributes& identity) {
   return sha256_of_text(identity_text(identity));
 }
 
+/// @throws FormatError naming what differs, if the result is of another run
+void require_same_run(const std::filesystem::path& file, const Attributes& identity) {
+  constexpr const char* remedy = "give --force in place of --resume to replace it, or another --out";
+  const Attributes there = read_result(Hdf5File(file), {}).provenance;
+  const std::string signed_digest = attribute_text(there, run_digest_name), digest = run_digest(identity);
+  if (signed_digest == digest) return;
+  require_same_identity(identity_text(stated_identity(there)), identity_text(identity), file.string(), remedy);
+  // What a file cannot say as it was (a text that is no UTF-8) its digest still tells.
+  if (!signed_digest.empty())
+    require_same_identity(identity_text({{run_digest_name, signed_digest}}), identity_text({{run_digest_name, digest}}),
+                          file.string(), remedy);
+}
+
 }  // namespace
 
 SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options, const InputWithout& without,
@@ -78,34 +90,27 @@ JobInput checked_input(WholeRunOptions& options, const SourceOptions& given) {
   return input;
 }
 
-Attributes run_identity(const JobInput& input, const JobOptions& job) {
-  Attributes identity = input_identity(input);
-  add_options(identity, job, 1);
-  identity.erase("threads");
-  identity.erase("together");
-  return identity;
+void sign_results(std::vector<KindResult>& results, const Attributes& identity, const std::string& job_text) {
+  const std::string digest = run_digest(identity);
+  for (KindResult& found : results) {
+    found.result.provenance["job"] = job_text;
+    found.result.provenance[run_digest_name] = digest;
+  }
 }
 
 void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindResult>& results,
                const WholeRunOptions& options, const Attributes& identity, const std::string& job_text,
                std::chrono::steady_clock::time_point start) {
-  const std::string digest = run_digest(identity);
-  for (KindResult& found : results) {
-    found.result.provenance["job"] = job_text;
-    found.result.provenance[run_digest_name] = digest;
-    say_fewer_map_tokens(command, found.result, options.folder.drawing);
-  }
+  sign_results(results, identity, job_text);
+  for (KindResult& found : results) say_fewer_map_tokens(command, found.result, options.folder.drawing);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   write_results(folder, results, seconds);
 }
 
 Written written_of(const std::filesystem::path& folder, const Model& model, const Attributes& identity) {
   const auto files = result_files(folder);
-  const std::string digest = run_digest(identity);
-  const bool own = std::ranges::all_of(files, [&](const auto& file) {
-    return attribute_text(read_result(Hdf5File(file.second), {}).provenance, run_digest_name) == digest;
-  });
-  if (files.empty() || !own) return Written::nothing;
+  for (const auto& [kind, file] : files) require_same_run(file, identity);
+  if (files.empty()) return Written::nothing;
   return files.size() < model.kinds().size() ? Written::part : Written::all;
 }
 

@@ -27,24 +27,27 @@ SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options,
 /// Opens the input, and refuses what the job cannot do with it before the work is done.
 JobInput checked_input(WholeRunOptions& options, const SourceOptions& given);
 
-/// All of an input, its job and the program that what documents give depends on.
-Attributes run_identity(const JobInput& input, const JobOptions& job);
-
-/// Writes what a run came to.
+/// Says in each result what the run was.
 /// @param identity  of run_identity(), by which written_of() knows the run again
-/// @param job_text  the options, for the provenance
+/// @param job_text  the options, as a job file
+void sign_results(std::vector<KindResult>& results, const Attributes& identity, const std::string& job_text);
+
+/// Signs and writes what a run came to.
+/// @param identity, job_text  as of sign_results()
 /// @param start     of the command
 void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindResult>& results,
                const WholeRunOptions& options, const Attributes& identity, const std::string& job_text,
                std::chrono::steady_clock::time_point start);
 
 enum class Written {
-  nothing,  ///< or results of another run among them
-  part,     ///< results of some kinds of attention
-  all,      ///< a result for each kind
+  nothing,
+  part,  ///< results of some kinds of attention
+  all,   ///< a result for each kind
 };
 
-/// What a folder holds of that which write_run() writes of this run.
+/// What a folder holds of that which write_run() writes of this run. Results of before that were not signed are known by
+/// what their provenance says.
+/// @throws FormatError naming what differs, if one is of another run; Error as read_result()
 Written written_of(const std::filesystem::path& folder, const Model& model, const Attributes& identity);
 
 /// Draws it, and prints the table, or the listing.

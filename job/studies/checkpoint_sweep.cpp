@@ -246,6 +246,7 @@ Result CheckpointSweep::taken() {
   result.title = fmt::format("headwave: {} checkpoints of a {} with {}", names_.size(),
                              attribute_text(common_, "model_family", "model"), heads_text(heads));
   result.provenance = std::move(common_);
+  result.provenance.erase("run_sha256");  // of one run, also where all checkpoints are alike
   result.provenance["checkpoints"] = static_cast<std::int64_t>(names_.size());
   if (!left_out_.empty()) result.provenance["left_out"] = fmt::format("{}", fmt::join(left_out_, ", "));
   return result;

@@ -1,0 +1,73 @@
+#include "identity.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "../run/provenance.h"
+
+namespace headwave {
+
+namespace {
+
+// What they are, their digests say.
+constexpr auto places = std::to_array<std::string_view>({"model", "source_file", "target_file"});
+
+// They change no digit.
+constexpr auto without_effect = std::to_array<std::string_view>({"threads", "together"});
+
+// Of who made a file and how, and what a run tells of its model and documents that these do not say of themselves.
+constexpr auto told_later = std::to_array<std::string_view>({"processor",
+                                                             "command",
+                                                             "started",
+                                                             "wall_time_s",
+                                                             "job",
+                                                             "run_sha256",
+                                                             "ranks",
+                                                             "merged_parts",
+                                                             "resumed_after_documents",
+                                                             "model_family",
+                                                             "layers",
+                                                             "heads",
+                                                             "kv_heads",
+                                                             "d_model",
+                                                             "d_head",
+                                                             "attention",
+                                                             "score_scale",
+                                                             "position_term",
+                                                             "hidden_states",
+                                                             "wave_length",
+                                                             "wave_documents",
+                                                             "undefined_waves",
+                                                             "undefined_account"});
+
+template <class Names>
+void erase(Attributes& attributes, const Names& names) {
+  for (const std::string_view name : names) attributes.erase(std::string(name));
+}
+
+}  // namespace
+
+Attributes input_identity(const JobInput& input) {
+  Attributes identity = input.source->provenance();
+  identity.insert(input.provenance.begin(), input.provenance.end());
+  erase(identity, places);
+  add_build(identity);
+  return identity;
+}
+
+Attributes run_identity(const JobInput& input, const JobOptions& job) {
+  Attributes identity = input_identity(input);
+  add_options(identity, job, 1);
+  erase(identity, without_effect);
+  return identity;
+}
+
+Attributes stated_identity(Attributes provenance) {
+  erase(provenance, places);
+  erase(provenance, without_effect);
+  erase(provenance, told_later);
+  return provenance;
+}
+
+}  // namespace headwave
