@@ -797,6 +797,21 @@ expect 3 "not finished" validate "$work/r" "$2/tests/golden/result_unfinished.h5
 expect 3 "cannot be opened" validate "$work/none.h5"
 expect 0 "whole; schema 2" validate --trusted "$work/r"
 
+# Nobody takes a changed result for what was written; `inspect` shows it and says so.
+change() { LC_ALL=C sed 's/whether the head singles out/whether the head Singles out/' "$1" >"$work/change" && cp "$work/change" "$1"; }
+sound="run --model $work/bert --ids $work/line.txt $quick --out"
+expect 0 "wrote" $sound "$work/sound"
+cp -r "$work/sound" "$work/unsound"
+change "$work/unsound/results.h5"
+problem="unsound/results.h5: attributes of '/measured_offset/status' are not what was written: their digest differs"
+expect 3 "$problem" validate "$work/unsound"
+expect 0 "$problem" inspect "$work/unsound"
+expect 0 '"heads": [' inspect "$work/unsound" --json
+for command in report figures "export --csv $work/unsound-tables" "compare $work/sound"; do
+  expect 1 "$problem; put a sound copy in its place, or remove it" $command "$work/unsound"
+done
+expect 1 "$problem" -q $sound "$work/unsound" --resume
+
 # A run goes on with its own unfinished one alone; a finished one is left as it is.
 resumed="-q run --model $work/bert --ids $work/line.txt --out $work/u $quick"
 expect 0 "" $resumed --resume
@@ -880,6 +895,11 @@ expect 0 "step-20" $swept --resume --out "$work/parts"
 [ "$work/parts/checkpoints/step-20/results.h5" -ot "$work/bert/config.json" ] || { echo "FAILED: a checkpoint that was done is run again"; failed=1; }
 digests "$work/parts" >"$work/a.csv"; digests "$work/swept" | cmp -s - "$work/a.csv" || { echo "FAILED: a divided sweep is another"; failed=1; }
 expect 0 "step-20" $swept --resume --out "$work/parts"
+cp -r "$work/parts" "$work/unsound-parts"
+rm "$work/unsound-parts/results.h5"
+change "$work/unsound-parts/checkpoints/step-20/results.h5"
+expect 1 "step-20/results.h5: attributes of '/measured_offset/status' are not what was written" -q $swept --resume --out "$work/unsound-parts"
+[ ! -e "$work/unsound-parts/results.h5" ] || { echo "FAILED: a sweep was made of a changed checkpoint"; failed=1; }
 expect 1 "has 3 checkpoints, and step-100 is not one of those given" -q sweep --models "$work/step-3" "$work/step-20" --ids "$work/six.txt" --no-figures --resume --out "$work/parts"
 digests "$work/parts" >"$work/a.csv"; digests "$work/swept" | cmp -s - "$work/a.csv" || { echo "FAILED: a sweep of fewer checkpoints took the place of another"; failed=1; }
 expect 0 "part 1 of 2 is done" $swept --shard 1/2 --intervene words-only --out "$work/mixed"

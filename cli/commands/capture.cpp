@@ -74,13 +74,14 @@ Attributes identity_of(const JobInput& input, const CaptureOptions& options) {
 }
 
 /// Whether the file is there that would be written, so that there is nothing to go on with.
-/// @throws FormatError naming what differs, if it is of another capture
+/// @throws FormatError naming what differs, if it is of another capture, or what it lacks
 bool is_finished(CaptureCommand& options, const SourceOptions& given) {
   if (!options.keep.resume || options.force || !fs::exists(options.file)) return false;
   const JobInput input = input_of(options.input, given, options.seed);
   require_same_identity(identity_text(stated_identity(Hdf5File(options.file).attributes("/provenance"))),
                         identity_text(identity_of(input, options.capture)), options.file.string(),
                         "give --force in place of --resume to replace it, or another --out");
+  require_captured(input.model, *input.source, options.file, options.capture);
   return true;
 }
 

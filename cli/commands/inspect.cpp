@@ -87,7 +87,7 @@ int propose_map(const std::filesystem::path& path) {
 }
 
 int print_job(const std::filesystem::path& path) {
-  const Attributes provenance = read_result(Hdf5File(path), {}).provenance;
+  const Attributes provenance = read_result(Hdf5File(path), {}, say).provenance;
   const auto job = provenance.find("job");
   const auto* text = job == provenance.end() ? nullptr : std::get_if<std::string>(&job->second);
   if (text == nullptr)
@@ -111,7 +111,7 @@ void print_csv(const Listing& listing) {
   if (!is_result(listing))
     throw FormatError(
         fmt::format("{}: {} has no table of heads; expected a headwave result", listing.path.string(), listing.kind));
-  const auto heads = head_findings(read_result(*listing.hdf5, head_finding_fields()));
+  const auto heads = head_findings(read_result(*listing.hdf5, head_finding_fields(), say));
   std::fputs(comma_separated(head_values(heads)).c_str(), stdout);
 }
 
@@ -123,14 +123,14 @@ void print_listing(const Listing& listing, const InspectOptions& options) {
   }
   print(listing, options.attributes);
   if (!is_result(listing)) return;
-  const Result result = read_result(*listing.hdf5, head_finding_fields());
+  const Result result = read_result(*listing.hdf5, head_finding_fields(), say);
   if (!head_columns(result).empty()) fmt::print("\n{}", noted_head_table(result));
 }
 
 /// A Field as signs.
 int print_heat(const std::filesystem::path& path, const std::string& asked) {
   const std::string name = asked.substr(0, asked.find(':'));
-  const Result result = read_result(Hdf5File(result_path(path)), {name});
+  const Result result = read_result(Hdf5File(result_path(path)), {name}, say);
   const Field* field = result.find(name);
   if (field == nullptr)
     throw FormatError(

@@ -8,6 +8,7 @@
 #include "../../data/results/result_file.h"
 #include "../../reports/tables/head_findings.h"
 #include "../../reports/tables/head_values.h"
+#include "../terminal/terminal.h"
 #include "result_path.h"
 
 namespace headwave::cli {
@@ -68,7 +69,7 @@ ordered_json json_of(const Listing& listing) {
   ordered_json json{{"version", json_version}, {"path", listing.path.string()},
                     {"kind", listing.kind},    {"facts", json_of(listing.facts)},
                     {"entries", entries},      {"notes", listing.notes}};
-  if (is_result(listing)) json["heads"] = heads_json(read_result(*listing.hdf5, head_finding_fields()));
+  if (is_result(listing)) json["heads"] = heads_json(read_result(*listing.hdf5, head_finding_fields(), say));
   return json;
 }
 

@@ -9,6 +9,7 @@
 #include "../../core/numbers/error.h"
 #include "../../data/files/digest.h"
 #include "../../data/hdf5/hdf5_file.h"
+#include "../../data/results/result_check.h"
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/identity.h"
 #include "../../job/run/kept_bytes.h"
@@ -49,9 +50,8 @@ std::string run_digest(const Attributes& identity) {
 }
 
 /// @throws FormatError naming what differs, if the result is of another run
-void require_same_run(const std::filesystem::path& file, const Attributes& identity) {
+void require_same_run(const std::filesystem::path& file, const Attributes& there, const Attributes& identity) {
   constexpr const char* remedy = "give --force in place of --resume to replace it, or another --out";
-  const Attributes there = read_result(Hdf5File(file), {}).provenance;
   const std::string signed_digest = attribute_text(there, run_digest_name), digest = run_digest(identity);
   if (signed_digest == digest) return;
   require_same_identity(identity_text(stated_identity(there)), identity_text(identity), file.string(), remedy);
@@ -109,7 +109,11 @@ void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindRe
 
 Written written_of(const std::filesystem::path& folder, const Model& model, const Attributes& identity) {
   const auto files = result_files(folder);
-  for (const auto& [kind, file] : files) require_same_run(file, identity);
+  for (const auto& [kind, path] : files) {
+    const Hdf5File file(path);
+    require_same_run(path, read_result(file, {}).provenance, identity);
+    require_whole_result(file);
+  }
   if (files.empty()) return Written::nothing;
   return files.size() < model.kinds().size() ? Written::part : Written::all;
 }

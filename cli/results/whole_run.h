@@ -47,7 +47,7 @@ enum class Written {
 
 /// What a folder holds of that which write_run() writes of this run. Results of before that were not signed are known by
 /// what their provenance says.
-/// @throws FormatError naming what differs, if one is of another run; Error as read_result()
+/// @throws FormatError naming what differs, if one is of another run; Error as require_whole_result()
 Written written_of(const std::filesystem::path& folder, const Model& model, const Attributes& identity);
 
 /// Draws it, and prints the table, or the listing.

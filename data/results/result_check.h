@@ -25,4 +25,8 @@ struct ResultCheck {
 ///         read
 ResultCheck check_result(const Hdf5File& file);
 
+/// Refuses a result that is not what was written.
+/// @throws FormatError naming the first problem and what to do; as check_result()
+void require_whole_result(const Hdf5File& file);
+
 }  // namespace headwave

@@ -46,18 +46,19 @@ void write_result(const Result& result, const std::filesystem::path& path);
 /// @throws ShapeError and IoError as above
 void write_result(const Result& result, const ReplacedFile& file);
 
-/// The result that write_result wrote: title, Fields in their order with axes and attributes, provenance.
+/// The result that write_result wrote: title, Fields in their order with axes and attributes, provenance. What is read is
+/// compared with its digests, where the file has them.
 /// @throws IoError if the file cannot be read; FormatError if it is not HDF5, not a headwave result, unfinished, newer
-///         than this headwave, or damaged
+///         than this headwave, damaged, or not what was written
 Result read_result(const std::filesystem::path& path);
 
 /// The same of a file that is open, and only the Fields named, as far as they are there; no other array is read.
 /// @throws FormatError as above
 Result read_result(const Hdf5File& file, const std::vector<std::string>& fields);
 
-/// Shows the Fields of an open file in their order, each gone before the next is read.
-/// @returns the file's schema_version
-/// @throws FormatError as above
-Index read_fields(const Hdf5File& file, const std::function<void(const Field&)>& see);
+/// The same for those who look at what is damaged, too: what is not what was written is told, and read all the same.
+/// @throws FormatError as above, but for digests that differ
+Result read_result(const Hdf5File& file, const std::vector<std::string>& fields,
+                   const std::function<void(const std::string& problem)>& tell);
 
 }  // namespace headwave

@@ -1,13 +1,19 @@
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "../../core/numbers/error.h"
+#include "../../core/numbers/stopping.h"
 #include "../files/printable.h"
 #include "../hdf5/hdf5_file.h"
+#include "digest_comparison.h"
+#include "result_check.h"
 #include "result_file.h"
 #include "result_layout.h"
+#include "value_digest.h"
 
 namespace headwave {
 
@@ -15,25 +21,33 @@ namespace {
 
 class Reader {
  public:
-  explicit Reader(const Hdf5File& file) : file_(file), name_(shown_path(file.path())) {}
+  explicit Reader(const Hdf5File& file)
+      : file_(file),
+        name_(shown_path(file.path())),
+        root_(checked_root()),
+        comparison_(number(root_, "schema_version")) {}
 
   /// @param wanted  names of Fields; null: all
   Result result(const std::vector<std::string>* wanted) {
     Result result;
-    result.title = attribute_text(checked_root(), "title");
-    for (const std::string& field : file_.attribute_texts("/", "fields"))
-      if (wanted == nullptr || std::ranges::find(*wanted, field) != wanted->end())
-        result.fields.push_back(field_of(field));
+    result.title = attribute_text(root_, "title");
+    see_fields(wanted, [&](Field field) { result.fields.push_back(std::move(field)); });
     result.provenance = file_.attributes("/provenance");
+    comparison_.group("/", root_);
+    comparison_.group("/provenance", result.provenance);
     for (const std::string_view own : group_own_attributes) result.provenance.erase(std::string(own));
     return result;
   }
 
-  Index fields(const std::function<void(const Field&)>& see) {
-    const Index version = number(checked_root(), "schema_version");
-    for (const std::string& field : file_.attribute_texts("/", "fields")) see(field_of(field));
-    return version;
+  /// Reads all, each Field gone before the next.
+  void look_through() {
+    see_fields(nullptr, [](const Field&) {});
+    comparison_.group("/", root_);
+    comparison_.group("/provenance", file_.attributes("/provenance"));
   }
+
+  /// What came to light of that which was read. Asked once.
+  ResultCheck check() { return comparison_.taken(); }
 
  private:
   [[noreturn]] void refuse(const std::string& problem) const {
@@ -60,6 +74,15 @@ class Reader {
     return root;
   }
 
+  template <class See>
+  void see_fields(const std::vector<std::string>* wanted, const See& see) {
+    for (const std::string& field : file_.attribute_texts("/", "fields")) {
+      if (wanted != nullptr && std::ranges::find(*wanted, field) == wanted->end()) continue;
+      stop_if_asked();
+      see(field_of(field));
+    }
+  }
+
   Axis axis_of(const std::string& path, const std::string& name) {
     if (const auto known = axes_.find(path); known != axes_.end()) return known->second;
     const Hdf5Node node = file_.node(path);
@@ -72,6 +95,7 @@ class Reader {
       axis.values = file_.strings(path);
     else
       axis.values = file_.integers(path);
+    comparison_.array(path, node.attributes, value_digest(axis));
     return axes_.emplace(path, std::move(axis)).first->second;
   }
 
@@ -105,6 +129,9 @@ class Reader {
         refuse(fmt::format("'{}' has {} entries along '{}', the axis has {}", printable(name), node.shape[i],
                            field.axes[i].name, field.axes[i].size()));
     read_values(field, node);
+    comparison_.array(node.path, node.attributes, value_digest(field));
+    if (const std::string group = "/" + field.group(); groups_.insert(group).second)
+      comparison_.group(group, file_.attributes(group));
     field.flag_meanings = file_.attribute_texts(node.path, "flag_labels");
     field.attributes = node.attributes;
     for (const std::string_view own : result_own_attributes) field.attributes.erase(std::string(own));
@@ -113,21 +140,55 @@ class Reader {
 
   const Hdf5File& file_;
   std::string name_;
+  Attributes root_;
+  DigestComparison comparison_;
   std::map<std::string, Axis> axes_;
+  std::set<std::string> groups_;  // of the Fields that were read
 };
+
+/// A problem of a file, as messages tell it.
+std::string told(const Hdf5File& file, const std::string& problem) {
+  return fmt::format("{}: {}; put a sound copy in its place, or remove it and make it again", shown_path(file.path()),
+                     problem);
+}
+
+void require_no_problem(const Hdf5File& file, const ResultCheck& check) {
+  if (!check.problems.empty()) throw FormatError(told(file, check.problems.front()));
+}
+
+Result whole_result(const Hdf5File& file, const std::vector<std::string>* fields) {
+  Reader reader(file);
+  Result result = reader.result(fields);
+  require_no_problem(file, reader.check());
+  return result;
+}
 
 }  // namespace
 
 Result read_result(const std::filesystem::path& path) {
-  return Reader(Hdf5File(path)).result(nullptr);
+  return whole_result(Hdf5File(path), nullptr);
 }
 
 Result read_result(const Hdf5File& file, const std::vector<std::string>& fields) {
-  return Reader(file).result(&fields);
+  return whole_result(file, &fields);
 }
 
-Index read_fields(const Hdf5File& file, const std::function<void(const Field&)>& see) {
-  return Reader(file).fields(see);
+Result read_result(const Hdf5File& file, const std::vector<std::string>& fields,
+                   const std::function<void(const std::string&)>& tell) {
+  Reader reader(file);
+  Result result = reader.result(&fields);
+  for (const std::string& problem : reader.check().problems) tell(told(file, problem));
+  return result;
+}
+
+ResultCheck check_result(const Hdf5File& file) {
+  Reader reader(file);
+  reader.look_through();
+  return reader.check();
+}
+
+void require_whole_result(const Hdf5File& file) {
+  require_no_problem(file, check_result(file));
 }
 
 }  // namespace headwave

@@ -11,6 +11,7 @@
 #include "../files/printable.h"
 #include "../files/replaced_file.h"
 #include "../hdf5/hdf5_attributes.h"
+#include "../hdf5/hdf5_file.h"
 #include "../hdf5/hdf5_handle.h"
 #include "../hdf5/hdf5_type.h"
 #include "../results/hdf5_output.h"
@@ -22,6 +23,13 @@ namespace {
 
 constexpr float largest_half = 65504;
 
+std::vector<std::string> parts_of(const StoredLayout& layout) {
+  std::vector<std::string> parts;
+  if (layout.states) parts.emplace_back("hidden_states");
+  if (layout.projections) parts.insert(parts.end(), {"queries", "keys"});
+  return parts;
+}
+
 const Matrix32& part_of(const StoredLayer& layer, const std::string& what) {
   return what == "hidden_states" ? layer.states : what == "queries" ? layer.query : layer.key;
 }
@@ -30,9 +38,7 @@ const Matrix32& part_of(const StoredLayer& layer, const std::string& what) {
 
 struct StoredWriter::File {
   File(const std::filesystem::path& path, const BlockSpec& spec, const StoredLayout& how)
-      : replaced(path), block(spec), layout(how) {
-    if (layout.states) parts.emplace_back("hidden_states");
-    if (layout.projections) parts.insert(parts.end(), {"queries", "keys"});
+      : replaced(path), block(spec), layout(how), parts(parts_of(how)) {
     if (layout.layers.empty() || parts.empty())
       throw ShapeError(
           fmt::format("{}: nothing is to be stored, of {} layers", shown_path(path), layout.layers.size()));
@@ -195,6 +201,26 @@ void StoredWriter::finish(const Attributes& provenance, const std::filesystem::p
     throw IoError(fmt::format("{}: {}", shown_path(file.replaced.path()), problem.what()));
   }
   file.replaced.commit_as(as.empty() ? file.replaced.path() : as);
+}
+
+void require_stored(const std::filesystem::path& file, const StoredLayout& layout, const Document& first,
+                    Index documents) {
+  std::vector<std::string> names;
+  for (const std::string& part : parts_of(layout))
+    for (const Index layer : layout.layers) names.push_back(at_layer(part.c_str(), layer));
+  if (!first.ids.empty()) names.emplace_back("ids");
+  if (!first.special.empty()) names.emplace_back("special");
+  if (!first.tokens.empty()) names.emplace_back("tokens");
+  if (!first.name.empty()) names.emplace_back("document_name");
+  const Hdf5File stored(file);
+  for (const std::string& name : names) {
+    const std::vector<Index> shape = stored.has(name) ? stored.node(name).shape : std::vector<Index>();
+    if (shape.empty() || shape.front() != documents)
+      throw FormatError(fmt::format(
+          "{}: is not what was written: {}; remove it and make it again", shown_path(file),
+          shape.empty() ? fmt::format("'{}' is not there", name)
+                        : fmt::format("'{}' holds {} documents, expected {}", name, shape.front(), documents)));
+  }
 }
 
 }  // namespace headwave

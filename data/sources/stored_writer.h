@@ -47,4 +47,10 @@ class StoredWriter {
   std::unique_ptr<File> file_;
 };
 
+/// Whether a file that a StoredWriter finished still holds what it should: values have no digests of their own.
+/// @param first  of the documents
+/// @throws FormatError if an array is not there, or is not of so many documents; as Hdf5File
+void require_stored(const std::filesystem::path& file, const StoredLayout& layout, const Document& first,
+                    Index documents);
+
 }  // namespace headwave

@@ -58,6 +58,16 @@ void require_one_length(const Source& source) {
                       i, source.length(i), source.length(0)));
 }
 
+StoredLayout layout_of(const Model& model, const CaptureOptions& options) {
+  return {captured_layers(model, options), !options.projections, options.projections, options.half, options.packing};
+}
+
+/// Ids of a signal name rows of it, and it is not stored.
+Document storable(Document document) {
+  if (document.signal.size() > 0) document.ids.clear();
+  return document;
+}
+
 void capture_documents(const Model& model, const Source& source, const StoredLayout& layout, int threads,
                        CapturedParts& parts, const ProgressCallback& progress) {
   Index done = parts.earlier();
@@ -70,7 +80,7 @@ void capture_documents(const Model& model, const Source& source, const StoredLay
     std::array<Probe*, 1> probes{&probe};
     model_pass(model, *document, probes);
     document->stored = probe.taken();
-    if (document->signal.size() > 0) document->ids.clear();  // they name rows of it, and it is not stored
+    *document = storable(std::move(*document));
     return [&, document] {
       parts.append(*document, ++done < count);
       if (progress) progress({"attention", done, count});
@@ -128,8 +138,7 @@ void capture_states(const Model& model, const Source& source, const std::filesys
         "a {} caps scores, or its layers look differently far, which queries and keys do not hold; store its states",
         model.family));
   require_one_length(source);
-  const StoredLayout layout{captured_layers(model, options), !options.projections, options.projections, options.half,
-                            options.packing};
+  const StoredLayout layout = layout_of(model, options);
   CapturedParts parts(file, model.stack.block, layout, kept);
   try {
     capture_documents(model, source, layout, options.threads, parts, progress);
@@ -143,6 +152,11 @@ void capture_states(const Model& model, const Source& source, const std::filesys
   for (const Attributes& more : {provenance, capture_provenance(model, options)})
     whole.insert(more.begin(), more.end());
   parts.finish(whole);
+}
+
+void require_captured(const Model& model, const Source& source, const std::filesystem::path& file,
+                      const CaptureOptions& options) {
+  require_stored(file, layout_of(model, options), storable(source.document(0)), source.count());
 }
 
 }  // namespace headwave

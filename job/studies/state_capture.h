@@ -43,4 +43,9 @@ void capture_states(const Model& model, const Source& source, const std::filesys
                     const Attributes& provenance, const CaptureOptions& options = {},
                     const ProgressCallback& progress = {}, UnfinishedRun* kept = nullptr);
 
+/// Whether a finished file still holds what capture_states() wrote of the same.
+/// @throws FormatError as require_stored(); Error as Source
+void require_captured(const Model& model, const Source& source, const std::filesystem::path& file,
+                      const CaptureOptions& options);
+
 }  // namespace headwave

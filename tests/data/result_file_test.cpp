@@ -292,7 +292,10 @@ TEST_CASE("result file: of damage anywhere nothing crashes, and what is found wh
       try {
         const bool passed = check_result(Hdf5File(folder / "d.h5")).problems.empty();
         ++(passed ? unharmed : found);
-        if (passed) check_same(result, read_result(folder / "d.h5"));
+        if (passed)
+          check_same(result, read_result(folder / "d.h5"));
+        else
+          CHECK_THROWS_AS(read_result(folder / "d.h5"), FormatError);
       } catch (const Error&) {
         ++refused;
       }
@@ -326,6 +329,35 @@ TEST_CASE("result file: every array has its digest, and one that was changed is 
   CHECK(changed.problems.front() == "'/offset_trace/mean_weight' is not what was written: its digest differs");
 }
 
+TEST_CASE("result file: what was changed is refused by who reads it, and shown to who only looks") {
+  const TemporaryFolder folder;
+  const auto file = folder / "r.h5";
+  const Result result = large_result();
+  write_result(result, file);
+  std::string bytes = file_bytes(file);
+  const std::vector<double>& values = result.at("offset_trace/mean_weight").doubles();
+  const std::size_t at = bytes.find(std::string(reinterpret_cast<const char*>(values.data()), 4 * sizeof(double)));
+  REQUIRE(at != bytes.npos);
+  bytes[at] = static_cast<char>(bytes[at] ^ 1);
+  std::ofstream(file, std::ios::binary) << bytes;
+  const std::string problem =
+      "'/offset_trace/mean_weight' is not what was written: its digest differs; put a sound copy in its place, or "
+      "remove it and make it again";
+  CHECK_THROWS_AS(read_result(file), FormatError);
+  CHECK_THROWS_WITH(read_result(file), ContainsSubstring("r.h5: " + problem));
+  const Hdf5File open(file);
+  CHECK_THROWS_WITH(require_whole_result(open), ContainsSubstring(problem));
+  CHECK_THROWS_WITH(read_result(open, {"offset_trace/mean_weight"}), ContainsSubstring(problem));
+  CHECK(read_result(open, {"offset_trace/kind"}).fields.size() == 1);  // it is as it was
+  std::vector<std::string> told;
+  const Result shown =
+      read_result(open, {"offset_trace/mean_weight"}, [&](const std::string& text) { told.push_back(text); });
+  REQUIRE(told.size() == 1);
+  CHECK_THAT(told.front(), ContainsSubstring(problem));
+  CHECK(shown.at("offset_trace/mean_weight").doubles().size() == values.size());
+  CHECK(shown.at("offset_trace/mean_weight").doubles() != values);
+}
+
 TEST_CASE("result file: attributes that were changed are told, of arrays and of groups") {
   const TemporaryFolder folder;
   const std::vector<std::pair<std::string, std::string>> texts = {
@@ -342,6 +374,7 @@ TEST_CASE("result file: attributes that were changed are told, of arrays and of 
     for (std::size_t at = bytes.find(text); at != bytes.npos; at = bytes.find(text, at + 1), ++places) ++bytes[at];
     REQUIRE(places > 0);
     std::ofstream(folder / "r.h5", std::ios::binary) << bytes;
+    CHECK_THROWS_AS(read_result(folder / "r.h5"), FormatError);
     const ResultCheck check = check_result(Hdf5File(folder / "r.h5"));
     CHECK(std::ranges::count(
               check.problems,

@@ -159,3 +159,21 @@ TEST_CASE("documents that do not fit those before them are refused, and nothing 
   CHECK_THROWS_AS(StoredWriter(folder / "none" / "s.h5", block(), layout()), IoError);
   CHECK(std::filesystem::is_empty(folder.path()));
 }
+
+TEST_CASE("stored states that lack an array, or documents of it, are known by it") {
+  const TemporaryFolder folder;
+  StoredWriter writer(folder / "s.h5", block(), layout());
+  writer.append(document(0, false));
+  writer.append(document(1, false));
+  writer.finish({});
+  Document first = document(0, false);
+  require_stored(folder / "s.h5", layout(), first, 2);
+  CHECK_THROWS_WITH(
+      require_stored(folder / "s.h5", layout(), first, 3),
+      ContainsSubstring("s.h5: is not what was written: 'hidden_states/layer_1' holds 2 documents, expected 3"));
+  StoredLayout more = layout();
+  more.layers.push_back(5);
+  CHECK_THROWS_WITH(require_stored(folder / "s.h5", more, first, 2),
+                    ContainsSubstring("'hidden_states/layer_5' is not there; remove it and make it again"));
+  CHECK_THROWS_AS(require_stored(folder / "s.h5", layout(true), first, 2), FormatError);
+}
