@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "../../core/numbers/error.h"
+#include "../../core/numbers/memory.h"
 #include "../../core/numbers/threads.h"
 #include "../../job/run/job_memory.h"
 #include "../../job/run/progress_text.h"
@@ -101,6 +102,11 @@ void keep_within_memory(const std::string& limit, const JobInput& input, JobOpti
         "--only",
         limit, text_of(memory.bytes(1)), size(memory.there + memory.layer + memory.prepared),
         size(memory.kept + memory.block), size(memory.document + memory.working)));
+  if (const std::int64_t taken = most_resident_bytes(); taken > bytes_of(limit))
+    throw ShapeError(fmt::format(
+        "--max-memory {}: opening the model and reading the first document took {} already; where HDF5 chunks "
+        "hold many documents, store each in chunks of its own",
+        limit, text_of(taken)));
   if (job.threads < wanted)
     say(fmt::format("--max-memory {}: {} of {} threads; one more would take {}", limit, job.threads, wanted,
                     text_of(memory.bytes(job.threads + 1))));
