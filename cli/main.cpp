@@ -10,6 +10,7 @@
 #include <fcntl.h>
 
 #include "../data/files/mapped_file.h"
+#include "../data/files/file_watch.h"
 #include "../data/files/printable.h"
 #include "../data/hdf5/hdf5_file.h"
 #include "commands/commands.h"

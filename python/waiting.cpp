@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../core/numbers/stopping.h"
+#include "../data/files/file_watch.h"
 #include "../job/run/progress_text.h"
 
 namespace headwave::python {
@@ -44,6 +45,7 @@ class Work {
     const Stoppable can_be_stopped(&asked_);
     try {
       work();
+      require_intact_files();
     } catch (...) {
       error_ = std::current_exception();
     }

@@ -2,12 +2,14 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "file_descriptor.h"
+#include "file_watch.h"
 
 namespace headwave {
 
@@ -29,7 +31,7 @@ class ReadableBytes {
   [[nodiscard]] std::string text(std::size_t first, std::size_t most) const;
 };
 
-/// The bytes of a file, read where they are asked for. Unlike those of a MappedFile they take no room in the address
+/// The bytes of a file, read where they are asked for; that nobody writes to it meanwhile, require_intact_files() sees. Unlike those of a MappedFile they take no room in the address
 /// space: a file may be larger than any limit on memory.
 class FileBytes : public ReadableBytes {
  public:
@@ -47,6 +49,7 @@ class FileBytes : public ReadableBytes {
   std::filesystem::path path_;
   FileDescriptor file_;
   std::size_t size_ = 0;
+  std::optional<FileWatch> watch_;
 };
 
 /// Some of other bytes, which outlive this.

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "file_bytes.h"
+#include "file_watch.h"
 
 namespace headwave {
 
@@ -37,18 +38,13 @@ class MappedFile {
   std::filesystem::path path_;
   const std::byte* data_ = nullptr;
   std::size_t size_ = 0;
-  std::size_t watched_ = 0;  // its place among the watched files
+  std::size_t place_ = 0;  // among the mapped files
+  FileWatch watch_;
 };
 
 /// From now on pages that a mapped file no longer has, because it was cut short or its disk failed, are read as zeros,
 /// and require_intact_files() says so; without this they end the program without a word (SIGBUS). For a program's
 /// main(): a library does not take signals. Reading costs nothing more. @see require_intact_files
 void survive_lost_pages();
-
-/// Refuses where a file that was mapped was cut short or written to while it was: what was read of it is neither the
-/// old file nor the new. One that was replaced by another of its name is whole. Asked before anything gets its name
-/// (replaced_file.h), after every document, and at a program's end; costs a system call for each file that is mapped.
-/// @throws IoError that names the file: while it is mapped every time, of one that was closed once
-void require_intact_files();
 
 }  // namespace headwave

@@ -9,7 +9,7 @@
 
 #include "../../core/numbers/error.h"
 #include "file_lock.h"
-#include "mapped_file.h"
+#include "file_watch.h"
 #include "numbered_name.h"
 #include "printable.h"
 

@@ -10,6 +10,7 @@
 
 #include "../../core/numbers/error.h"
 #include "../files/digest.h"
+#include "../files/file_watch.h"
 #include "../images/image_file.h"
 #include "../images/image_preparation.h"
 
@@ -54,7 +55,11 @@ class ImageDocuments : public Source {
     files_ = std::move(images.files);
     others_ = images.others;
     if (documents && *documents < count()) files_.resize(static_cast<std::size_t>(*documents));
-    for (const fs::path& file : files_) (void)image_size(file);
+    for (const fs::path& file : files_) {
+      stamps_.emplace_back(file);
+      (void)image_size(file);
+    }
+    preprocessor_digest_ = sha256_of_file(place_.preprocessor);
     digest_ = sha256_of_text(sha256_list(files_));
   }
 
@@ -67,6 +72,7 @@ class ImageDocuments : public Source {
     Document document;
     document.name = file.filename().string();
     document.signal = patch_numbers(prepared(image_file(file), preparation_, called), preparation_, grid_);
+    stamps_[static_cast<std::size_t>(i)].require_same();
     for (Index n = 0; n < grid_.first; ++n) {
       document.ids.push_back(static_cast<std::int32_t>(n));
       document.tokens.push_back(opening_name(n));
@@ -84,7 +90,7 @@ class ImageDocuments : public Source {
     Attributes provenance{{"source", std::string("images")},
                           {"source_file", place_.folder.string()},
                           {"source_sha256", digest_},
-                          {"source_preprocessor_sha256", sha256_of_file(place_.preprocessor)},
+                          {"source_preprocessor_sha256", preprocessor_digest_},
                           {"documents", std::int64_t{count()}},
                           {"length", std::int64_t{grid_.positions()}},
                           {"model_patch_rows", std::int64_t{grid_.rows}},
@@ -112,7 +118,8 @@ class ImageDocuments : public Source {
   ImagePreparation preparation_;
   std::vector<fs::path> files_;
   std::int64_t others_ = 0;
-  std::string digest_;
+  std::vector<FileStamp> stamps_;  // of the files: each is opened when it is its turn
+  std::string digest_, preprocessor_digest_;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "../../core/numbers/error.h"
 #include "../files/digest.h"
+#include "../files/file_watch.h"
 #include "../files/printable.h"
 #include "stored_arrays.h"
 #include "text_documents.h"
@@ -51,6 +52,7 @@ class SoundDocuments : public Source {
     if (documents && *documents > shape[0])
       throw FormatError(fmt::format("{} holds {} documents, {} were asked for; say --documents {} or fewer",
                                     arrays_->called(features_name), shape[0], *documents, shape[0]));
+    for (const std::filesystem::path& file : arrays_->files()) stamps_.emplace_back(file);
     read_targets(documents.value_or(std::min(shape[0], usual_documents)), shape[0], model);
   }
 
@@ -81,12 +83,11 @@ class SoundDocuments : public Source {
   [[nodiscard]] Attributes provenance() const override {
     Index longest = 0;
     for (Index i = 0; i < count(); ++i) longest = std::max(longest, length(i));
-    return {{"source", std::string("sound")},
-            {"source_file", arrays_->path().string()},
-            {"source_sha256", sha256_list(arrays_->files())},
-            {"documents", std::int64_t{count()}},
-            {"length", std::int64_t{longest}},
-            {"special_tokens", std::string("as in the ids")}};
+    std::string digests = sha256_list(arrays_->files());
+    for (const FileStamp& stamp : stamps_) stamp.require_same();
+    return {{"source", std::string("sound")},      {"source_file", arrays_->path().string()},
+            {"source_sha256", std::move(digests)}, {"documents", std::int64_t{count()}},
+            {"length", std::int64_t{longest}},     {"special_tokens", std::string("as in the ids")}};
   }
 
  private:
@@ -132,6 +133,7 @@ class SoundDocuments : public Source {
   std::shared_ptr<const Tokenizer> tokenizer_;
   Index positions_;
   std::vector<std::vector<std::int32_t>> targets_;
+  std::vector<FileStamp> stamps_;  // of the arrays' files
 };
 
 }  // namespace

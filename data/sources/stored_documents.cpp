@@ -103,6 +103,7 @@ class StoredDocuments : public Source {
                                                              ? "not known: the file has no marks of them (special)"
                                                              : "marked in the file (special)")}};
     std::call_once(digested_, [&] { digests_ = sha256_list(place_->files()); });
+    place_->require_same_files();
     if (!digests_.empty()) provenance["source_sha256"] = digests_;
     for (const auto& [name, noted] : place_->arrays().captured()) provenance[fmt::format("captured_{}", name)] = noted;
     if (attention)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../../core/model/source.h"
+#include "../files/file_watch.h"
 #include "states_at.h"
 #include "stored_contents.h"
 
@@ -37,12 +38,16 @@ class StoredPlace {
   [[nodiscard]] const std::vector<std::filesystem::path>& document_files() const { return document_files_; }
   [[nodiscard]] std::vector<std::filesystem::path> files() const;
 
+  /// @throws IoError if one of the files is not what it was in the beginning
+  void require_same_files() const;
+
   /// One document's arrays, and what they are.
   struct Opened {
     std::shared_ptr<const StoredArrays> arrays;
     StoredContents contents;
   };
-  /// @throws Error as the constructor; FormatError if what is stored, or said beside it, is not of the kind of the first
+  /// @throws Error as the constructor; FormatError if what is stored, or said beside it, is not of the kind of the first;
+  ///         IoError if it is not what it was
   [[nodiscard]] Opened opened(std::size_t document) const;
 
  private:
@@ -55,6 +60,7 @@ class StoredPlace {
   std::shared_ptr<const StoredArrays> arrays_;
   StoredContents contents_;
   StatedAttention stated_;
+  std::vector<FileStamp> stamps_;  ///< of the files
 };
 
 /// What is done to states before anybody sees them: it may normalise them, or refuse them.

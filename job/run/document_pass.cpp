@@ -9,7 +9,7 @@
 #include "../../core/model/model_pass.h"
 #include "../../core/numbers/memory.h"
 #include "../../core/numbers/threads.h"
-#include "../../data/files/mapped_file.h"
+#include "../../data/files/file_watch.h"
 #include "sites.h"
 #include "stage_report.h"
 #include "unfinished_run.h"

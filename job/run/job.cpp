@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "../../core/numbers/threads.h"
+#include "../../data/files/file_watch.h"
 #include "document_pass.h"
 #include "job_memory.h"
 #include "job_stages.h"
@@ -105,6 +106,7 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
     results.push_back({site.kind, std::move(result)});
   }
   report.end();
+  require_intact_files();
   return results;
 }
 

@@ -14,6 +14,7 @@
 #include "../../data/files/digest.h"
 #include "../../data/files/file_bytes.h"
 #include "../../data/files/file_descriptor.h"
+#include "../../data/files/file_watch.h"
 #include "../../data/files/printable.h"
 #include "../../data/files/replaced_file.h"
 #include "../catch.h"
@@ -192,6 +193,40 @@ TEST_CASE("a file that is written to while it is mapped is refused, after it is 
   }
   CHECK_THROWS_AS(require_intact_files(), IoError);
   CHECK_NOTHROW(require_intact_files());
+}
+
+TEST_CASE("a file that is written to while it is read piece by piece is refused, and nothing gets its name") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "a") << "abc";
+  {
+    const FileBytes file(folder / "a");
+    CHECK_NOTHROW(require_intact_files());
+    std::filesystem::last_write_time(folder / "a",
+                                     std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
+    CHECK_THROWS_WITH(write_text(folder / "result", "half old, half new"), ContainsSubstring("a: was cut short"));
+    CHECK_FALSE(std::filesystem::exists(folder / "result"));
+  }
+  CHECK_NOTHROW(require_intact_files());  // somebody was told
+  const FileBytes again(folder / "a");
+  write_text(folder / "a", "other");  // has its name, and leaves it as it is
+  CHECK_NOTHROW(require_intact_files());
+}
+
+TEST_CASE("file stamp: what was written to, cut short, replaced or removed is not what it was") {
+  const TemporaryFolder folder;
+  CHECK_THROWS_AS(FileStamp(folder / "none"), IoError);
+  std::ofstream(folder / "a") << "abc";
+  const FileStamp stamp(folder / "a");
+  CHECK_NOTHROW(stamp.require_same());
+  std::filesystem::resize_file(folder / "a", 2);
+  CHECK(stamp.was_changed());
+  CHECK_THROWS_WITH(stamp.require_same(), ContainsSubstring("a: was replaced or written to while it was in use"));
+  const FileStamp later(folder / "a");
+  write_text(folder / "a", "ab");
+  CHECK_FALSE(later.was_changed());
+  CHECK_THROWS_AS(later.require_same(), IoError);
+  std::filesystem::remove(folder / "a");
+  CHECK_THROWS_AS(later.require_same(), IoError);
 }
 
 TEST_CASE("a file whose name another takes while it is mapped stays what it was") {
