@@ -73,7 +73,7 @@ void write_tables(const std::vector<FieldTable>& tables, const OutputFolder& fol
   }
   next_file(columns_file).write(comma_separated(column_table(tables)));
   folder.require_free();
-  for (const auto& file : files) file->commit();
+  commit_all(files);
 }
 
 int export_tables(const ExportOptions& options) {

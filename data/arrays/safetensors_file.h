@@ -48,6 +48,8 @@ struct SafetensorsHeader {
 /// @throws IoError if the file cannot be read; FormatError naming the file and the tensor if anything above fails
 SafetensorsHeader safetensors_header(const FileBytes& file);
 
+class ReplacedFile;
+
 /// A safetensors file, mapped into memory: opening it reads the header only.
 class SafetensorsFile {
  public:
@@ -87,6 +89,9 @@ struct NamedTensor {
 /// @param metadata  free text stored beside the tensors; {"format", "pt"} lets Hugging Face load the file
 /// @throws ShapeError if a name occurs twice, is "__metadata__" or a size is negative; IoError if the disk refuses
 void write_safetensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
+                       const std::map<std::string, std::string>& metadata = {});
+/// The same into a file that gets its name later.
+void write_safetensors(ReplacedFile& file, const std::vector<NamedTensor>& tensors,
                        const std::map<std::string, std::string>& metadata = {});
 
 }  // namespace headwave

@@ -44,14 +44,19 @@ std::string header_of(const std::vector<NamedTensor>& tensors, const std::map<st
 
 void write_safetensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
                        const std::map<std::string, std::string>& metadata) {
+  ReplacedFile replaced(path);
+  write_safetensors(replaced, tensors, metadata);
+  replaced.commit();
+}
+
+void write_safetensors(ReplacedFile& file, const std::vector<NamedTensor>& tensors,
+                       const std::map<std::string, std::string>& metadata) {
   const std::string header = header_of(tensors, metadata);
   const std::uint64_t length = header.size();
-  ReplacedFile replaced(path);
-  replaced.write({reinterpret_cast<const char*>(&length), sizeof length});
-  replaced.write(header);
+  file.write({reinterpret_cast<const char*>(&length), sizeof length});
+  file.write(header);
   for (const NamedTensor& tensor : tensors)
-    replaced.write({reinterpret_cast<const char*>(tensor.values), bytes_of(tensor)});
-  replaced.commit();
+    file.write({reinterpret_cast<const char*>(tensor.values), bytes_of(tensor)});
 }
 
 }  // namespace headwave

@@ -83,6 +83,11 @@ void ReplacedFile::commit_as(const std::filesystem::path& path) {
   commit();
 }
 
+void commit_all(const std::vector<std::unique_ptr<ReplacedFile>>& files) {
+  for (const auto& file : files) file->forget();
+  for (const auto& file : files) file->commit();
+}
+
 void write_text(const std::filesystem::path& path, std::string_view text) {
   ReplacedFile file(path);
   file.write(text);

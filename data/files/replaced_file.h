@@ -1,8 +1,10 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "file_descriptor.h"
 
@@ -48,6 +50,11 @@ class ReplacedFile {
   FileDescriptor folder_;  // open as well: one that cannot be synced in the end is refused in the beginning
   FileDescriptor file_;    // open from beginning to end: what the disk could not take in between, syncing it will tell
 };
+
+/// Gives files that belong together their names once all of them are on the disk: where it refuses one, none has got its
+/// name.
+/// @throws IoError as commit()
+void commit_all(const std::vector<std::unique_ptr<ReplacedFile>>& files);
 
 /// Writes a text so that the file appears whole or not at all.
 /// @throws IoError as ReplacedFile, or if the disk refuses

@@ -1,5 +1,6 @@
 #include "planted_directory.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../arrays/safetensors_file.h"
+#include "../files/made_folders.h"
 #include "../files/replaced_file.h"
 
 namespace headwave {
@@ -101,19 +103,27 @@ void write_planted_directory(const PlantedModel& planted, const Source& document
     throw ShapeError(
         fmt::format("write_planted_directory: {} heads of width {} do not fill d_model {}, as BERT's layout demands",
                     heads, spec.d_head, spec.d_model));
-  make_folder(folder);
+  MadeFolders made;
+  made.make(folder);
+  std::vector<std::unique_ptr<ReplacedFile>> files;
+  const auto file = [&](const char* name) -> ReplacedFile& {
+    return *files.emplace_back(std::make_unique<ReplacedFile>(folder / name));
+  };
   std::string words;
   for (const std::string& word : planted.vocabulary) words += word + "\n";
-  write_text(folder / "vocab.txt", words);
-  write_text(
-      folder / "tokenizer_config.json",
-      ordered_json{{"tokenizer_class", "BertTokenizer"}, {"do_lower_case", true}, {"model_max_length", spec.length}}
+  write_safetensors(file("model.safetensors"), bert_tensors(planted.model), {{"format", "pt"}});
+  file("config.json").write(bert_config(planted.model).dump(2) + "\n");
+  file("vocab.txt").write(words);
+  file("tokenizer_config.json")
+      .write(
+          ordered_json{{"tokenizer_class", "BertTokenizer"}, {"do_lower_case", true}, {"model_max_length", spec.length}}
               .dump(2) +
           "\n");
-  write_text(folder / "truth.json", truth_of(planted).dump(2) + "\n");
-  write_text(folder / "ids.json", ids_of(documents).dump() + "\n");
-  write_text(folder / "config.json", bert_config(planted.model).dump(2) + "\n");
-  write_safetensors(folder / "model.safetensors", bert_tensors(planted.model), {{"format", "pt"}});
+  file("ids.json").write(ids_of(documents).dump() + "\n");
+  file("truth.json").write(truth_of(planted).dump(2) + "\n");
+  for (const auto& one : files) one->forget();
+  std::filesystem::remove(folder / "truth.json");
+  commit_all(files);
 }
 
 }  // namespace headwave

@@ -1,11 +1,15 @@
+#include <algorithm>
 #include <csignal>
 #include <numeric>
 
 #include <sys/resource.h>
 
 #include "../../core/numbers/error.h"
+#include "../../core/planted/planted_bank.h"
 #include "../../data/arrays/safetensors_file.h"
+#include "../../data/files/digest.h"
 #include "../../data/files/replaced_file.h"
+#include "../../data/models/planted_directory.h"
 #include "../../data/results/result_file.h"
 #include "../catch.h"
 
@@ -53,6 +57,35 @@ std::uintmax_t files_in(const TemporaryFolder& folder) {
 }
 
 }  // namespace
+
+TEST_CASE("full disk: a planted model that does not fit leaves the earlier one and its truth, or no folder") {
+  const TemporaryFolder folder;
+  const std::filesystem::path place = folder / "planted";
+  const auto plant = [&](std::uint64_t seed) {
+    const PlantedModel planted = planted_model(planted_bank(seed));
+    write_planted_directory(planted, *planted_documents(planted, 1, 16, seed), place);
+  };
+  const auto content = [&] {
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(place)) files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    return sha256_list(files);
+  };
+  {
+    const FullDisk full(100'000);
+    CHECK_THROWS_AS(plant(1), IoError);
+    CHECK_FALSE(std::filesystem::exists(place));
+  }
+  plant(1);
+  const std::string before = content();
+  {
+    const FullDisk full(100'000);
+    CHECK_THROWS_AS(plant(2), IoError);
+  }
+  CHECK(content() == before);
+  plant(2);
+  CHECK(content() != before);
+}
 
 TEST_CASE("full disk: a result that does not fit is an error wherever it ends, and the earlier one stays") {
   const TemporaryFolder folder;
