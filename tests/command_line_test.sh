@@ -915,6 +915,12 @@ expect 0 "step-100" -q sweep --job "$work/swept.toml" --out "$work/swept-again"
 cd "$here"
 rm -r "$work/swept/tables"
 digests "$work/swept-again" >"$work/a.csv"; digests "$work/swept" | cmp -s - "$work/a.csv" || { echo "FAILED: a sweep is not made again by its job"; failed=1; }
+# Behind a link ".." is another folder than the one that holds the link.
+mkdir -p "$work/linked/real/sub" && ln -s real/sub "$work/linked/link"
+cp "$work/six.txt" "$work/linked/real/six.txt"
+(cd "$work/linked/real" && "$headwave" -q run --model ../../bert/./ --ids ../link/../six.txt --only measured_offset --no-figures --out "$work/by-link" >/dev/null) || { echo "FAILED: a text behind a link"; failed=1; }
+expect 0 "ids = '$work/linked/link/../six.txt'" inspect "$work/by-link" --job
+expect 0 "model = '$work/bert" inspect "$work/by-link" --job
 expect 2 "--models is required" sweep --ids "$work/six.txt" --out "$work/w"
 expect 2 "told apart by the names of their folders" sweep --models "$work/step-3" "$work/step-3/." --ids "$work/six.txt" --out "$work/w"
 expect 1 "expected checkpoints of one model" -q sweep --models "$work/step-3" "$families/llama" --ids "$work/six.txt" --no-figures --out "$work/w"

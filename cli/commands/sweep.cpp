@@ -124,8 +124,7 @@ void run_checkpoint(const SweepOptions& options, const SourceOptions& given, con
   }
   OutputFolder folder = opened_folder(one.folder, files_read(options));
   std::vector<KindResult> results = run_input(input, one.job, progress());
-  const std::string job =
-      options.job_text + "\n" + toml_text({{"model", fs::absolute(checkpoint.model).lexically_normal().string()}});
+  const std::string job = options.job_text + "\n" + toml_text({{"model", remembered_path(checkpoint.model)}});
   sign_results(results, identity, job);
   write_results(folder, results, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }

@@ -129,10 +129,6 @@ class JobFile {
   std::set<const CLI::Option*> typed_;
 };
 
-std::string absolute_text(const std::string& path) {
-  return std::filesystem::absolute(path).lexically_normal().string();
-}
-
 Setting setting_of(const CLI::Option& option, const std::vector<std::string>& words) {
   switch (kind_of(option)) {
     case Kind::flag:
@@ -142,10 +138,10 @@ Setting setting_of(const CLI::Option& option, const std::vector<std::string>& wo
     case Kind::real:
       return std::stod(words.back());
     case Kind::path:  // "-" is standard input, wherever the program runs
-      return words.back() == "-" ? words.back() : absolute_text(words.back());
+      return words.back() == "-" ? words.back() : remembered_path(words.back());
     case Kind::list: {
       std::vector<std::string> list = words;
-      if (option.get_type_name() == "DIRS") std::ranges::transform(list, list.begin(), absolute_text);
+      if (option.get_type_name() == "DIRS") std::ranges::transform(list, list.begin(), remembered_path);
       return list;
     }
     default:
@@ -171,6 +167,20 @@ void read_job_file(CLI::App& command, const std::filesystem::path& file) {
 
 void read_job_text(CLI::App& command, const std::string& text, const std::filesystem::path& name) {
   JobFile(command, name).apply(text);
+}
+
+std::string remembered_path(const std::filesystem::path& path) {
+  std::filesystem::path shorter;
+  for (const std::filesystem::path& name : std::filesystem::absolute(path)) {
+    std::error_code ignored;
+    if (name == ".") continue;
+    if (name == ".." && std::filesystem::is_directory(std::filesystem::symlink_status(shorter, ignored)) &&
+        shorter.filename() != "..")
+      shorter = shorter.parent_path();
+    else
+      shorter /= name;
+  }
+  return shorter.string();
 }
 
 std::string job_text(const CLI::App& command, const std::set<std::string>& without) {

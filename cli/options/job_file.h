@@ -26,6 +26,10 @@ void read_job_file(CLI::App& command, const std::filesystem::path& file);
 /// @throws FormatError as read_job_file()
 void read_job_text(CLI::App& command, const std::string& text, const std::filesystem::path& name);
 
+/// A path as a job remembers it: absolute, leading to the same file from anywhere. "." and ".." go, but for ".." behind a
+/// symbolic link, where it is another folder than the one before.
+std::string remembered_path(const std::filesystem::path& path);
+
 /// The options of a command as such a file, defaults with them and paths made absolute: what makes a result again.
 /// @param without  long names of options to leave out
 std::string job_text(const CLI::App& command, const std::set<std::string>& without);
