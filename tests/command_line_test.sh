@@ -928,6 +928,26 @@ expect 1 "expected checkpoints of one model" -q sweep --models "$work/step-3" "$
 expect 2 "see --models" sweep --models "$work/step-3" --model "$work/step-3" --ids "$work/six.txt" --out "$work/w2"
 expect 2 "checkpoints make states of their own" sweep --models "$work/step-3" --states "$work/six.txt" --out "$work/w2"
 
+# Names are anybody's writing: what is printed of them is UTF-8 on its own line, and no terminal's command.
+odd=$work/odd$(printf '\033[2Jx\nnew\377')
+mkdir "$odd"
+cp "$work/six.txt" "$odd/ids.json"
+seen() {
+  "$headwave" "$@" >"$work/seen" 2>&1 </dev/null || { echo "FAILED: headwave $*: $(cat "$work/seen")"; failed=1; }
+  LC_ALL=C grep -q "$(printf '\033')" "$work/seen" && { echo "FAILED: headwave $1 prints a terminal's command"; failed=1; }
+  iconv -f UTF-8 -t UTF-8 "$work/seen" >/dev/null 2>&1 || { echo "FAILED: headwave $1 prints what is no UTF-8"; failed=1; }
+  grep -qF 'odd\u001b[2Jx\nnew\xff' "$work/seen" || { echo "FAILED: headwave $1 does not show the name: $(cat "$work/seen")"; failed=1; }
+}
+seen run --model "$work/bert" --ids "$odd/ids.json" --only measured_offset --no-figures --out "$odd/result"
+seen run --model "$work/bert" --ids "$odd/ids.json" --only measured_offset --no-figures --out "$odd/result" --resume
+seen run --model "$work/bert" --ids "$odd/ids.json" --only measured_offset --shard 1/1 --out "$odd/part"
+seen capture --model "$work/bert" --ids "$odd/ids.json" --out "$odd/states.h5"
+seen report "$odd/result"
+seen figures "$odd/result" --formats svg --only offset_profile
+seen export "$odd/result" --csv "$odd/tables"
+seen validate "$odd/result"
+seen plant --out "$odd/planted" --documents 1
+
 # A result is whole or absent: nothing but results.h5 and the figures lies in the folder.
 leftovers=$(find "$work/r" -name '*.tmp*' -o -name '.*' -type f)
 [ -z "$leftovers" ] || { echo "FAILED: left behind: $leftovers"; failed=1; }

@@ -10,6 +10,7 @@
 #include "../../job/run/kept_bytes.h"
 #include "../../job/studies/captured_parts.h"
 #include "../../job/studies/state_capture.h"
+#include "../../reports/drawing/visible_text.h"
 #include "../options/help.h"
 #include "../options/keep_options.h"
 #include "../options/run_input.h"
@@ -103,7 +104,7 @@ int capture(CaptureCommand& options, const SourceOptions& given) {
   require_unread(inside, files);
   if (is_finished(options, given)) {
     forget_kept(inside / kept_name, inside / lock, [&] { remove_captured_parts(options.file); });
-    say(fmt::format("{}: is finished; there is nothing to go on with", options.file.string()));
+    say(fmt::format("{}: is finished; there is nothing to go on with", visible_text(options.file.string())));
     return done;
   }
   const OutputFolder folder(inside, files, options.force);
@@ -113,16 +114,17 @@ int capture(CaptureCommand& options, const SourceOptions& given) {
   UnfinishedRun kept(file, identity_of(input, options.capture), options.keep.keep_every);
   capture_kept(input, options, kept);
   end_progress();
+  const auto word = [](const std::string& text) { return visible_text(shell_word(text)); };
   std::string with_model;
   if (!options.capture.projections) {
-    with_model = " --model " + shell_word(options.input.model.string());
+    with_model = " --model " + word(options.input.model.string());
     for (const std::string& one :
          interventions_again(attribute_text(input.provenance, "interventions"), options.capture.projections))
-      with_model += " --intervene " + shell_word(one);
+      with_model += " --intervene " + word(one);
   }
   say(fmt::format("wrote {} of {} documents to {}; try\n  headwave run --states {}{} --out RESULT",
                   options.capture.projections ? "queries and keys" : "hidden states", input.source->count(),
-                  options.file.string(), shell_word(options.file.string()), with_model));
+                  visible_text(options.file.string()), word(options.file.string()), with_model));
   return done;
 }
 

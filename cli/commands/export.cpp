@@ -11,6 +11,7 @@
 #include "../../data/files/printable.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/results/result_file.h"
+#include "../../reports/drawing/visible_text.h"
 #include "../../reports/tables/field_tables.h"
 #include "../options/help.h"
 #include "../options/values.h"
@@ -56,7 +57,7 @@ void keep_short(std::vector<FieldTable>& tables, const ExportOptions& options) {
     const std::string found =
         fmt::format("{} would have {} rows, more than --max-rows {}", table.name, table.rows(), options.max_rows);
     if (!options.only.empty()) throw FormatError(found + "; allow them with that option");
-    say(found + ", and is left out");
+    say(visible_text(found) + ", and is left out");
   }
   std::erase_if(tables, [&](const FieldTable& table) { return table.rows() > options.max_rows; });
 }
@@ -89,7 +90,7 @@ int export_tables(const ExportOptions& options) {
   names.read = {file};
   const OutputFolder folder(options.folder, names, options.force);
   write_tables(tables, folder);
-  say(fmt::format("wrote {} tables and {} to {}", tables.size(), columns_file, folder.path().string()));
+  say(fmt::format("wrote {} tables and {} to {}", tables.size(), columns_file, visible_text(folder.path().string())));
   return done;
 }
 

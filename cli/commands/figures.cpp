@@ -6,6 +6,7 @@
 
 #include "../../data/results/result_file.h"
 #include "../../reports/drawing/gnuplot.h"
+#include "../../reports/drawing/visible_text.h"
 #include "../../reports/figures/chosen_heads.h"
 #include "../../reports/figures/written_files.h"
 #include "../options/help.h"
@@ -37,7 +38,7 @@ int figures(const CLI::App& command, const FiguresOptions& options) {
   names.read = {file};
   OutputFolder folder(options.folder.empty() ? file.parent_path() : options.folder, names, true);
   const auto files = draw_figures(result, folder.inside("figures"), options.drawing, figure_progress);
-  say(fmt::format("wrote {} files to {}", files.size(), (folder.path() / "figures").string()));
+  say(fmt::format("wrote {} files to {}", files.size(), visible_text((folder.path() / "figures").string())));
   return done;
 }
 

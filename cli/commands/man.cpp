@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "../../data/files/replaced_file.h"
+#include "../../reports/drawing/visible_text.h"
 #include "../options/help.h"
 #include "../options/man_page.h"
 #include "../options/usage_message.h"
@@ -34,7 +35,7 @@ int write_pages(const CommandDescription& program, const ManOptions& options) {
   const OutputFolder folder(options.folder, names, options.force);
   for (const CommandDescription& page : pages)
     write_text(folder.path() / (man_name(program, page) + ".1"), man_page(program, page));
-  say(fmt::format("wrote {} pages to {}", pages.size(), folder.path().string()));
+  say(fmt::format("wrote {} pages to {}", pages.size(), visible_text(folder.path().string())));
   return done;
 }
 

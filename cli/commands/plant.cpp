@@ -6,6 +6,7 @@
 
 #include "../../core/planted/planted_bank.h"
 #include "../../data/models/planted_directory.h"
+#include "../../reports/drawing/visible_text.h"
 #include "../options/help.h"
 #include "../options/job_options.h"
 #include "../options/values.h"
@@ -36,8 +37,9 @@ int plant(const PlantOptions& options) {
   say(
       fmt::format("wrote a BERT of {} layers x {} heads with known truth to {}; try\n  headwave run --model {} --ids "
                   "{} --out RESULT",
-                  planted.model.stack.layers(), planted.model.stack.block.heads, options.folder.string(),
-                  shell_word(options.folder.string()), shell_word((options.folder / "ids.json").string())));
+                  planted.model.stack.layers(), planted.model.stack.block.heads, visible_text(options.folder.string()),
+                  visible_text(shell_word(options.folder.string())),
+                  visible_text(shell_word((options.folder / "ids.json").string()))));
   return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "../../core/numbers/error.h"
 #include "../../data/results/result_file.h"
+#include "../../reports/drawing/visible_text.h"
 #include "../options/help.h"
 #include "../results/output_folder.h"
 #include "../results/result_path.h"
@@ -36,7 +37,7 @@ int report(const ReportOptions& options) {
   files.read = {file};
   OutputFolder folder(page.has_parent_path() ? page.parent_path() : fs::path("."), files, options.force);
   write_report(result, page);
-  say(fmt::format("wrote {}", page.string()));
+  say(fmt::format("wrote {}", visible_text(page.string())));
   return done;
 }
 

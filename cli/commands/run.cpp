@@ -14,6 +14,7 @@
 #include "../../job/run/job_parts.h"
 #include "../../job/run/unfinished_run.h"
 #include "../../reports/drawing/gnuplot.h"
+#include "../../reports/drawing/visible_text.h"
 #include "../options/help.h"
 #include "../options/job_file.h"
 #include "../options/keep_options.h"
@@ -133,8 +134,8 @@ int run_shard(RunOptions& options, const SourceOptions& given) {
   }
   end_progress();
   say(fmt::format("{}: documents {} to {} of {}, part {} of {}; put the parts together with `headwave merge`",
-                  folder.path().string(), blocks.first(range.first), blocks.first(range.end) - 1, input.source->count(),
-                  shard.part, shard.parts));
+                  visible_text(folder.path().string()), blocks.first(range.first), blocks.first(range.end) - 1,
+                  input.source->count(), shard.part, shard.parts));
   return done;
 }
 
@@ -154,7 +155,7 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
         !options.folder.figures || std::ranges::all_of(result_files(options.folder.folder), [](const auto& file) {
           return fs::exists(file.second.parent_path() / "report.html");
         });
-    say(fmt::format("{}: the job is finished; {}", options.folder.folder.string(),
+    say(fmt::format("{}: the job is finished; {}", visible_text(options.folder.folder.string()),
                     drawn ? "there is nothing to go on with"
                           : "its page is not there: `headwave figures` and `headwave report` draw it"));
     if (options.json) std::fputs(folder_json(options.folder.folder).c_str(), stdout);

@@ -13,6 +13,7 @@
 #include "../../job/studies/position_spectra.h"
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/drawing/terminal_table.h"
+#include "../../reports/drawing/visible_text.h"
 #include "../../reports/figures/captions.h"
 #include "../../reports/figures/spectrum_figure.h"
 #include "../../reports/figures/written_files.h"
@@ -110,7 +111,7 @@ int compare_spectra(SpectrumCommand& command) {
   write_caption(folder.path(), "spectra", spectra_caption(curves));
   print_table(spectra);
   say(fmt::format("wrote {} results and {} files of figures to {}", spectra.size(), figures.size(),
-                  folder.path().string()));
+                  visible_text(folder.path().string())));
   return 0;
 }
 

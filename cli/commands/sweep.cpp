@@ -17,6 +17,7 @@
 #include "../../job/inputs/identity.h"
 #include "../../job/inputs/run_input.h"
 #include "../../job/studies/checkpoint_sweep.h"
+#include "../../reports/drawing/visible_text.h"
 #include "../../reports/tables/checkpoint_table.h"
 #include "../options/help.h"
 #include "../options/job_file.h"
@@ -135,7 +136,7 @@ void run_checkpoints(const SweepOptions& options, const SourceOptions& given,
                      const std::vector<Checkpoint>& checkpoints, std::size_t first, std::size_t every, Ranks& ranks) {
   require_runnable(options, checkpoints, first, every);
   for (std::size_t i = first; i < checkpoints.size(); i += every) {
-    say(fmt::format("{} ({} of {})", checkpoints[i].name, i + 1, checkpoints.size()));
+    say(fmt::format("{} ({} of {})", visible_text(checkpoints[i].name), i + 1, checkpoints.size()));
     run_checkpoint(options, given, checkpoints[i], ranks.threads(options.job.threads));
     if (ranks.leads()) ranks.hear();
   }
@@ -169,7 +170,7 @@ std::vector<KindResult> swept(const std::vector<Checkpoint>& checkpoints) {
   for (const auto& [kind, file] : result_files(checkpoints.front().folder)) {
     CheckpointSweep sweep(names);
     for (const Checkpoint& checkpoint : checkpoints) {
-      progress_at("putting together " + checkpoint.name);
+      progress_at("putting together " + visible_text(checkpoint.name));
       sweep.add(read_result(checkpoint.folder / file.lexically_relative(checkpoints.front().folder)));
     }
     results.push_back({kind, sweep.taken()});
@@ -197,7 +198,7 @@ int sweep(const CLI::App& command, SweepOptions& options, const SourceOptions& g
                     static_cast<std::size_t>(shard.parts), ranks);
     end_progress();
     say(fmt::format("{}: part {} of {} is done; when all are, leave --shard away and give --resume",
-                    options.folder.folder.string(), shard.part, shard.parts));
+                    visible_text(options.folder.folder.string()), shard.part, shard.parts));
     return done;
   }
   FolderOptions whole = options.folder;

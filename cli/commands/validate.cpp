@@ -8,6 +8,7 @@
 #include "../../core/numbers/error.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_check.h"
+#include "../../reports/drawing/visible_text.h"
 #include "../options/help.h"
 #include "../results/result_path.h"
 #include "../terminal/terminal.h"
@@ -24,14 +25,15 @@ namespace fs = std::filesystem;
 bool is_valid(const fs::path& file) {
   try {
     const ResultCheck check = check_result(Hdf5File(result_path(file)));
-    for (const std::string& problem : check.problems) fmt::print("{}: {}\n", file.string(), problem);
+    for (const std::string& problem : check.problems)
+      fmt::print("{}: {}\n", visible_text(file.string()), visible_text(problem));
     if (!check.problems.empty()) return false;
-    fmt::print("{}: whole; schema {}, {} arrays{}, {}\n", file.string(), check.schema_version, check.arrays,
-               check.has_attribute_digests ? " and all attributes" : "",
+    fmt::print("{}: whole; schema {}, {} arrays{}, {}\n", visible_text(file.string()), check.schema_version,
+               check.arrays, check.has_attribute_digests ? " and all attributes" : "",
                check.digests > 0 ? "as their digests say" : "which had no digests yet");
     return true;
   } catch (const Error& problem) {
-    fmt::print("{}\n", problem.what());
+    fmt::print("{}\n", visible_text(problem.what()));
     return false;
   }
 }

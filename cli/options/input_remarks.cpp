@@ -8,6 +8,7 @@
 
 #include "../../data/files/input_text.h"
 #include "../../data/sources/stored_documents.h"
+#include "../../reports/drawing/visible_text.h"
 #include "../terminal/terminal.h"
 
 namespace headwave::cli {
@@ -64,7 +65,7 @@ std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& o
 
 void say_once(const std::string& remark) {
   static std::set<std::string> said;
-  if (said.insert(remark).second) say(remark);
+  if (said.insert(remark).second) say(visible_text(remark));
 }
 
 }  // namespace headwave::cli

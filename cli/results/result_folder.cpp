@@ -9,6 +9,7 @@
 #include "../../data/files/replaced_file.h"
 #include "../../data/results/result_file.h"
 #include "../../reports/drawing/gnuplot.h"
+#include "../../reports/drawing/visible_text.h"
 #include "../../reports/figures/written_files.h"
 #include "../../reports/page/report.h"
 #include "../../reports/tables/field_heat.h"
@@ -141,14 +142,14 @@ void write_figures(OutputFolder& folder, const std::vector<KindResult>& results,
   for (const auto& [kind, result] : results) {
     const fs::path inner = folder.inside(place_of(results, kind));
     if (!options.figures) {
-      say(fmt::format("wrote {}", (inner / "results.h5").string()));
+      say(fmt::format("wrote {}", visible_text((inner / "results.h5").string())));
       continue;
     }
     const auto figures =
         draw_figures(result, folder.inside(place_of(results, kind) / "figures"), options.drawing, figure_progress);
     write_report(result, inner / "report.html");
-    say(fmt::format("wrote {}, {} files of figures, and {}", (inner / "results.h5").string(), figures.size(),
-                    (inner / "report.html").string()));
+    say(fmt::format("wrote {}, {} files of figures, and {}", visible_text((inner / "results.h5").string()),
+                    figures.size(), visible_text((inner / "report.html").string())));
   }
 }
 
