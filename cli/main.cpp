@@ -1,3 +1,4 @@
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -9,8 +10,8 @@
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
 
-#include "../data/files/mapped_file.h"
 #include "../data/files/file_watch.h"
+#include "../data/files/mapped_file.h"
 #include "../data/files/printable.h"
 #include "../data/hdf5/hdf5_file.h"
 #include "commands/commands.h"
@@ -86,6 +87,7 @@ int main(int argc, char** argv) {
   using namespace headwave::cli;
   open_standard_streams();
   headwave::survive_lost_pages();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is said to be, as on a full disk
   CLI::App program("headwave shows why attention heads look where they look.", "headwave");
   program.set_version_flag("--version", std::string("headwave ") + HEADWAVE_VERSION);
   program.add_flag("-q,--quiet", quiet(), "say nothing but results and errors");

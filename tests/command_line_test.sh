@@ -948,6 +948,17 @@ seen export "$odd/result" --csv "$odd/tables"
 seen validate "$odd/result"
 seen plant --out "$odd/planted" --documents 1
 
+# A limit on the size of files, or on how many are open, is told as what it is, and leaves nothing behind.
+(ulimit -f 64; "$headwave" plant --out "$work/limited" >"$work/out" 2>"$work/err"); got=$?
+[ $got = 1 ] && grep -q "^headwave: error: .*model.safetensors: cannot be written: File too large$" "$work/err" && [ "$(wc -l <"$work/err")" = 1 ] || { echo "FAILED: a limited file: exit code $got, $(cat "$work/err")"; failed=1; }
+(ulimit -f 8; "$headwave" run --model "$work/bert" --ids "$work/six.txt" --no-figures --out "$work/limited" >"$work/out" 2>"$work/err"); got=$?
+[ $got = 1 ] && grep -q "results.h5: .*File too large" "$work/err" || { echo "FAILED: a limited result: exit code $got, $(cat "$work/err")"; failed=1; }
+[ ! -e "$work/limited" ] || { echo "FAILED: left behind: $(find "$work/limited")"; failed=1; }
+for most in 6 7 8 9 10; do
+  (ulimit -n $most; exec "$headwave" -q run --model "$work/bert" --ids "$work/six.txt" --only measured_offset --no-figures --out "$work/few") >"$work/out" 2>"$work/err" && break
+  grep -q "Too many open files" "$work/err" || { echo "FAILED: $most open files: $(cat "$work/err")"; failed=1; }
+done
+
 # A result is whole or absent: nothing but results.h5 and the figures lies in the folder.
 leftovers=$(find "$work/r" -name '*.tmp*' -o -name '.*' -type f)
 [ -z "$leftovers" ] || { echo "FAILED: left behind: $leftovers"; failed=1; }

@@ -1,11 +1,15 @@
 #include "hdf5_answers.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <hdf5_hl.h>
 
 #include "../../core/numbers/error.h"
+#include "../files/file_descriptor.h"
 #include "../files/printable.h"
 #include "hdf5_attributes.h"
 #include "hdf5_dataset.h"
@@ -85,6 +89,9 @@ Hdf5Answers::Hdf5Answers(const std::filesystem::path& path, std::uintmax_t bytes
   const Hdf5Session session;
   const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   if (trust == Hdf5Trust::own) H5Pset_file_locking(access.id(), false, true);
+  // The library calls a file that it cannot open for want of descriptors none of its own.
+  if (!FileDescriptor(path, O_RDONLY).is_open())
+    throw IoError(fmt::format("cannot be opened for reading: {}", std::strerror(errno)));
   file_ = Hdf5Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose);
   if (!file_.valid()) throw FormatError(fmt::format("cannot be read as an HDF5 file: {}", hdf5_reason()));
 }
