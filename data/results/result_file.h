@@ -29,9 +29,9 @@ inline constexpr int first_schema_with_digests = 2;
 ///
 /// Doubles are float64 with NaN as _FillValue, texts UTF-8 of variable length (ill-formed sequences become U+FFFD, a
 /// zero byte U+2400). Arrays over 4 kB lie in chunks of at most 1 MB along their last axes, shuffled, gzipped and with
-/// checksums. Whatever has attributes has their digest, attributes_sha256. The same Fields give the same bytes. The file
-/// appears whole or not at all, and `complete` = 1 is written last. Before it appears it is read again from the disk, and
-/// every array and attribute compared with what was meant by its digest.
+/// checksums. Arrays and groups have a digest of their paths, members and attributes, attributes_sha256. The same Fields
+/// give the same bytes. The file appears whole or not at all, and `complete` = 1 is written last. Before it appears it is
+/// read again from the disk, and everything compared with what was meant by its digests.
 ///
 /// Of an axis that several Fields of a group share, the first Field's long_name is kept.
 ///

@@ -33,8 +33,9 @@ class Reader {
     result.title = attribute_text(root_, "title");
     see_fields(wanted, [&](Field field) { result.fields.push_back(std::move(field)); });
     result.provenance = file_.attributes("/provenance");
-    comparison_.group("/", root_);
-    comparison_.group("/provenance", result.provenance);
+    compare_group("/", root_);
+    compare_group("/provenance", result.provenance);
+    everything_ = wanted == nullptr;
     for (const std::string_view own : group_own_attributes) result.provenance.erase(std::string(own));
     return result;
   }
@@ -42,12 +43,13 @@ class Reader {
   /// Reads all, each Field gone before the next.
   void look_through() {
     see_fields(nullptr, [](const Field&) {});
-    comparison_.group("/", root_);
-    comparison_.group("/provenance", file_.attributes("/provenance"));
+    compare_group("/", root_);
+    compare_group("/provenance", file_.attributes("/provenance"));
+    everything_ = true;
   }
 
   /// What came to light of that which was read. Asked once.
-  ResultCheck check() { return comparison_.taken(); }
+  ResultCheck check() { return comparison_.taken(everything_); }
 
  private:
   [[noreturn]] void refuse(const std::string& problem) const {
@@ -74,6 +76,12 @@ class Reader {
     return root;
   }
 
+  void compare_group(const std::string& path, const Attributes& attributes) {
+    std::vector<std::string> members;
+    if (attributes.contains(attributes_digest_name)) members = file_.names(path);
+    comparison_.group({path, attributes, std::move(members)});
+  }
+
   template <class See>
   void see_fields(const std::vector<std::string>* wanted, const See& see) {
     for (const std::string& field : file_.attribute_texts("/", "fields")) {
@@ -95,7 +103,7 @@ class Reader {
       axis.values = file_.strings(path);
     else
       axis.values = file_.integers(path);
-    comparison_.array(path, node.attributes, value_digest(axis));
+    comparison_.array({path, node.attributes, {}}, value_digest(axis));
     return axes_.emplace(path, std::move(axis)).first->second;
   }
 
@@ -129,9 +137,9 @@ class Reader {
         refuse(fmt::format("'{}' has {} entries along '{}', the axis has {}", printable(name), node.shape[i],
                            field.axes[i].name, field.axes[i].size()));
     read_values(field, node);
-    comparison_.array(node.path, node.attributes, value_digest(field));
+    comparison_.array({node.path, node.attributes, {}}, value_digest(field));
     if (const std::string group = "/" + field.group(); groups_.insert(group).second)
-      comparison_.group(group, file_.attributes(group));
+      compare_group(group, file_.attributes(group));
     field.flag_meanings = file_.attribute_texts(node.path, "flag_labels");
     field.attributes = node.attributes;
     for (const std::string_view own : result_own_attributes) field.attributes.erase(std::string(own));
@@ -144,6 +152,7 @@ class Reader {
   DigestComparison comparison_;
   std::map<std::string, Axis> axes_;
   std::set<std::string> groups_;  // of the Fields that were read
+  bool everything_ = false;       // whether all Fields were
 };
 
 /// A problem of a file, as messages tell it.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +13,7 @@
 #include "../hdf5/hdf5_attributes.h"
 #include "../hdf5/hdf5_file.h"
 #include "../hdf5/hdf5_handle.h"
+#include "../hdf5/hdf5_tree.h"
 #include "hdf5_output.h"
 #include "result_check.h"
 #include "result_file.h"
@@ -22,9 +24,12 @@ namespace headwave {
 
 namespace {
 
-/// The last of an object's attributes: by it a reader knows the others as they were written.
-void write_attributes_digest(hid_t object) {
-  write_hdf5_attribute(object, attributes_digest_name, attributes_digest(hdf5_attributes(object)));
+/// The last of an object's attributes, of a group once all is in it: by it a reader knows the object as it was written.
+void write_attributes_digest(hid_t object, const std::string& path) {
+  std::vector<std::string> members;
+  if (H5Iget_type(object) != H5I_DATASET) members = hdf5_names(object);
+  write_hdf5_attribute(object, attributes_digest_name,
+                       attributes_digest({path, hdf5_attributes(object), std::move(members)}));
 }
 
 void write_flags(hid_t dataset, const std::vector<std::string>& meanings) {
@@ -38,14 +43,15 @@ void write_flags(hid_t dataset, const std::vector<std::string>& meanings) {
   write_hdf5_attribute_bytes(dataset, "flag_values", values);
 }
 
-Hdf5Handle written_axis(hid_t group, const Axis& axis) {
+/// @param path  of the axis in the file
+Hdf5Handle written_axis(hid_t group, const Axis& axis, const std::string& path) {
   Hdf5Handle dataset = std::visit(
       [&](const auto& values) { return new_hdf5_dataset(group, axis.name, {axis.size()}, values); }, axis.values);
   demand_hdf5(H5DSset_scale(dataset.id(), axis.name.c_str()) >= 0, axis.name);
   write_hdf5_attribute(dataset.id(), "long_name", axis.long_name);
   write_hdf5_attribute(dataset.id(), "units", axis.unit);
   write_hdf5_attribute(dataset.id(), "sha256", value_digest(axis));
-  write_attributes_digest(dataset.id());
+  write_attributes_digest(dataset.id(), path);
   return dataset;
 }
 
@@ -61,7 +67,7 @@ Hdf5Handle written_field(hid_t group, const Field& field) {
     write_hdf5_attribute(dataset.id(), "_FillValue", std::vector<double>{std::numeric_limits<double>::quiet_NaN()});
   if (!field.flag_meanings.empty()) write_flags(dataset.id(), field.flag_meanings);
   for (const auto& [name, value] : field.attributes) write_hdf5_attribute(dataset.id(), name, value);
-  write_attributes_digest(dataset.id());
+  write_attributes_digest(dataset.id(), "/" + field.name);
   return dataset;
 }
 
@@ -73,10 +79,10 @@ void write_group(hid_t file, const ResultGroup& content) {
   std::vector<std::string> signal_axes;
   for (const Axis& axis : signal.axes) signal_axes.push_back(axis.name);
   if (!signal_axes.empty()) write_hdf5_attribute_texts(group.id(), "axes", signal_axes);
-  write_attributes_digest(group.id());
 
   std::map<std::string, Hdf5Handle> scales;
-  for (const Axis* axis : content.axes) scales.emplace(axis->name, written_axis(group.id(), *axis));
+  for (const Axis* axis : content.axes)
+    scales.emplace(axis->name, written_axis(group.id(), *axis, fmt::format("/{}/{}", content.name, axis->name)));
   for (const Field* field : content.fields) {
     stop_if_asked();
     Hdf5Handle dataset = written_field(group.id(), *field);
@@ -85,6 +91,7 @@ void write_group(hid_t file, const ResultGroup& content) {
     finish_hdf5(dataset, field->name);
   }
   for (auto& [name, scale] : scales) finish_hdf5(scale, content.name + "/" + name);
+  write_attributes_digest(group.id(), "/" + content.name);
   finish_hdf5(group, content.name);
 }
 
@@ -103,7 +110,6 @@ void write_root(hid_t file, const Result& result, const std::vector<ResultGroup>
   write_hdf5_attribute_texts(file, "fields", names);
   write_hdf5_attribute(file, "NX_class", "NXroot");
   if (!groups.empty()) write_hdf5_attribute(file, "default", groups.front().name);
-  write_attributes_digest(file);
 }
 
 /// Everything in the file, and at last that it is complete.
@@ -113,8 +119,9 @@ void fill_file(Hdf5Handle& file, const Result& result, const std::vector<ResultG
   Hdf5Handle provenance = new_hdf5_group(file.id(), "provenance");
   write_hdf5_attribute(provenance.id(), "NX_class", "NXcollection");
   for (const auto& [name, value] : result.provenance) write_hdf5_attribute(provenance.id(), name, value);
-  write_attributes_digest(provenance.id());
+  write_attributes_digest(provenance.id(), "/provenance");
   finish_hdf5(provenance, "provenance");
+  write_attributes_digest(file.id(), "/");
   demand_hdf5(H5Fflush(file.id(), H5F_SCOPE_LOCAL) >= 0, "/");
   write_hdf5_attribute(file.id(), "complete", std::int64_t{1});
   finish_hdf5(file, "/");

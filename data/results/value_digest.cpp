@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -59,15 +60,24 @@ std::string value_digest(const Axis& axis) {
   return std::visit(DigestOf{}, axis.values);
 }
 
-std::string attributes_digest(const Attributes& attributes) {
+std::string attributes_digest(const ResultObject& object) {
   Sha256 digest;
-  for (const auto& [name, value] : attributes) {
+  // Sizes before, so that no end of one can be taken for the beginning of the next.
+  const auto add_number = [&](std::uint64_t number) { digest.add(bytes_of(number)); };
+  const auto add_name = [&](const std::string& name) {
+    add_number(name.size());
+    digest.add(name);
+  };
+  add_name(object.path);
+  const std::set<std::string> members(object.members.begin(), object.members.end());
+  add_number(members.size());
+  for (const std::string& member : members) add_name(member);
+  for (const auto& [name, value] : object.attributes) {
     if (std::ranges::count(written_later, name) > 0) continue;
     const std::string_view bytes = std::visit(BytesOf{}, value);
-    // Sizes before, so that no end of one can be taken for the beginning of the next.
     for (const std::uint64_t number :
          {std::uint64_t{name.size()}, std::uint64_t{value.index()}, std::uint64_t{bytes.size()}})
-      digest.add(bytes_of(number));
+      add_number(number);
     digest.add(name);
     digest.add(bytes);
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "../../core/fields/field.h"
 
@@ -13,9 +14,15 @@ std::string value_digest(const Field& field);
 /// The same of an axis' coordinate values.
 std::string value_digest(const Axis& axis);
 
-/// Digest of the attributes of an array or a group as they are read from its file: their names, kinds and values. Left
-/// out are those that come later: this digest itself, the library's ties between arrays and axes, netCDF's own, and
-/// `complete`.
-std::string attributes_digest(const Attributes& attributes);
+/// An array or a group as it is read from a result file, but for values.
+struct ResultObject {
+  std::string path;  ///< "/", "/offset_trace/mean_weight"
+  Attributes attributes;
+  std::vector<std::string> members;  ///< of a group: what its links are called, of whatever kind
+};
+
+/// Digest of what an object is called, what is in it, and its attributes: their names, kinds and values. Left out are those
+/// that come later: this digest itself, the library's ties between arrays and axes, netCDF's own, and `complete`.
+std::string attributes_digest(const ResultObject& object);
 
 }  // namespace headwave
