@@ -63,18 +63,6 @@ int dry_run(RunOptions& options, const SourceOptions& given) {
   return done;
 }
 
-/// What the folder holds already of that which this job would write.
-/// @throws FormatError as written_of()
-Written written_before(RunOptions& options, const SourceOptions& given) {
-  if (!options.keep.resume || options.folder.force || result_files(options.folder.folder).empty())
-    return Written::nothing;
-  InputOptions looked_at = options.input;
-  // What a job is does not depend on values: none is read, but where weights are to be changed.
-  if (looked_at.interventions.empty()) looked_at.place.weights = "layers";
-  const JobInput input = input_of(looked_at, given, options.job.seed);
-  return written_of(options.folder.folder, input.model, run_identity(input, options.job));
-}
-
 /// What a process does that another leads: its part of the documents. What goes wrong the leader says.
 int follow(RunOptions& options, const SourceOptions& given, Ranks& ranks) {
   if (options.dry_run || !options.shard.empty()) return done;
@@ -148,7 +136,8 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
     if (ranks.count() > 1) throw CLI::ValidationError("--shard", "divides a run by hand; mpirun has divided this one");
     return run_shard(options, given);
   }
-  const Written before = written_before(options, given);
+  const bool looks = options.keep.resume && !options.folder.force;
+  const Written before = looks ? written_before(options, given) : Written::nothing;
   if (before == Written::all) {
     forget_kept(options.folder.folder / unfinished_name, options.folder.folder / OutputFiles().lock);
     const bool drawn =

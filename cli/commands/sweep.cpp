@@ -107,37 +107,44 @@ void require_runnable(const SweepOptions& options, const std::vector<Checkpoint>
                                 files.begin()->second.string()));
 }
 
-/// The run of one checkpoint, with its result in a folder of its own; nothing where it is there already.
-/// @param threads  of this process
-void run_checkpoint(const SweepOptions& options, const SourceOptions& given, const Checkpoint& checkpoint,
-                    int threads) {
-  const auto start = std::chrono::steady_clock::now();
+/// The options of one checkpoint's run, with its result in a folder of its own.
+SweepOptions options_of(const SweepOptions& options, const Checkpoint& checkpoint) {
   SweepOptions one = options;
   one.input.model = checkpoint.model;
   one.folder = own_folder(options, checkpoint);
-  one.job.threads = threads;
+  return one;
+}
+
+/// The run of one checkpoint.
+/// @param one  as of options_of()
+/// @param read  what the folder's files must not be
+void run_checkpoint(SweepOptions one, const SourceOptions& given, const std::vector<fs::path>& read) {
+  const auto start = std::chrono::steady_clock::now();
   const JobInput input = checked_input(one, given);
-  const Attributes identity = run_identity(input, one.job);
-  if (options.resume) {
-    const Written before = written_of(checkpoint.folder, input.model, identity);
-    if (before == Written::all) return;
-    one.folder.force = before == Written::part;  // that run ended while it wrote its kinds of attention
-  }
-  OutputFolder folder = opened_folder(one.folder, files_read(options));
+  OutputFolder folder = opened_folder(one.folder, read);
   std::vector<KindResult> results = run_input(input, one.job, progress());
-  const std::string job = options.job_text + "\n" + toml_text({{"model", remembered_path(checkpoint.model)}});
-  sign_results(results, identity, job);
+  const std::string job = one.job_text + "\n" + toml_text({{"model", remembered_path(one.input.model)}});
+  sign_results(results, run_identity(input, one.job), job);
   write_results(folder, results, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }
 
-/// Those that are this process', one after the other.
+/// Those that are this process' and not there yet, one after the other.
 /// @param first, every  the first, and from one to the next
+/// @throws FormatError before any is run, if one that is there is of other options
 void run_checkpoints(const SweepOptions& options, const SourceOptions& given,
                      const std::vector<Checkpoint>& checkpoints, std::size_t first, std::size_t every, Ranks& ranks) {
   require_runnable(options, checkpoints, first, every);
+  std::vector<Written> before(checkpoints.size(), Written::nothing);
+  for (std::size_t i = first; options.resume && i < checkpoints.size(); i += every)
+    before[i] = written_before(options_of(options, checkpoints[i]), given);
   for (std::size_t i = first; i < checkpoints.size(); i += every) {
     say(fmt::format("{} ({} of {})", visible_text(checkpoints[i].name), i + 1, checkpoints.size()));
-    run_checkpoint(options, given, checkpoints[i], ranks.threads(options.job.threads));
+    if (before[i] != Written::all) {
+      SweepOptions one = options_of(options, checkpoints[i]);
+      one.job.threads = ranks.threads(options.job.threads);
+      if (before[i] == Written::part) one.folder.force = true;  // it ended while it wrote its kinds of attention
+      run_checkpoint(std::move(one), given, files_read(options));
+    }
     if (ranks.leads()) ranks.hear();
   }
 }

@@ -107,15 +107,20 @@ void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindRe
   write_results(folder, results, seconds);
 }
 
-Written written_of(const std::filesystem::path& folder, const Model& model, const Attributes& identity) {
-  const auto files = result_files(folder);
+Written written_before(const WholeRunOptions& options, const SourceOptions& given) {
+  const auto files = result_files(options.folder.folder);
+  if (files.empty()) return Written::nothing;
+  InputOptions looked_at = options.input;
+  // What a run is does not depend on values: none is read, but where weights are to be changed.
+  if (looked_at.interventions.empty()) looked_at.place.weights = "layers";
+  const JobInput input = input_of(looked_at, given, options.job.seed);
+  const Attributes identity = run_identity(input, options.job);
   for (const auto& [kind, path] : files) {
     const Hdf5File file(path);
     require_same_run(path, read_result(file, {}).provenance, identity);
     require_whole_result(file);
   }
-  if (files.empty()) return Written::nothing;
-  return files.size() < model.kinds().size() ? Written::part : Written::all;
+  return files.size() < input.model.kinds().size() ? Written::part : Written::all;
 }
 
 void show_run(OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options,

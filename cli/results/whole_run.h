@@ -28,7 +28,7 @@ SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options,
 JobInput checked_input(WholeRunOptions& options, const SourceOptions& given);
 
 /// Says in each result what the run was.
-/// @param identity  of run_identity(), by which written_of() knows the run again
+/// @param identity  of run_identity(), by which written_before() knows the run again
 /// @param job_text  the options, as a job file
 void sign_results(std::vector<KindResult>& results, const Attributes& identity, const std::string& job_text);
 
@@ -45,10 +45,10 @@ enum class Written {
   all,   ///< a result for each kind
 };
 
-/// What a folder holds of that which write_run() writes of this run. Results of before that were not signed are known by
+/// What the folder holds already of that which this run would write. Results of before that were not signed are known by
 /// what their provenance says.
 /// @throws FormatError naming what differs, if one is of another run; Error as require_whole_result()
-Written written_of(const std::filesystem::path& folder, const Model& model, const Attributes& identity);
+Written written_before(const WholeRunOptions& options, const SourceOptions& given);
 
 /// Draws it, and prints the table, or the listing.
 void show_run(OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options,
