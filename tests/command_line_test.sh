@@ -872,6 +872,8 @@ expect 1 "is of another run (seed: 1 there, 2 here)" merge "$work/d1" "$work/d2"
 expect 1 "cannot be divided into 3 parts; expected 2 at most" $divided --shard 1/3 --out "$work/d3"
 expect 2 "expected a part of so many, 1/16 to 16/16, got '3/2'" $divided --shard 3/2 --out "$work/d3"
 expect 2 "excludes" $divided --shard 1/2 --dry-run
+mkdir "$work/named" && cp "$work/d1/block-01-of-02.part" "$work/named/results.h5"
+expect 1 "results.h5: would be replaced, and is the input $work/named/results.h5" merge "$work/named/results.h5" "$work/d2" --no-figures --out "$work/named" --force
 expect 0 "" -q merge "$work/d2" "$work/d1" --no-figures --out "$work/merged"
 expect 0 "" compare "$work/undivided" "$work/merged"
 grep -q "other options" "$work/out" && { echo "FAILED: a merged run is compared by what merged it"; failed=1; }
@@ -955,7 +957,7 @@ seen plant --out "$odd/planted" --documents 1
 [ $got = 1 ] && grep -q "results.h5: .*File too large" "$work/err" || { echo "FAILED: a limited result: exit code $got, $(cat "$work/err")"; failed=1; }
 [ ! -e "$work/limited" ] || { echo "FAILED: left behind: $(find "$work/limited")"; failed=1; }
 for most in 6 7 8 9 10; do
-  (ulimit -n $most; exec "$headwave" -q run --model "$work/bert" --ids "$work/six.txt" --only measured_offset --no-figures --out "$work/few") >"$work/out" 2>"$work/err" && break
+  (ulimit -n $most; exec "$headwave" -q run --model "$work/bert" --ids "$work/six.txt" --only measured_offset --no-figures --out "$work/few-open") >"$work/out" 2>"$work/err" && break
   grep -q "Too many open files" "$work/err" || { echo "FAILED: $most open files: $(cat "$work/err")"; failed=1; }
 done
 

@@ -52,7 +52,10 @@ class SoundDocuments : public Source {
     if (documents && *documents > shape[0])
       throw FormatError(fmt::format("{} holds {} documents, {} were asked for; say --documents {} or fewer",
                                     arrays_->called(features_name), shape[0], *documents, shape[0]));
-    for (const std::filesystem::path& file : arrays_->files()) stamps_.emplace_back(file);
+    std::vector<FileStamp> stamps;
+    for (const std::filesystem::path& file : arrays_->files()) stamps.emplace_back(file);
+    digests_ = sha256_list(arrays_->files());
+    for (const FileStamp& stamp : stamps) stamp.require_same();
     read_targets(documents.value_or(std::min(shape[0], usual_documents)), shape[0], model);
   }
 
@@ -83,11 +86,9 @@ class SoundDocuments : public Source {
   [[nodiscard]] Attributes provenance() const override {
     Index longest = 0;
     for (Index i = 0; i < count(); ++i) longest = std::max(longest, length(i));
-    std::string digests = sha256_list(arrays_->files());
-    for (const FileStamp& stamp : stamps_) stamp.require_same();
-    return {{"source", std::string("sound")},      {"source_file", arrays_->path().string()},
-            {"source_sha256", std::move(digests)}, {"documents", std::int64_t{count()}},
-            {"length", std::int64_t{longest}},     {"special_tokens", std::string("as in the ids")}};
+    return {{"source", std::string("sound")},  {"source_file", arrays_->path().string()},
+            {"source_sha256", digests_},       {"documents", std::int64_t{count()}},
+            {"length", std::int64_t{longest}}, {"special_tokens", std::string("as in the ids")}};
   }
 
  private:
@@ -133,7 +134,7 @@ class SoundDocuments : public Source {
   std::shared_ptr<const Tokenizer> tokenizer_;
   Index positions_;
   std::vector<std::vector<std::int32_t>> targets_;
-  std::vector<FileStamp> stamps_;  // of the arrays' files
+  std::string digests_;
 };
 
 }  // namespace

@@ -102,8 +102,10 @@ class StoredDocuments : public Source {
                           {"special_tokens", std::string(place_->contents().special.empty()
                                                              ? "not known: the file has no marks of them (special)"
                                                              : "marked in the file (special)")}};
-    std::call_once(digested_, [&] { digests_ = sha256_list(place_->files()); });
-    place_->require_same_files();
+    std::call_once(digested_, [&] {
+      digests_ = sha256_list(place_->files());
+      place_->require_same_files();  // later another may take the name: what is open stays what it was
+    });
     if (!digests_.empty()) provenance["source_sha256"] = digests_;
     for (const auto& [name, noted] : place_->arrays().captured()) provenance[fmt::format("captured_{}", name)] = noted;
     if (attention)
