@@ -122,7 +122,7 @@ void complete_info(NpyInfo& info, std::size_t bytes, const std::string& name) {
   if (holds_objects(info))
     throw FormatError(
         fmt::format("{}: holds Python objects, a pickle that would run code when loaded: save it with a number type "
-                    "instead, as in numpy.save(path, numpy.asarray(x, dtype='float32'))",
+                    "instead, as in numpy.save(path, numpy.asarray(x, dtype='float32')), texts with dtype=str",
                     name));
   const std::optional<Element> element = element_of(info.descr);
   if (!element) throw FormatError(fmt::format("{}: '{}' is not a NumPy type", name, printable(info.descr, 40)));

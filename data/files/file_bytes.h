@@ -31,8 +31,9 @@ class ReadableBytes {
   [[nodiscard]] std::string text(std::size_t first, std::size_t most) const;
 };
 
-/// The bytes of a file, read where they are asked for; that nobody writes to it meanwhile, require_intact_files() sees. Unlike those of a MappedFile they take no room in the address
-/// space: a file may be larger than any limit on memory.
+/// The bytes of a file, read where they are asked for; whether somebody writes to it meanwhile require_intact_files()
+/// tells. Unlike those of a MappedFile they take no room in the address space: a file may be larger than any limit on
+/// memory.
 class FileBytes : public ReadableBytes {
  public:
   /// @throws IoError if the path is missing, not a regular file (a folder, a pipe, a device) or not readable

@@ -38,6 +38,10 @@ ReplacedFile::ReplacedFile(const std::filesystem::path& path) : path_(path) {
     throw IoError(fmt::format("{}: expected the name of a file to write, found a folder", shown_path(path)));
   if (std::error_code ignored; std::filesystem::is_other(std::filesystem::status(path, ignored)))
     throw IoError(fmt::format("{}: expected the name of a file to write, found a pipe or a device", shown_path(path)));
+  // What stands for an open file, as /dev/stdout does, is the system's, whatever is open there.
+  if (std::error_code ignored; std::filesystem::read_symlink(path, ignored).string().starts_with("/proc/"))
+    throw IoError(
+        fmt::format("{}: expected the name of a file to write, found a link to an open file", shown_path(path)));
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   folder_ = FileDescriptor(folder, O_RDONLY | O_DIRECTORY);
   if (!folder_.is_open())

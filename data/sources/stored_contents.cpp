@@ -36,8 +36,9 @@ class Search {
                         "hidden states, nor 'queries/layer_L' and 'keys/layer_L', nor 'attentions/layer_L'") +
           "; say what is stored with --dataset NAME or --states-map FILE (docs/stored-states.md)");
     if (search_.layer && layers_said_)
-      throw ShapeError(fmt::format("{}: --layer applies where nothing says which layer states enter; here the names do",
-                                   arrays_.path().string()));
+      throw ShapeError(
+          fmt::format("{}: --layer applies where nothing says which layer states enter; here names or an axis do",
+                      arrays_.path().string()));
     StoredContents contents;
     for (auto& [layer, parts] : layers_) {
       parts.layer = layer;

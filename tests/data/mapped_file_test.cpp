@@ -125,6 +125,8 @@ TEST_CASE("replaced file: a link to a pipe or a device is no place for a file, o
     CHECK_THROWS_WITH(ReplacedFile(folder / name), ContainsSubstring("found a pipe or a device"));
     CHECK(std::filesystem::is_symlink(folder / name));
   }
+  std::filesystem::create_symlink("/proc/self/fd/1", folder / "stdout");  // whatever that is here
+  CHECK_THROWS_WITH(ReplacedFile(folder / "stdout"), ContainsSubstring("expected the name of a file to write, found"));
   std::ofstream(folder / "old") << "old";
   for (const auto& [name, target] : {std::pair("to-file", "old"), {"to-nothing", "none"}}) {
     std::filesystem::create_symlink(target, folder / name);

@@ -83,7 +83,7 @@ export class HeadSection {
     const changed = word("comparison/changed:");
     if (changed) said.push(changed === "yes" ? "Changed beyond an interval." : "No change beyond an interval.");
     const changedAt = value("comparison/profile_offset:");
-    if (changedAt !== null) said.push(`Its profile changed most at offset ${offsetText(changedAt)}, by ${numberText(value("change/profile:"))}.`);
+    if (changedAt !== null) said.push(`In standard errors its profile changed most at offset ${offsetText(changedAt)}, by ${numberText(value("change/profile:"))}.`);
     const verdict = word("head_account/verdict:");
     if (verdict && verdict !== "no preferred offset" && verdict !== "undefined") said.push(`By the account: ${verdict}.`);
     const sink = value("head_types/sink_first:");
