@@ -146,6 +146,8 @@ finished="--states $others/expected.safetensors --dataset full.attentions --axes
 expect 0 "" -q run $finished --only measured_offset,head_types,head_account --no-figures --out "$work/finished"
 expect 0 "needs queries and keys; the file holds finished attention" inspect -a "$work/finished"
 # shellcheck disable=SC2086
+expect 0 "--only head_account: nothing came of it: needs queries and keys" run $finished --only measured_offset,head_account --no-figures --force --out "$work/finished"
+# shellcheck disable=SC2086
 expect 1 "finished attention has no queries and keys to be changed" -q run $finished --model "$others" --intervene mean-keys=L0H0 --out "$work/r"
 # shellcheck disable=SC2086
 expect 1 "of 4 heads; 3 were said" -q run $finished --head-count 3 --out "$work/r"

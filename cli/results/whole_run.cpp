@@ -1,5 +1,6 @@
 #include "whole_run.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include <CLI/CLI.hpp>
@@ -61,6 +62,20 @@ void require_same_run(const std::filesystem::path& file, const Attributes& there
                           file.string(), remedy);
 }
 
+/// Says which of the analyses that were asked for gave nothing, and why as far as that is known.
+void say_not_found(const JobOptions& job, const std::vector<KindResult>& results) {
+  const auto holds = [](const KindResult& found, const std::string& name) {
+    return std::ranges::any_of(found.result.fields, [&](const Field& field) { return field.group() == name; });
+  };
+  for (const std::string& name : job.only) {
+    if (std::ranges::any_of(results, [&](const KindResult& found) { return holds(found, name); })) continue;
+    const Attributes& said = results.front().result.provenance;
+    std::string why = attribute_text(said, "undefined_account");
+    if (why.empty()) why = attribute_text(said, "undefined_waves");
+    say(fmt::format("--only {}: nothing came of it{}", name, why.empty() ? "" : ": " + why));
+  }
+}
+
 }  // namespace
 
 SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options, const InputWithout& without,
@@ -102,6 +117,7 @@ void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindRe
                const WholeRunOptions& options, const Attributes& identity, const std::string& job_text,
                std::chrono::steady_clock::time_point start) {
   sign_results(results, identity, job_text);
+  say_not_found(options.job, results);
   for (KindResult& found : results) say_fewer_map_tokens(command, found.result, options.folder.drawing);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   write_results(folder, results, seconds);
