@@ -186,12 +186,15 @@ TEST_CASE("without enough documents there is no interval, without a null no head
   CHECK(account.shape[0][0] > 0.99);
 }
 
-TEST_CASE("of one document there is no verdict, though its own means explain it wholly", "[analysis]") {
+TEST_CASE("of one document there is no verdict and no share, for its own means would explain it wholly", "[analysis]") {
   DrawnScores spec;
   spec.amplitudes = {0.8, 0.7};
   spec.deviation = 1;
   const HeadAccount account = head_account(drawn_groups(spec, 1, Random(7)), site_of(spec));
-  CHECK(account.shape[0][0] > 0.95);
+  for (std::size_t term = 0; term < account_terms; ++term) {
+    CHECK(std::isnan(account.shape[term][0]));
+    CHECK(std::isnan(account.share[term][0]));
+  }
   CHECK(account.verdict[0] == AccountVerdict::undefined);
   CHECK(head_account(drawn_groups(spec, 2, Random(7)), site_of(spec)).verdict[0] != AccountVerdict::undefined);
 }

@@ -348,5 +348,6 @@ TEST_CASE("position splits refuse what does not fit or is not finite") {
   huge.second(1, 1) = std::numeric_limits<double>::infinity();
   StateMoments overflown(5, 4);
   overflown.add(huge);
+  overflown.add(huge);
   CHECK_THROWS_AS(position_split({overflown}, {0}), NumericError);
 }
