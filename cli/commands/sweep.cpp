@@ -90,15 +90,16 @@ FolderOptions own_folder(const SweepOptions& options, const Checkpoint& checkpoi
 }
 
 /// Refuses at once what would be found out only when the checkpoints before are through.
-void require_runnable(const SweepOptions& options, const std::vector<Checkpoint>& checkpoints, std::size_t first,
-                      std::size_t every) {
+/// @param read  what no file may take the place of
+void require_runnable(const SweepOptions& options, const std::vector<fs::path>& read,
+                      const std::vector<Checkpoint>& checkpoints, std::size_t first, std::size_t every) {
   std::vector<std::pair<std::string, ModelPlace>> models;
   for (const Checkpoint& checkpoint : checkpoints)
     models.emplace_back(checkpoint.name, ModelPlace(checkpoint.model, options.input.map));
   require_one_model(models);
   for (const Checkpoint& checkpoint : checkpoints) {
     const FolderOptions own = own_folder(options, checkpoint);
-    require_unread(own.folder, output_files(own, files_read(options)));
+    require_unread(own.folder, output_files(own, read));
   }
   if (options.resume || options.folder.force) return;
   for (std::size_t i = first; i < checkpoints.size(); i += every)
@@ -116,8 +117,8 @@ SweepOptions options_of(const SweepOptions& options, const Checkpoint& checkpoin
 }
 
 /// The run of one checkpoint.
-/// @param one  as of options_of()
-/// @param read  what the folder's files must not be
+/// @param one   as of options_of()
+/// @param read  what no file may take the place of
 void run_checkpoint(SweepOptions one, const SourceOptions& given, const std::vector<fs::path>& read) {
   const auto start = std::chrono::steady_clock::now();
   const JobInput input = checked_input(one, given);
@@ -133,7 +134,8 @@ void run_checkpoint(SweepOptions one, const SourceOptions& given, const std::vec
 /// @throws FormatError before any is run, if one that is there is of other options
 void run_checkpoints(const SweepOptions& options, const SourceOptions& given,
                      const std::vector<Checkpoint>& checkpoints, std::size_t first, std::size_t every, Ranks& ranks) {
-  require_runnable(options, checkpoints, first, every);
+  const std::vector<fs::path> read = files_read(options);
+  require_runnable(options, read, checkpoints, first, every);
   std::vector<Written> before(checkpoints.size(), Written::nothing);
   for (std::size_t i = first; options.resume && i < checkpoints.size(); i += every)
     before[i] = written_before(options_of(options, checkpoints[i]), given);
@@ -143,7 +145,7 @@ void run_checkpoints(const SweepOptions& options, const SourceOptions& given,
       SweepOptions one = options_of(options, checkpoints[i]);
       one.job.threads = ranks.threads(options.job.threads);
       if (before[i] == Written::part) one.folder.force = true;  // it ended while it wrote its kinds of attention
-      run_checkpoint(std::move(one), given, files_read(options));
+      run_checkpoint(std::move(one), given, read);
     }
     if (ranks.leads()) ranks.hear();
   }

@@ -193,11 +193,9 @@ std::vector<std::string> listed(std::string_view list) {
   return all;
 }
 
-/// What a run of an input has to say again, first of all: nothing where there are no weights that were changed.
-std::vector<std::string> said_again(const JobInput& input) {
-  const std::string captured = attribute_text(input.source->provenance(), "captured_interventions");
-  if (captured.empty() || !input.provenance.contains("model")) return {};
-  const bool projections = has_projections(input.source->document(0));
+/// What a run of captured states has to say again, first of all.
+std::vector<std::string> said_again(std::string_view captured, const Document& first) {
+  const bool projections = has_projections(first);
   if (!projections) require_capturable(listed(captured));
   return interventions_again(captured, projections);
 }
@@ -206,10 +204,9 @@ void require_again(const std::vector<std::string>& again, const std::vector<std:
   if (interventions.size() >= again.size() && std::equal(again.begin(), again.end(), interventions.begin())) return;
   const std::string list = printable(fmt::format("{}", fmt::join(again, " ")), 200);
   throw ShapeError(
-      fmt::format("what is stored was captured of a model that was changed with --intervene {}; say --intervene {} "
-                  "here, too, in this "
-                  "order and before others",
-                  list, list));
+      fmt::format("what is stored was captured of a model that was changed with --intervene {0}; say --intervene {0} "
+                  "here, too, in this order and before others",
+                  list));
 }
 
 /// What comes after: it acts on projections, which are still to be made.
@@ -254,10 +251,13 @@ void require_capturable(const std::vector<std::string>& interventions) {
 }
 
 void intervene(JobInput& input, const std::vector<std::string>& interventions, const InterventionOptions& options) {
-  const std::vector<std::string> again = said_again(input);
-  require_again(again, interventions);
-  if (interventions.empty()) return;
+  std::string captured;  // nothing has to be said again where there are no weights that were changed
+  if (input.provenance.contains("model"))
+    captured = attribute_text(input.source->provenance(), "captured_interventions");
+  if (captured.empty() && interventions.empty()) return;
   const Document first = input.source->document(0);
+  const std::vector<std::string> again = said_again(captured, first);
+  require_again(again, interventions);
   if (!first.stored.empty() && !first.stored.front().attention.empty())
     throw ShapeError("--intervene: finished attention has no queries and keys to be changed; leave it away");
   std::string list;

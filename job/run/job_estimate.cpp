@@ -123,7 +123,7 @@ double sum_from(const std::vector<double>& costs, Index first) {
   return std::accumulate(costs.begin() + std::min<std::ptrdiff_t>(first, std::ssize(costs)), costs.end(), 0.0);
 }
 
-/// (1) and (2) of the header.
+/// (1) to (3) of the header.
 Seconds job_seconds(const Model& model, const Source& source, const FirstDocuments& probe, const JobOptions& options,
                     int threads, const StageTimes& times, Index first) {
   const DocumentPass all(model, source, options, threads), few(model, probe, options, threads);

@@ -31,7 +31,8 @@ struct JobEstimate {
 /// where costs are those of job_stages.h, and times of the wall or of processors. What the null of the phases takes in the
 /// first two documents is apart in (1); where layers are read one by one documents end together, and (2) holds for attention
 /// too. Reading is taken out of (1), since stored documents may lie in packed chunks that many share: for (3) up to 64 are
-/// read, for half a second or a fifth of what the others took. Memory is that of job_memory.h, or what the probe took where that is more. Nothing is written.
+/// read, for half a second or a fifth of what the others took. Memory is that of job_memory.h, or what the probe took where
+/// that is more. Nothing is written.
 ///
 /// @throws Error as run_job_by_kind()
 JobEstimate estimate_job(const Model& model, const Source& source, const JobOptions& options = {});
