@@ -93,7 +93,8 @@ std::string finished_svg(std::string svg, const std::string& name, const Paper& 
 
 ProgramEnd run_gnuplot(const fs::path& folder, const std::string& name) {
   // -d: neither the user's nor the system's start-up file may change how a figure looks.
-  ProgramEnd end = run_program({"gnuplot", "-d", "figure.gp"}, folder);
+  // GNUTERM names a terminal that gnuplot opens first, which it may not have.
+  ProgramEnd end = run_program({"gnuplot", "-d", "figure.gp"}, folder, "GNUTERM=unknown");
   if (!end.found) refuse_without_gnuplot();
   // It goes on without a data file that it cannot read, and only warns.
   const bool skipped = end.errors.find("Cannot find or open file") != std::string::npos;
@@ -171,7 +172,7 @@ std::vector<fs::path> GnuplotFigure::write(const fs::path& folder, const std::st
 
 bool gnuplot_found() {
   const ScratchFolder scratch;
-  return run_program({"gnuplot", "--version"}, scratch.path()).found;
+  return run_program({"gnuplot", "--version"}, scratch.path(), "GNUTERM=unknown").found;
 }
 
 void require_gnuplot() {

@@ -2,9 +2,11 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
@@ -40,6 +42,37 @@ class SpawnActions {
  private:
   posix_spawn_file_actions_t actions_{};
 };
+
+/// A child heeds signals as programs do, whatever this one ignores.
+class SpawnAttributes {
+ public:
+  SpawnAttributes() {
+    posix_spawnattr_init(&attributes_);
+    sigset_t usual;
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes_, &usual);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF);
+  }
+  SpawnAttributes(const SpawnAttributes&) = delete;
+  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
+  ~SpawnAttributes() { posix_spawnattr_destroy(&attributes_); }
+  [[nodiscard]] const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_{};
+};
+
+/// Our environment with another value of one variable, for exec.
+std::vector<char*> environment(const std::string& variable) {
+  std::vector<char*> variables;
+  const std::string_view name = std::string_view(variable).substr(0, variable.find('=') + 1);
+  for (char** one = environ; *one != nullptr; ++one)
+    if (name.empty() || !std::string_view(*one).starts_with(name)) variables.push_back(*one);
+  if (!variable.empty()) variables.push_back(const_cast<char*>(variable.c_str()));
+  variables.push_back(nullptr);
+  return variables;
+}
 
 /// What a child says on its stdout.
 class Pipe {
@@ -114,16 +147,21 @@ void remove_left_overs(const std::filesystem::path& base) {
 
 }  // namespace
 
-ProgramEnd run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder) {
+ProgramEnd run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
+                       const std::string& variable) {
   constexpr const char* errors_file = "errors.txt";
   Pipe pipe;
   const SpawnActions actions(folder, pipe.input(), errors_file);
+  const SpawnAttributes attributes;
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
 
+  std::vector<char*> variables = environment(variable);
+
   pid_t child = 0;
-  const int failure = posix_spawnp(&child, argv.front(), actions.get(), nullptr, argv.data(), environ);
+  const int failure =
+      posix_spawnp(&child, argv.front(), actions.get(), attributes.get(), argv.data(), variables.data());
   if (failure == ENOENT) return {false, 127, {}, {}};
   if (failure != 0) throw IoError(fmt::format("{}: cannot be started: {}", arguments.front(), std::strerror(failure)));
 

@@ -19,8 +19,10 @@ struct ProgramEnd {
 /// Runs a program to its end, without a shell: no argument is ever interpreted. Its stdin is /dev/null.
 /// @param arguments  the program's name, looked up on PATH, then its arguments
 /// @param folder     the folder it runs in; its stderr is kept there in a file while it runs
+/// @param variable   "NAME=value", which its environment holds in place of ours of that name; empty: all is ours
 /// @throws IoError if it is there but cannot be started, or what it says cannot be read
-ProgramEnd run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder);
+ProgramEnd run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
+                       const std::string& variable = {});
 
 /// A folder of our own among the system's temporary files, removed with all it holds when the object goes; those of
 /// processes that died are removed when the next is made.

@@ -33,6 +33,15 @@ GnuplotFigure line() {
 
 }  // namespace
 
+TEST_CASE("gnuplot: GNUTERM of the user's environment does not keep it from drawing") {
+  if (!sample::can_draw()) return;
+  const TemporaryFolder folder;
+  setenv("GNUTERM", "x11", 1);
+  CHECK(gnuplot_found());
+  CHECK_NOTHROW(line().write(folder.path(), "line", {"png", "pdf", "svg"}, false));
+  unsetenv("GNUTERM");
+}
+
 TEST_CASE("gnuplot: a figure in three formats, all of the size asked for") {
   if (!sample::can_draw()) return;
   const TemporaryFolder folder;
