@@ -10,9 +10,11 @@
 
 #include "../../core/numbers/error.h"
 #include "../files/digest.h"
+#include "../files/digested_files.h"
 #include "../files/file_watch.h"
 #include "../images/image_file.h"
 #include "../images/image_preparation.h"
+#include "digested_source.h"
 
 namespace headwave {
 
@@ -46,7 +48,7 @@ FolderImages images_of(const fs::path& folder) {
   return found;
 }
 
-class ImageDocuments : public Source {
+class ImageDocuments : public DigestedSource {
  public:
   ImageDocuments(const ImagePlace& place, const PatchGrid& grid, std::optional<Index> documents)
       : place_(place), grid_(grid), preparation_(image_preparation(place.preprocessor, place.family)) {
@@ -60,7 +62,7 @@ class ImageDocuments : public Source {
       (void)image_size(file);
     }
     preprocessor_digest_ = sha256_of_file(place_.preprocessor);
-    digest_ = sha256_of_text(sha256_list(files_));
+    digests_ = DigestedFiles(files_);
   }
 
   [[nodiscard]] Index count() const override { return static_cast<Index>(files_.size()); }
@@ -89,7 +91,7 @@ class ImageDocuments : public Source {
   [[nodiscard]] Attributes provenance() const override {
     Attributes provenance{{"source", std::string("images")},
                           {"source_file", place_.folder.string()},
-                          {"source_sha256", digest_},
+                          {"source_sha256", sha256_of_text(digests_.list())},
                           {"source_preprocessor_sha256", preprocessor_digest_},
                           {"documents", std::int64_t{count()}},
                           {"length", std::int64_t{grid_.positions()}},
@@ -98,6 +100,8 @@ class ImageDocuments : public Source {
     if (others_ > 0) provenance["source_files_left_out"] = others_;
     return provenance;
   }
+
+  void require_unchanged() const override { digests_.require_same(); }
 
  private:
   void require_size() const {
@@ -119,7 +123,8 @@ class ImageDocuments : public Source {
   std::vector<fs::path> files_;
   std::int64_t others_ = 0;
   std::vector<FileStamp> stamps_;  // of the files: each is opened when it is its turn
-  std::string digest_, preprocessor_digest_;
+  DigestedFiles digests_;
+  std::string preprocessor_digest_;
 };
 
 }  // namespace

@@ -9,9 +9,10 @@
 #include <fmt/ranges.h>
 
 #include "../../core/numbers/error.h"
-#include "../files/digest.h"
+#include "../files/digested_files.h"
 #include "../files/file_watch.h"
 #include "../files/printable.h"
+#include "digested_source.h"
 #include "stored_arrays.h"
 #include "text_documents.h"
 
@@ -35,7 +36,7 @@ std::vector<Index> shape_with_documents(const StoredArrays& arrays, const char* 
   return shape;
 }
 
-class SoundDocuments : public Source {
+class SoundDocuments : public DigestedSource {
  public:
   SoundDocuments(const std::filesystem::path& path, const Model& model, std::shared_ptr<const Tokenizer> tokenizer,
                  std::optional<Index> documents)
@@ -54,7 +55,7 @@ class SoundDocuments : public Source {
                                     arrays_->called(features_name), shape[0], *documents, shape[0]));
     std::vector<FileStamp> stamps;
     for (const std::filesystem::path& file : arrays_->files()) stamps.emplace_back(file);
-    digests_ = sha256_list(arrays_->files());
+    digests_ = DigestedFiles(arrays_->files());
     for (const FileStamp& stamp : stamps) stamp.require_same();
     read_targets(documents.value_or(std::min(shape[0], usual_documents)), shape[0], model);
   }
@@ -86,10 +87,12 @@ class SoundDocuments : public Source {
   [[nodiscard]] Attributes provenance() const override {
     Index longest = 0;
     for (Index i = 0; i < count(); ++i) longest = std::max(longest, length(i));
-    return {{"source", std::string("sound")},  {"source_file", arrays_->path().string()},
-            {"source_sha256", digests_},       {"documents", std::int64_t{count()}},
-            {"length", std::int64_t{longest}}, {"special_tokens", std::string("as in the ids")}};
+    return {{"source", std::string("sound")},   {"source_file", arrays_->path().string()},
+            {"source_sha256", digests_.list()}, {"documents", std::int64_t{count()}},
+            {"length", std::int64_t{longest}},  {"special_tokens", std::string("as in the ids")}};
   }
+
+  void require_unchanged() const override { digests_.require_same(); }
 
  private:
   void read_targets(Index count, Index stored, const Model& model) {
@@ -134,7 +137,7 @@ class SoundDocuments : public Source {
   std::shared_ptr<const Tokenizer> tokenizer_;
   Index positions_;
   std::vector<std::vector<std::int32_t>> targets_;
-  std::string digests_;
+  DigestedFiles digests_;
 };
 
 }  // namespace

@@ -10,8 +10,9 @@
 
 #include "../../core/numbers/error.h"
 #include "../arrays/safetensors_file.h"
-#include "../files/digest.h"
+#include "../files/digested_files.h"
 #include "../files/printable.h"
+#include "digested_source.h"
 #include "document_arrays.h"
 #include "name_pattern.h"
 
@@ -37,7 +38,7 @@ void read_one_entry(const StoredArrays& arrays, const StoredPart& part, Index do
   (void)arrays.block(part.name, block);
 }
 
-class StoredDocuments : public Source {
+class StoredDocuments : public DigestedSource {
  public:
   StoredDocuments(std::shared_ptr<const StoredPlace> place, std::size_t layers, Index at_most, StatesChange change,
                   Index words)
@@ -103,16 +104,18 @@ class StoredDocuments : public Source {
                                                              ? "not known: the file has no marks of them (special)"
                                                              : "marked in the file (special)")}};
     std::call_once(digested_, [&] {
-      digests_ = sha256_list(place_->files());
+      digests_ = DigestedFiles(place_->files());
       place_->require_same_files();  // later another may take the name: what is open stays what it was
     });
-    if (!digests_.empty()) provenance["source_sha256"] = digests_;
+    if (!digests_.list().empty()) provenance["source_sha256"] = digests_.list();
     for (const auto& [name, noted] : place_->arrays().captured()) provenance[fmt::format("captured_{}", name)] = noted;
     if (attention)
       provenance["stored_type"] =
           stored_type_text(place_->arrays().type(name_of_document(attention->name, documents_.front().text)));
     return provenance;
   }
+
+  void require_unchanged() const override { digests_.require_same(); }
 
  private:
   [[nodiscard]] std::vector<Index> stored_layers() const {
@@ -233,7 +236,7 @@ class StoredDocuments : public Source {
   StatesChange change_;
   Index words_;  // that the model knows
   mutable std::once_flag digested_;
-  mutable std::string digests_;  // of files that may be large: read once
+  mutable DigestedFiles digests_;  // of files that may be large: taken once before they are read, and once after
   std::vector<DocumentPlace> documents_;
   std::vector<std::string> tokens_;
 };

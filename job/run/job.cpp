@@ -7,6 +7,7 @@
 
 #include "../../core/numbers/threads.h"
 #include "../../data/files/file_watch.h"
+#include "../../data/sources/digested_source.h"
 #include "document_pass.h"
 #include "job_memory.h"
 #include "job_stages.h"
@@ -60,6 +61,7 @@ void require_maps(const JobOptions& options, const Source& source) {
 void run_part_of_job(const Model& model, const Source& source, const JobOptions& asked,
                      const ProgressCallback& progress, const Gather& gather) {
   require_job(source, asked);
+  (void)source.provenance();  // digests are taken before what they are of is read
   const int threads = thread_count(asked.threads);
   const JobOptions options = with_together(model, source, asked, threads);
   DocumentPass pass(model, source, options, threads);
@@ -69,11 +71,13 @@ void run_part_of_job(const Model& model, const Source& source, const JobOptions&
   StageReport report(std::move(stages), progress);
   gather(pass, report);
   report.end();
+  require_unchanged(source);
 }
 
 std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source, const JobOptions& asked,
                                         const ProgressCallback& progress, const Gather& gather) {
   require_job(source, asked);
+  (void)source.provenance();  // digests are taken before what they are of is read
   const int threads = thread_count(asked.threads);
   const JobOptions options = with_together(model, source, asked, threads);
   DocumentPass pass(model, source, options, threads);
@@ -107,6 +111,7 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
   }
   report.end();
   require_intact_files();
+  require_unchanged(source);
   return results;
 }
 

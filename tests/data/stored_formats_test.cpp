@@ -5,6 +5,7 @@
 
 #include "../../core/numbers/error.h"
 #include "../../data/files/replaced_file.h"
+#include "../../data/sources/digested_source.h"
 #include "../../data/sources/stored_contents.h"
 #include "../../data/sources/stored_documents.h"
 #include "../catch.h"
@@ -132,6 +133,37 @@ TEST_CASE("a folder with a file for each document, of four formats") {
       CHECK(layer.states == expected(layer.layer, i % 2).topRows(source->length(i)));
   }
   CHECK(std::get<std::int64_t>(source->provenance().at("length")) == 3);
+}
+
+TEST_CASE("states that change while they are in use are noticed although the system notes no time of it") {
+  for (const char* name : {"a.npy", "b.npz", "c.safetensors", "d.h5"}) {
+    INFO(name);
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder / name;
+    std::filesystem::copy_file(formats("documents") / name, file);
+    StoredSearch search;
+    search.one_document = true;
+    const auto source = source_of(file, search);
+    CHECK_NOTHROW(require_unchanged(*source));  // nobody has asked for its digest
+    const Attributes provenance = source->provenance();
+    CHECK_NOTHROW(source->document(0));
+    CHECK_NOTHROW(require_unchanged(*source));
+    // As through a memory map: the content is another, size and time are not.
+    const auto time = std::filesystem::last_write_time(file);
+    std::fstream stream(file, std::ios::binary | std::ios::in | std::ios::out);
+    stream.seekp(-8, std::ios::end);
+    const int byte = stream.peek();
+    stream.put(static_cast<char>(byte ^ 1));
+    stream.close();
+    std::filesystem::last_write_time(file, time);
+    CHECK_NOTHROW(require_intact_files());
+    CHECK_THROWS_WITH(require_unchanged(*source), ContainsSubstring("its SHA-256 is not what it was before"));
+    CHECK_THROWS_AS(require_unchanged(*source), FormatError);
+    // A file that took the name is another one: the first is open still.
+    std::filesystem::copy_file(formats("documents") / name, folder / "next");
+    std::filesystem::rename(folder / "next", file);
+    CHECK_NOTHROW(require_unchanged(*source));
+  }
 }
 
 TEST_CASE("states that change while they are in use are refused, of every format, and where documents are files") {
