@@ -16,8 +16,9 @@ namespace headwave {
 
 namespace {
 
-constexpr Index at_once = 64;  // points at one end of the distances held at once
-constexpr Index piece = 256;   // and at the other
+constexpr Index at_once = 64;          // points at one end of the distances held at once
+constexpr Index groups_at_once = 256;  // of the labelings whose distances are summed together
+constexpr Index piece = 256;           // and at the other
 
 // sum C(m, 2) over the lengths m of runs of equal items.
 template <class Item>
@@ -90,12 +91,12 @@ std::vector<Labeling> labelings_of(std::span<const std::vector<Index>> all, cons
 }
 
 // (points, groups of all labelings): 1 where the point is in the group. Distances times this are the summed distances.
-Matrix membership(const std::vector<Labeling>& labelings, Index count) {
-  const Index columns = labelings.empty() ? 0 : labelings.back().first_column + labelings.back().groups();
-  Matrix members = Matrix::Zero(count, columns);
+Matrix membership(std::span<const Labeling> labelings, Index count) {
+  const Index first = labelings.front().first_column;
+  Matrix members = Matrix::Zero(count, labelings.back().first_column + labelings.back().groups() - first);
   for (const Labeling& labeling : labelings)
     for (Index i = 0; i < count; ++i)
-      members(i, labeling.first_column + labeling.labels[static_cast<std::size_t>(i)]) = 1.0;
+      members(i, labeling.first_column - first + labeling.labels[static_cast<std::size_t>(i)]) = 1.0;
   return members;
 }
 
@@ -158,17 +159,24 @@ Vector silhouettes(MatrixView points, std::span<const std::vector<Index>> labeli
   Matrix columns(points.cols(), count);
   for (Index i = 0; i < count; ++i) columns.col(i) = points.row(chosen[static_cast<std::size_t>(i)]).transpose();
   const std::vector<Labeling> mine = labelings_of(labelings, chosen);
-  const Matrix members = membership(mine, count);
 
   Matrix values(static_cast<Index>(mine.size()), count);
-  parallel_for((count + at_once - 1) / at_once, options.threads, [&](Index part) {
-    const Index first = part * at_once;
-    const Index rows = std::min(at_once, count - first);
-    const Matrix summed = summed_distances(columns, members, first, rows);
-    for (std::size_t l = 0; l < mine.size(); ++l)
-      for (Index i = 0; i < rows; ++i)
-        values(static_cast<Index>(l), first + i) = mine[l].silhouette(first + i, &summed(i, mine[l].first_column));
-  });
+  for (std::size_t begin = 0, end = 0; begin < mine.size(); begin = end) {
+    // As many labelings at a time as have few groups together: who is in which group takes memory.
+    for (Index groups = 0; end < mine.size() && (end == begin || groups + mine[end].groups() <= groups_at_once); ++end)
+      groups += mine[end].groups();
+    const std::span<const Labeling> some(mine.data() + begin, end - begin);
+    const Matrix members = membership(some, count);
+    parallel_for((count + at_once - 1) / at_once, options.threads, [&](Index part) {
+      const Index first = part * at_once;
+      const Index rows = std::min(at_once, count - first);
+      const Matrix summed = summed_distances(columns, members, first, rows);
+      for (std::size_t l = 0; l < some.size(); ++l)
+        for (Index i = 0; i < rows; ++i)
+          values(static_cast<Index>(begin + l), first + i) =
+              some[l].silhouette(first + i, &summed(i, some[l].first_column - some[0].first_column));
+    });
+  }
 
   Vector means = values.rowwise().mean();
   for (std::size_t l = 0; l < mine.size(); ++l)

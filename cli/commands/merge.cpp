@@ -11,6 +11,7 @@
 #include "../options/help.h"
 #include "../options/job_file.h"
 #include "../results/read_files.h"
+#include "../results/run_needs.h"
 #include "../results/whole_run.h"
 #include "../terminal/progress.h"
 #include "commands.h"
@@ -30,9 +31,11 @@ int merge(const CLI::App& command, MergeOptions& options, const SourceOptions& g
   OutputFolder folder = opened_folder(options.folder, read);
   const JobInput input = checked_input(options, given);
   const Attributes identity = run_identity(input, options.job);
-  std::vector<KindResult> results =
-      run_input(input, options.job, progress(),
-                [&](DocumentPass& pass, StageReport& report) { parts.gather(identity, pass, report); });
+  std::vector<KindResult> results;
+  within_memory(options.max_memory, [&] {
+    results = run_input(input, options.job, progress(),
+                        [&](DocumentPass& pass, StageReport& report) { parts.gather(identity, pass, report); });
+  });
   for (KindResult& found : results) found.result.provenance["merged_parts"] = std::int64_t{parts.files()};
   write_run(command, folder, results, options, identity, job_text(command, {"out"}), start);
   show_run(folder, results, options);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "../../core/numbers/error.h"
+#include "../../data/files/digested_files.h"
 #include "../../job/inputs/identity.h"
 #include "../../job/inputs/run_input.h"
 #include "../../job/run/job_memory.h"
@@ -70,8 +71,10 @@ int follow(RunOptions& options, const SourceOptions& given, Ranks& ranks) {
     options.job.threads = ranks.threads(options.job.threads);
     const JobInput input = checked_input(options, given);
     const Attributes identity = run_identity(input, options.job);
-    run_part_of_job(input.model, *input.source, options.job, {},
-                    [&](DocumentPass& pass, StageReport& report) { ranks.follow(identity, pass, report); });
+    within_memory(options.max_memory, [&] {
+      run_part_of_job(input.model, *input.source, options.job, {},
+                      [&](DocumentPass& pass, StageReport& report) { ranks.follow(identity, pass, report); });
+    });
   });
   return done;
 }
@@ -117,8 +120,15 @@ int run_shard(RunOptions& options, const SourceOptions& given) {
   folder.require_space(static_cast<std::int64_t>(std::min(1e18, static_cast<double>(missing.size()) * block_bytes)));
   if (!missing.empty()) {
     const LastWords words = resume_words();
-    run_part_of_job(input.model, *input.source, options.job, progress(),
-                    [&](DocumentPass& pass, StageReport& report) { part.gather(missing, pass, report); });
+    try {
+      within_memory(options.max_memory, [&] {
+        run_part_of_job(input.model, *input.source, options.job, progress(),
+                        [&](DocumentPass& pass, StageReport& report) { part.gather(missing, pass, report); });
+      });
+    } catch (const ChangedFile&) {
+      part.remove();  // or it would be gone on with, and merged
+      throw;
+    }
   }
   end_progress();
   say(fmt::format("{}: documents {} to {} of {}, part {} of {}; put the parts together with `headwave merge`",
@@ -159,7 +169,8 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   require_disk(folder, input, options.job, options.folder, options.keep.keep_every);
   const Attributes identity = run_identity(input, options.job);
   UnfinishedRun kept(file, identity, options.keep.keep_every);
-  std::vector<KindResult> results = run_kept(input, options.job, ranks, kept);
+  std::vector<KindResult> results;
+  within_memory(options.max_memory, [&] { results = run_kept(input, options.job, ranks, kept); });
   for (KindResult& found : results) {
     Attributes& provenance = found.result.provenance;
     if (kept.documents() > 0) provenance["resumed_after_documents"] = static_cast<std::int64_t>(kept.documents());

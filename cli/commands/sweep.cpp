@@ -25,6 +25,7 @@
 #include "../ranks/ranks.h"
 #include "../results/read_files.h"
 #include "../results/result_path.h"
+#include "../results/run_needs.h"
 #include "../results/whole_run.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
@@ -123,7 +124,8 @@ void run_checkpoint(SweepOptions one, const SourceOptions& given, const std::vec
   const auto start = std::chrono::steady_clock::now();
   const JobInput input = checked_input(one, given);
   OutputFolder folder = opened_folder(one.folder, read);
-  std::vector<KindResult> results = run_input(input, one.job, progress());
+  std::vector<KindResult> results;
+  within_memory(one.max_memory, [&] { results = run_input(input, one.job, progress()); });
   const std::string job = one.job_text + "\n" + toml_text({{"model", remembered_path(one.input.model)}});
   sign_results(results, run_identity(input, one.job), job);
   write_results(folder, results, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());

@@ -11,8 +11,10 @@
 
 #include "../../core/numbers/error.h"
 #include "../../core/numbers/memory.h"
+#include "../../core/numbers/stopping.h"
 #include "../../core/numbers/threads.h"
 #include "../../job/run/job_memory.h"
+#include "../../job/run/memory_watch.h"
 #include "../../job/run/progress_text.h"
 #include "../../job/run/result_size.h"
 #include "../../reports/drawing/program.h"
@@ -110,6 +112,22 @@ void keep_within_memory(const std::string& limit, const JobInput& input, JobOpti
   if (job.threads < wanted)
     say(fmt::format("--max-memory {}: {} of {} threads; one more would take {}", limit, job.threads, wanted,
                     text_of(memory.bytes(job.threads + 1))));
+}
+
+void within_memory(const std::string& limit, const std::function<void()>& work) {
+  if (limit.empty()) return work();
+  const MemoryWatch watch(bytes_of(limit));
+  try {
+    const Stoppable stoppable(&watch.is_exceeded());
+    work();
+  } catch (const Stopped&) {
+    if (!watch.is_exceeded()) throw;
+    throw ShapeError(
+        fmt::format("--max-memory {}: the run was ended when it took {}, more than was expected; allow more (with "
+                    "--resume, where it "
+                    "kept its work), give fewer --threads or documents, or ask for fewer analyses with --only",
+                    limit, text_of(watch.measured())));
+  }
 }
 
 std::int64_t RunFiles::most() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "../../job/inputs/job_input.h"
@@ -13,6 +14,11 @@ namespace headwave::cli {
 /// @param limit  as byte_size() takes it; empty: there is none
 /// @throws ShapeError that tells what is needed at the least, and for what, where one thread takes more
 void keep_within_memory(const std::string& limit, const JobInput& input, JobOptions& job);
+
+/// Does a job's work, and ends it where more memory is measured than the limit: what was reckoned is only expected.
+/// @param limit  as keep_within_memory()
+/// @throws ShapeError with what was measured, if there was more; what the work throws
+void within_memory(const std::string& limit, const std::function<void()>& work);
 
 /// What a run writes into its folder, in bytes.
 struct RunFiles {
