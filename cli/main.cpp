@@ -17,6 +17,7 @@
 #include "commands/commands.h"
 #include "options/help.h"
 #include "options/usage_message.h"
+#include "terminal/printing.h"
 #include "terminal/progress.h"
 #include "terminal/terminal.h"
 
@@ -87,6 +88,7 @@ int main(int argc, char** argv) {
   using namespace headwave::cli;
   open_standard_streams();
   headwave::survive_lost_pages();
+  std::signal(SIGPIPE, SIG_IGN);  // files are finished, whoever closes standard output (require_printed())
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is said to be, as on a full disk
   CLI::App program("headwave shows why attention heads look where they look.", "headwave");
   program.set_version_flag("--version", std::string("headwave ") + HEADWAVE_VERSION);
@@ -138,6 +140,10 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     end_progress();
     const bool unprinted = std::ferror(stdout) != 0 && dynamic_cast<const std::system_error*>(&error) != nullptr;
+    if (unprinted && is_unread()) {  // in the midst of printing: it ends as programs do that nobody reads any longer
+      std::signal(SIGPIPE, SIG_DFL);
+      std::raise(SIGPIPE);
+    }
     std::fprintf(stderr, "headwave: error: %s%s\n", unprinted ? "standard output: " : "", one_line(error).c_str());
   }
   return failed;

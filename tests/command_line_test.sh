@@ -520,7 +520,7 @@ expect 1 "there is no figure 'offset_profil'" figures "$work/r/results.h5" --onl
 expect 0 "wrote 8 files" figures "$work/r/results.h5" --only offset_profile,head_types --formats svg --out "$work/one"
 expect 0 "" figures "$work/r/results.h5" --figure-width column --font "DejaVu Sans" --palette grey --formats svg --out "$work/paper"
 grep -q 'width="3.400in"' "$work/paper/figures/offset_profile.svg" || { echo "FAILED: a figure is not a column wide"; failed=1; }
-expect 0 "$work/r/figures" figures "$work/r/" --heads L1H2,L3H0 --formats svg
+expect 0 "$work/r/figures" figures "$work/r/" --heads L1H2,L3H0 --formats svg --force
 expect 1 "holds no results.h5" figures "$work"
 expect 1 "name one of $work/atlas2/self, $work/atlas2/causal" figures "$work/atlas2"
 expect 0 "keeps maps of 7 tokens, --map-tokens 9" run --states "$stored" --map-tokens 9 --reach 5 --no-figures --out "$work/few"
@@ -538,7 +538,7 @@ mkdir -p "$work/tmp/headwave-drawing-papers/draft" "$work/tmp/headwave-drawing-A
 touch "$work/tmp/headwave-drawing-Ab3dE9/.headwave-scratch" "$work/tmp/headwave-drawing-Ab3dE9/data0.tsv" "$work/tmp/headwave-drawing-Ab3dE9x/.headwave-scratch"
 TMPDIR="$work/tmp" "$headwave" -q figures "$work/map" --formats svg --out "$work/drawn-again" || { echo "FAILED: figures in another TMPDIR"; failed=1; }
 [ "$(ls "$work/tmp" | tr '\n' ' ')" = "headwave-drawing-Ab3dE9x headwave-drawing-papers " ] || { echo "FAILED: scratch folders are $(ls "$work/tmp")"; failed=1; }
-expect 0 "keeps maps of 6 tokens, --map-tokens 8" figures "$work/map" --map-tokens 8 --formats svg
+expect 0 "keeps maps of 6 tokens, --map-tokens 8" figures "$work/map" --map-tokens 8 --formats svg --force
 
 # The page again, from the result file alone.
 mkdir "$work/sent" && cp "$work/map/results.h5" "$work/sent/"
@@ -599,6 +599,89 @@ expect 0 "gpt2" -q spectrum --model "$golden" "$2/tests/golden/families/gpt2" --
 : >"$work/s2/mine.h5"
 expect 0 "bert" -q spectrum --model "$golden" --out "$work/s2" --formats png --force
 holds "$work/s2" mine.h5 0-bert.h5 spectra.png spectra.tsv spectra.txt spectra.tex
+
+# No file of the user's is replaced without --force, whatever a command writes beside its result.
+few="run --model $2/tests/golden/families/gpt2 --random-tokens 6 --documents 2 --only measured_offset --formats svg --out"
+expect 0 "L1H3" $few "$work/ours"
+expect 0 "L1H3" $few "$work/ours2" --reach 2
+cp -r "$2/tests/golden/families/gpt2" "$work/step-1"
+cp -r "$2/tests/golden/families/gpt2" "$work/step-2"
+refuse_over() {
+  name=$1
+  shift
+  for last; do :; done
+  mkdir -p "$(dirname "$last/$name")"
+  echo mine >"$last/$name"
+  before=$(find "$last" -type f | sort)
+  expect 1 "$name: is already there; choose another --out, or replace it with --force" -q "$@"
+  [ "$(cat "$last/$name")" = mine ] && [ "$(find "$last" -type f | sort)" = "$before" ] || { echo "FAILED: headwave $*: $name was replaced"; failed=1; }
+  expect 0 "wrote" "$@" --force
+}
+for name in report.html figures/offset_profile.svg figures/offset_profile.pdf figures/offset_profile.tsv figures/offset_profile.txt self/report.html; do
+  refuse_over "$name" $few "$work/mine-run-$(echo "$name" | tr / -)"
+done
+swept="sweep --models $work/step-1 $work/step-2 --random-tokens 6 --documents 2 --only head_types --formats svg --out"
+for name in report.html figures/checkpoint_heads.svg; do refuse_over "$name" $swept "$work/mine-sweep-$(basename "$name")"; done
+for name in report.html changes.json figures/comparison.svg; do refuse_over "$name" compare "$work/ours" "$work/ours" --formats svg --out "$work/mine-compare-$(basename "$name")"; done
+for name in config.json vocab.txt tokenizer_config.json ids.json truth.json; do refuse_over "$name" plant --documents 2 --out "$work/mine-plant-$name"; done
+for name in report.html figures/position_kernel.tsv; do refuse_over "$name" atlas --model "$golden" --passes 0 --draws 3 --formats svg --out "$work/mine-atlas-$(basename "$name")"; done
+for name in spectra.svg spectra.pdf spectra.tex; do refuse_over "$name" spectrum --model "$golden" --formats svg --out "$work/mine-spectrum-$name"; done
+for name in figures/offset_profile.svg figures/offset_profile.png; do refuse_over "$name" figures "$work/ours" --formats svg --out "$work/mine-figures-$(basename "$name")"; done
+# All formats of a figure are drawn again with those that are asked for.
+holds "$work/mine-figures-offset_profile.png" $profile.svg $profile.png $profile.tsv $profile.txt $profile.tex
+grep -q mine "$work/mine-figures-offset_profile.png/$profile.png" && { echo "FAILED: a figure's formats do not show the same"; failed=1; }
+expect 1 "figures/offset_profile.svg: is already there" figures "$work/ours" --formats svg
+expect 0 "wrote 5 files" figures "$work/ours" --formats pdf --figure-width column --force
+grep -q 'width="3.400in"' "$work/ours/$profile.svg" || { echo "FAILED: the SVG of a figure keeps its old size"; failed=1; }
+expect 0 "wrote 4 files" figures "$work/ours2" --formats svg --force
+expect 0 "whole" validate "$work/ours"
+
+# Files are finished whatever happens to standard output: a reader that has enough, a device that is full.
+for where in pipe full json; do
+  more=
+  [ $where != json ] || more=--json
+  # shellcheck disable=SC2086
+  if [ $where = full ]; then "$headwave" $few "$work/unread-$where" >/dev/full 2>"$work/err"; echo $? >"$work/code"
+  else { "$headwave" $few "$work/unread-$where" $more 2>"$work/err"; echo $? >"$work/code"; } | true; fi
+  expected=0
+  [ $where != full ] || expected=1
+  [ "$(cat "$work/code")" = $expected ] || { echo "FAILED: a run with a standard output that is closed ($where) ends with $(cat "$work/code")"; cat "$work/err"; failed=1; }
+  holds "$work/unread-$where" results.h5 report.html $profile.svg $profile.tsv $profile.txt $profile.tex
+done
+grep -q "standard output cannot be written" "$work/err" && { echo "FAILED: a closed pipe is told as an error"; failed=1; }
+{ "$headwave" -q compare "$work/ours" "$work/ours" --formats svg --out "$work/unread-compare"; } | true
+for name in results.h5 report.html changes.json figures/comparison.svg; do [ -s "$work/unread-compare/$name" ] || { echo "FAILED: a comparison nobody read lacks $name"; failed=1; }; done
+
+# Result, page, figures and captions carry one mark. --resume draws what is missing or of another result; validate tells.
+mark=$("$headwave" inspect "$work/unread-pipe" -a | sed -n 's/.*@run_sha256 *\([0-9a-f]*\).*/\1/p')
+[ ${#mark} = 64 ] || { echo "FAILED: a result has no run_sha256: '$mark'"; failed=1; }
+for name in report.html $profile.svg $profile.txt $profile.tex; do
+  grep -q "$mark" "$work/unread-pipe/$name" || { echo "FAILED: $name carries no mark"; failed=1; }
+done
+rm "$work/unread-pipe/report.html"
+expect 0 "missing, or drawn from an earlier result, are those of this one now" $few "$work/unread-pipe" --resume
+rm "$work/unread-pipe/$profile.txt"
+expect 0 "are those of this one now" $few "$work/unread-pipe" --resume
+rm -r "$work/unread-pipe/figures"
+expect 0 "are those of this one now" $few "$work/unread-pipe" --resume
+holds "$work/unread-pipe" results.h5 report.html $profile.svg $profile.tsv $profile.txt $profile.tex
+expect 0 "there is nothing to go on with" $few "$work/unread-pipe" --resume
+cp "$work/ours2/report.html" "$work/unread-pipe/report.html"
+expect 3 "unread-pipe/report.html: was drawn from another result than" validate "$work/unread-pipe"
+expect 0 "are those of this one now" $few "$work/unread-pipe" --resume
+expect 0 "whole" validate "$work/unread-pipe"
+cp "$work/ours2/$profile.svg" "$work/unread-pipe/$profile.svg"
+expect 3 "unread-pipe/$profile.svg: was drawn from another result than" validate "$work/unread-pipe/results.h5"
+expect 0 "are those of this one now" $few "$work/unread-pipe" --resume --no-figures
+holds "$work/unread-pipe" results.h5 report.html
+echo mine >"$work/unread-pipe/report.html"
+expect 0 "there is nothing to go on with" $few "$work/unread-pipe" --resume --no-figures
+expect 0 "are those of this one now" $few "$work/unread-pipe" --resume
+[ "$(cat "$work/unread-pipe/report.html")" = mine ] || { echo "FAILED: --resume replaced a page that is not headwave's"; failed=1; }
+expect 0 "whole" validate "$work/unread-pipe"
+
+# The user's own gnuplot settings do not matter.
+(GNUTERM=x11; export GNUTERM; expect 0 "wrote" figures "$work/ours" --out "$work/x11"; exit $failed) || failed=1
 
 # The folder is tried and its disk measured before anything is computed; what fails leaves no empty folders.
 expect 1 "are free" -q run --model "$work/model" --random-tokens 40 --documents 1000000 --reach 4096 --out "$work/new/deep" --no-figures
@@ -702,14 +785,14 @@ expect 0 "" -q run --model "$work/model" --ids "$work/model/ids.json" --document
 { [ -L "$work/linked2/figures" ] && [ -s "$work/elsewhere/figures/offset_profile.svg" ]; } || { echo "FAILED: figures behind a link were removed"; failed=1; }
 # Nothing outside the folder is written to, through a folder or a file that is a link, with --force or without.
 echo mine >"$work/elsewhere/figures/offset_profile.tsv"
-expect 1 "linked2/figures: is a link" -q figures "$work/linked2/results.h5" --formats svg
+expect 1 "linked2/figures: is a link" -q figures "$work/linked2/results.h5" --formats svg --force
 expect 1 "linked2/figures: is a link" -q run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only measured_offset --out "$work/linked2" --formats svg --force
 rm "$work/linked2/figures"
 mkdir "$work/linked2/figures"
 echo mine >"$work/elsewhere/page"
 ln -s "$work/elsewhere/page" "$work/linked2/report.html"
 ln -s "$work/elsewhere/figures/offset_profile.tsv" "$work/linked2/figures/offset_profile.tsv"
-expect 0 "wrote" figures "$work/linked2/results.h5" --formats svg
+expect 0 "wrote" figures "$work/linked2/results.h5" --formats svg --force
 [ "$(cat "$work/elsewhere/page" "$work/elsewhere/figures/offset_profile.tsv")" = "$(printf 'mine\nmine')" ] || { echo "FAILED: figures were written through a link"; failed=1; }
 
 # Root may remove what is in any folder.

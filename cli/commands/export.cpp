@@ -85,8 +85,8 @@ int export_tables(const ExportOptions& options) {
   keep_short(tables, options);
   OutputFiles names;
   names.option = "--csv";
-  names.results.emplace_back(columns_file);
-  for (const FieldTable& table : tables) names.results.emplace_back(table.name + ".csv");
+  names.written.emplace_back(columns_file);
+  for (const FieldTable& table : tables) names.written.emplace_back(table.name + ".csv");
   names.read = {file};
   const OutputFolder folder(options.folder, names, options.force);
   write_tables(tables, folder);

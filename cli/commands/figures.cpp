@@ -1,3 +1,5 @@
+#include "../../reports/figures/figures.h"
+
 #include <filesystem>
 #include <memory>
 
@@ -19,24 +21,26 @@ namespace headwave::cli {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 struct FiguresOptions {
-  std::filesystem::path result;
-  std::filesystem::path folder;
+  fs::path result;
+  fs::path folder;
+  bool force = false;
   FigureOptions drawing;
 };
 
 int figures(const CLI::App& command, const FiguresOptions& options) {
   require_gnuplot();
-  const std::filesystem::path file = result_path(options.result);
+  const fs::path file = result_path(options.result);
   const Result result = read_result(file);
   require_heads(result, options.drawing.heads);
   say_fewer_map_tokens(command, result, options.drawing);
-  // Figures may be drawn again, and the result beside them stays.
   OutputFiles names;
-  for (const std::string& name : figure_files(options.drawing.formats))
-    names.more.push_back(std::filesystem::path("figures") / name);
+  for (const FigureKind* kind : kinds_of(result, options.drawing.only))
+    for (const std::string& name : figure_files(kind->name)) names.written.push_back(fs::path("figures") / name);
   names.read = {file};
-  OutputFolder folder(options.folder.empty() ? file.parent_path() : options.folder, names, true);
+  OutputFolder folder(options.folder.empty() ? file.parent_path() : options.folder, names, options.force);
   const auto files = draw_figures(result, folder.inside("figures"), options.drawing, figure_progress);
   say(fmt::format("wrote {} files to {}", files.size(), visible_text((folder.path() / "figures").string())));
   return done;
@@ -52,17 +56,18 @@ void add_figures(CLI::App& program, Command& chosen) {
       ->required()
       ->type_name("PATH");
   command->add_option("--out", options->folder, "folder for figures/; default: the result's own")->type_name("DIR");
+  command->add_flag("--force", options->force, "replace figures that are already there, in all their formats");
   command
       ->add_option("--only", options->drawing.only,
                    "draw these alone, by their names (docs/figures.md), separated by commas")
       ->delimiter(',')
       ->type_name("FIGURES");
   add_drawing_options(*command, options->drawing);
-  add_examples(
-      *command,
-      {{"figures result/results.h5 --heads L0H2,L1H3", "the same figures, with waves, maps and phases of these heads"},
-       {"figures result/results.h5 --only offset_profile --figure-width column --formats pdf --out paper",
-        "one of them, as broad as a journal's column, in another folder"}});
+  add_examples(*command,
+               {{"figures result/results.h5 --heads L0H2,L1H3 --force",
+                 "the same figures in place of those there, with waves, maps and phases of these heads"},
+                {"figures result/results.h5 --only offset_profile --figure-width column --formats pdf --out paper",
+                 "one of them, as broad as a journal's column, in another folder"}});
   command->final_callback([=, &chosen] { chosen = [=] { return figures(*command, *options); }; });
 }
 

@@ -31,7 +31,7 @@ int write_pages(const CommandDescription& program, const ManOptions& options) {
   std::vector<CommandDescription> pages = program.commands;
   pages.push_back(program);
   OutputFiles names;
-  for (const CommandDescription& page : pages) names.results.emplace_back(man_name(program, page) + ".1");
+  for (const CommandDescription& page : pages) names.written.emplace_back(man_name(program, page) + ".1");
   const OutputFolder folder(options.folder, names, options.force);
   for (const CommandDescription& page : pages)
     write_text(folder.path() / (man_name(program, page) + ".1"), man_page(program, page));

@@ -29,7 +29,7 @@ struct PlantOptions {
 int plant(const PlantOptions& options) {
   const OutputFolder folder(
       options.folder,
-      {{"model.safetensors"}, {"config.json", "vocab.txt", "tokenizer_config.json", "ids.json", "truth.json"}},
+      {{"model.safetensors", "config.json", "vocab.txt", "tokenizer_config.json", "ids.json", "truth.json"}},
       options.force);
   const PlantedModel planted = planted_model(planted_bank(options.seed));
   const auto documents = planted_documents(planted, options.documents, planted.spec.length, options.seed);

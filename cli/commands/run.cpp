@@ -150,18 +150,12 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   const Written before = looks ? written_before(options, given) : Written::nothing;
   if (before == Written::all) {
     forget_kept(options.folder.folder / unfinished_name, options.folder.folder / OutputFiles().lock);
-    const bool drawn =
-        !options.folder.figures || std::ranges::all_of(result_files(options.folder.folder), [](const auto& file) {
-          return fs::exists(file.second.parent_path() / "report.html");
-        });
-    say(fmt::format("{}: the job is finished; {}", visible_text(options.folder.folder.string()),
-                    drawn ? "there is nothing to go on with"
-                          : "its page is not there: `headwave figures` and `headwave report` draw it"));
+    finish_drawings(options.folder, files_read(options));
     if (options.json) std::fputs(folder_json(options.folder.folder).c_str(), stdout);
     return done;
   }
   FolderOptions opened = options.folder;
-  opened.force = opened.force || before == Written::part;  // it ended while it wrote its kinds of attention
+  opened.resumed = before == Written::part;  // it ended while it wrote its kinds of attention
   OutputFolder folder = opened_folder(opened, files_read(options));
   const fs::path file = kept_file(folder, unfinished_name, options.keep, options.folder.force);
   if (ranks.count() > 1) options.job.threads = ranks.threads(options.job.threads);

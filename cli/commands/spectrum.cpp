@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "../../core/numbers/append.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/results/result_file.h"
 #include "../../job/studies/position_spectra.h"
@@ -15,6 +16,7 @@
 #include "../../reports/drawing/terminal_table.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/figures/captions.h"
+#include "../../reports/figures/figures.h"
 #include "../../reports/figures/spectrum_figure.h"
 #include "../../reports/figures/written_files.h"
 #include "../options/help.h"
@@ -50,9 +52,9 @@ std::string result_name(const SpectrumCommand& command, std::size_t i) {
 
 OutputFolder opened_folder(const SpectrumCommand& command) {
   require_gnuplot();
-  OutputFiles files{{"spectra.tsv", "spectra.txt", "spectra.tex"}, {}};
-  for (const std::string& format : command.formats) files.results.push_back("spectra." + format);
-  for (std::size_t i = 0; i < command.models.size(); ++i) files.results.push_back(result_name(command, i));
+  OutputFiles files;
+  for (const std::string& name : figure_files("spectra")) files.written.emplace_back(name);
+  for (std::size_t i = 0; i < command.models.size(); ++i) files.written.push_back(result_name(command, i));
   if (command.force)
     for (const std::filesystem::path& old : written_spectra(command.folder)) files.more.push_back(old.filename());
   for (const std::filesystem::path& model : command.models) files.read.push_back(folder_of_model(model));
@@ -107,8 +109,11 @@ int compare_spectra(SpectrumCommand& command) {
     written.push_back(file->path());
   }
   folder.remove_old(old, written);
-  const auto figures = spectra_figure(curves, command.style).write(folder.path(), "spectra", command.formats, true);
-  write_caption(folder.path(), "spectra", spectra_caption(curves));
+  std::vector<DrawnFile> drawn =
+      spectra_figure(curves, command.style)
+          .drawn("spectra", formats_together(folder.path() / "spectra", command.formats), true);
+  append(drawn, caption_files("spectra", spectra_caption(curves)));
+  const auto figures = write_drawn(folder.path(), "spectra", drawn);
   print_table(spectra);
   say(fmt::format("wrote {} results and {} files of figures to {}", spectra.size(), figures.size(),
                   visible_text(folder.path().string())));

@@ -146,7 +146,7 @@ void run_checkpoints(const SweepOptions& options, const SourceOptions& given,
     if (before[i] != Written::all) {
       SweepOptions one = options_of(options, checkpoints[i]);
       one.job.threads = ranks.threads(options.job.threads);
-      if (before[i] == Written::part) one.folder.force = true;  // it ended while it wrote its kinds of attention
+      one.folder.resumed = before[i] == Written::part;  // it ended while it wrote its kinds of attention
       run_checkpoint(std::move(one), given, read);
     }
     if (ranks.leads()) ranks.hear();
@@ -213,7 +213,7 @@ int sweep(const CLI::App& command, SweepOptions& options, const SourceOptions& g
     return done;
   }
   FolderOptions whole = options.folder;
-  whole.force = whole.force || (options.resume && holds_sweep(whole.folder, checkpoints));
+  whole.resumed = options.resume && holds_sweep(whole.folder, checkpoints);
   OutputFolder folder = opened_folder(whole, files_read(options));
   run_checkpoints(options, given, checkpoints, part, parts, ranks);
   ranks.wait();

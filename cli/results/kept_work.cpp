@@ -21,8 +21,8 @@ fs::path kept_file(const OutputFolder& folder, const fs::path& name, const KeepO
 }
 
 void forget_kept(const fs::path& file, const fs::path& lock, const std::function<void()>& others) {
-  if (!fs::exists(fs::symlink_status(file))) return;
-  const LockFile held(lock);
+  if (!fs::exists(fs::symlink_status(file)) && !fs::exists(fs::symlink_status(lock))) return;
+  const LockFile held(lock);  // which goes with it
   if (others) others();
   fs::remove(file);
 }

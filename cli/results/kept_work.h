@@ -19,8 +19,8 @@ constexpr const char* unfinished_name = "results.unfinished";
 std::filesystem::path kept_file(const OutputFolder& folder, const std::filesystem::path& name,
                                 const KeepOptions& options, bool force);
 
-/// Removes what a finished job still keeps, as one that died over its last step does. Nothing where nothing is kept.
-/// @param lock    of those who write there
+/// Removes what a finished job still keeps, as one that died over its last steps does. Nothing where nothing is kept.
+/// @param lock    of those who write there; one that is left behind goes too
 /// @param others  that are kept beside the file, and go before it
 /// @throws IoError if somebody is writing there: it is theirs then
 void forget_kept(const std::filesystem::path& file, const std::filesystem::path& lock,

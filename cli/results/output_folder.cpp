@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,31 +14,56 @@ namespace headwave::cli {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// What no file can take the place of, ReplacedFile refuses too, but only when it is written.
+void require_file(const fs::path& path) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (fs::is_directory(status) || fs::is_other(status))
+    throw IoError(fmt::format("{}: expected the name of a file to write, found a {}", path.string(),
+                              fs::is_directory(status) ? "folder" : "pipe or a device"));
+}
+
+}  // namespace
+
 OutputFolder::OutputFolder(const fs::path& folder, const OutputFiles& files, bool force)
     : folder_(folder.empty()          ? "."
               : folder.has_filename() ? folder
                                       : folder.parent_path()),
-      results_(files.results),
+      written_(files.written),
+      own_(files.own),
       option_(files.option),
       force_(force) {
   require_unread(folder_, files);
+  for (const auto& names : {files.written, files.kept})
+    for (const fs::path& name : names) require_no_link(folder_ / name);
   require_free();
   made_.make(folder_);
   lock_.emplace(folder_ / files.lock);
   require_free();  // what another command wrote until now
   // Folders inside are made when they are needed; those that are there may not be ours to write to.
-  for (const auto& names : {files.results, files.others})
-    for (const fs::path& file : names) {
-      require_no_link(folder_ / file);
-      if (std::error_code ignored; fs::exists((folder_ / file).parent_path(), ignored)) try_to_write(folder_ / file);
+  std::set<fs::path> tried;
+  for (const auto& names : {files.written, files.kept})
+    for (const fs::path& name : names) {
+      const fs::path file = folder_ / name;
+      require_file(file);
+      if (std::error_code ignored; fs::exists(file.parent_path(), ignored) && tried.insert(file.parent_path()).second)
+        try_to_write(file);
     }
 }
 
+bool OutputFolder::is_free(const fs::path& file) const {
+  if (force_ || std::ranges::find(own_, file.lexically_relative(folder_)) != own_.end()) return true;
+  std::error_code ignored;
+  return !fs::exists(fs::symlink_status(file, ignored));
+}
+
 void OutputFolder::require_free() const {
-  for (const fs::path& file : results_)
-    if (std::error_code ignored; !force_ && fs::exists(fs::symlink_status(folder_ / file, ignored)))
+  for (const fs::path& name : written_)
+    if (!is_free(folder_ / name))
       throw IoError(fmt::format("{}: is already there; choose another {}, or replace it with --force",
-                                (folder_ / file).string(), option_));
+                                (folder_ / name).string(), option_));
 }
 
 std::optional<std::int64_t> OutputFolder::free_space() const {
@@ -79,10 +105,9 @@ void OutputFolder::require_no_link(const fs::path& file) const {
 }
 
 void OutputFolder::remove_old(const std::vector<fs::path>& old, const std::vector<fs::path>& written) const {
-  if (!force_) return;
   std::vector<fs::path> removed;
   for (const fs::path& file : old) {
-    if (std::find(written.begin(), written.end(), file) != written.end() || !link_before(file).empty()) continue;
+    if (std::ranges::find(written, file) != written.end() || !is_free(file) || !link_before(file).empty()) continue;
     std::error_code error;
     fs::remove(file, error);
     if (error)
@@ -98,7 +123,7 @@ void OutputFolder::remove_old(const std::vector<fs::path>& old, const std::vecto
 
 void require_unread(const fs::path& folder, const OutputFiles& files) {
   std::vector<fs::path> written{folder / files.lock};
-  for (const auto& names : {files.results, files.others, files.more})
+  for (const auto& names : {files.written, files.kept, files.own, files.more})
     for (const fs::path& name : names) written.push_back(folder / name);
   require_unread(written, files.read, files.option);
 }

@@ -13,11 +13,12 @@ namespace headwave::cli {
 
 /// What a command will write, by names within its folder.
 struct OutputFiles {
-  std::vector<std::filesystem::path> results;     ///< not to be replaced unasked
-  std::vector<std::filesystem::path> others;      ///< that stand beside results
+  std::vector<std::filesystem::path> written;     ///< all that it may write: none is replaced unasked
+  std::vector<std::filesystem::path> kept = {};   ///< of work that goes on later: the command says what becomes of them
   std::filesystem::path lock = ".headwave.lock";  ///< of which one process at a time has one
   std::string option = "--out";                   ///< that names the folder
-  std::vector<std::filesystem::path> more = {};   ///< that may be replaced or removed, and are not tried before
+  std::vector<std::filesystem::path> own = {};    ///< of those written, and older: they may be replaced and removed
+  std::vector<std::filesystem::path> more = {};   ///< that may be removed, and are not tried before
   std::vector<std::filesystem::path> read = {};   ///< files and folders, as require_unread() takes them
 };
 
@@ -27,8 +28,8 @@ struct OutputFiles {
 class OutputFolder {
  public:
   /// Makes the folder and really tries to write into it.
-  /// @param force  whether results may be replaced
-  /// @throws IoError if something would be replaced that is read, a result is there and may not be replaced, another
+  /// @param force  whether any file may be replaced
+  /// @throws IoError if something would be replaced that is read, a file is there and may not be replaced, another
   ///         command is writing there, a file could not be written, or a folder inside is a link: nothing outside is ever
   ///         written to
   OutputFolder(const std::filesystem::path& folder, const OutputFiles& files, bool force);
@@ -50,7 +51,7 @@ class OutputFolder {
   void require_free() const;
 
   /// Removes files that an earlier run left, apart from those just written, and the folders inside that are empty then;
-  /// nothing where results may not be replaced, and nothing behind a link that somebody put into the folder.
+  /// nothing that may not be replaced, and nothing behind a link that somebody put into the folder.
   /// @throws IoError if one cannot be removed
   void remove_old(const std::vector<std::filesystem::path>& old,
                   const std::vector<std::filesystem::path>& written) const;
@@ -59,9 +60,11 @@ class OutputFolder {
   /// The first link on the way from the folder to a file inside, seen from the file; empty: there is none.
   [[nodiscard]] std::filesystem::path link_before(const std::filesystem::path& file) const;
   void require_no_link(const std::filesystem::path& file) const;
+  /// Whether a file may be replaced or removed.
+  [[nodiscard]] bool is_free(const std::filesystem::path& file) const;
 
   std::filesystem::path folder_;
-  std::vector<std::filesystem::path> results_;
+  std::vector<std::filesystem::path> written_, own_;
   std::string option_;
   bool force_;
   MadeFolders made_;

@@ -1,14 +1,23 @@
 #include "result_folder.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "../../core/numbers/append.h"
+#include "../../data/files/digest.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/results/result_file.h"
+#include "../../data/results/value_digest.h"
+#include "../../job/inputs/identity.h"
+#include "../../job/run/kept_bytes.h"
 #include "../../reports/drawing/gnuplot.h"
+#include "../../reports/drawing/run_mark.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/figures/written_files.h"
 #include "../../reports/page/report.h"
@@ -17,16 +26,39 @@
 #include "../../reports/tables/position_note.h"
 #include "../options/style_options.h"
 #include "../options/values.h"
+#include "../terminal/printing.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
 #include "kept_work.h"
 #include "provenance.h"
+#include "result_path.h"
 
 namespace headwave::cli {
 
 namespace {
 
 namespace fs = std::filesystem;
+
+/// What earlier runs wrote into a folder and say so: results, and drawings that carry a mark.
+std::vector<fs::path> own_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& [kind, file] : result_files(folder)) {
+    files.push_back(file);
+    for (Drawing& drawing : drawings_in(file.parent_path()))
+      if (drawing.is_ours()) append(files, std::move(drawing.files));
+  }
+  return files;
+}
+
+/// A mark for a result that no run has given one: a digest of what it says.
+std::string mark_of_content(const Result& result) {
+  std::string text = result.title + identity_text(stated_identity(result.provenance));
+  for (const Field& field : result.fields) {
+    text += field.name + value_digest(field);
+    for (const Axis& axis : field.axes) text += axis.name + value_digest(axis);
+  }
+  return sha256_of_text(text);
+}
 
 /// Where a kind's result goes within the folder.
 fs::path place_of(const std::vector<KindResult>& results, AttentionKind kind) {
@@ -88,25 +120,21 @@ void figure_progress(const std::string& name, std::size_t number, std::size_t co
 
 OutputFiles output_files(const FolderOptions& options, const std::vector<fs::path>& read,
                          const std::vector<fs::path>& more) {
-  OutputFiles files{{"results.h5"}, {}};
-  files.results.insert(files.results.end(), more.begin(), more.end());
-  std::vector<fs::path> inner;
-  for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal, AttentionKind::cross})
-    inner.emplace_back(name_of(kind));
-  for (const fs::path& kind : inner) files.results.push_back(kind / "results.h5");
-  files.more.emplace_back(unfinished_name);
-  if (options.force)
-    for (const fs::path& old : written_files(options.folder))
-      files.more.push_back(old.lexically_relative(options.folder));
+  OutputFiles files{more};
   files.read = read;
-  if (!options.figures) return files;
-  files.others.emplace_back("report.html");
-  files.others.emplace_back("figures/" + figure_kinds().front().name + ".tsv");
-  inner.emplace_back();
-  for (const fs::path& kind : inner) {
-    files.more.push_back(kind / "report.html");
-    for (const std::string& name : figure_files(options.drawing.formats)) files.more.push_back(kind / "figures" / name);
+  files.more.emplace_back(unfinished_name);
+  std::vector<fs::path> places{""};
+  for (const AttentionKind kind : {AttentionKind::self, AttentionKind::causal, AttentionKind::cross})
+    places.emplace_back(name_of(kind));
+  for (const fs::path& place : places) {
+    files.written.push_back(place / "results.h5");
+    if (!options.figures) continue;
+    files.written.push_back(place / "report.html");
+    for (const std::string& name : figure_files()) files.written.push_back(place / "figures" / name);
   }
+  const auto inside = [&](const fs::path& file) { return file.lexically_relative(options.folder); };
+  if (options.force) std::ranges::transform(written_files(options.folder), std::back_inserter(files.more), inside);
+  if (options.resumed) std::ranges::transform(own_files(options.folder), std::back_inserter(files.own), inside);
   return files;
 }
 
@@ -121,6 +149,7 @@ void write_results(OutputFolder& folder, std::vector<KindResult>& results, doubl
   const std::vector<fs::path> old = written_files(folder.path());
   std::vector<std::unique_ptr<ReplacedFile>> files;
   for (auto& [kind, result] : results) {
+    if (run_mark(result.provenance).empty()) result.provenance[run_mark_name] = mark_of_content(result);
     add_program(result.provenance, seconds);
     files.push_back(std::make_unique<ReplacedFile>(folder.inside(place_of(results, kind)) / "results.h5"));
     progress_at("writing " + files.back()->path().filename().string());
@@ -165,12 +194,12 @@ std::string seen_head_table(const Result& result) {
 
 void show_results(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options,
                   const ResultTable& table) {
-  end_progress();
-  for (const auto& [kind, result] : results) {
-    if (results.size() > 1) fmt::print("{} attention\n", name_of(kind));
-    std::fputs(table(result).c_str(), stdout);
-  }
-  require_printed();
+  try_to_print([&] {
+    for (const auto& [kind, result] : results) {
+      if (results.size() > 1) fmt::print("{} attention\n", name_of(kind));
+      std::fputs(table(result).c_str(), stdout);
+    }
+  });
   write_figures(folder, results, options);
 }
 
@@ -185,9 +214,7 @@ void write_folder(OutputFolder& folder, Result result, const FolderOptions& opti
   std::vector<KindResult> results;
   results.push_back({AttentionKind::self, std::move(result)});
   write_results(folder, results, seconds);
-  end_progress();
-  print();
-  require_printed();
+  try_to_print(print);
   write_figures(folder, results, options);
 }
 

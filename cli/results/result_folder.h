@@ -16,7 +16,8 @@ namespace headwave::cli {
 /// Options that every command which writes a result folder shares.
 struct FolderOptions {
   std::filesystem::path folder;
-  bool force = false;  ///< replace what is there
+  bool force = false;    ///< replace what is there
+  bool resumed = false;  ///< replace what an earlier run of the same left, and nothing else
   bool figures = true;
   FigureOptions drawing;
 };
@@ -40,22 +41,23 @@ void say_fewer_map_tokens(const CLI::App& command, const Result& result, const F
 /// Tells the progress line which figure is drawn, for draw_figures().
 void figure_progress(const std::string& name, std::size_t number, std::size_t count);
 
-/// What will be written into the folder.
+/// All files that may be written into the folder: results, pages and every figure, of each kind of attention. None is
+/// replaced unasked.
 /// @param read  by the command, none of which may be replaced: files and folders
-/// @param more  files beside results.h5 that are not to be replaced unasked either
+/// @param more  files that are written beside these
 OutputFiles output_files(const FolderOptions& options, const std::vector<std::filesystem::path>& read,
                          const std::vector<std::filesystem::path>& more = {});
 
 /// Opens the folder before anything is computed, and sees to what drawing needs.
 /// @param read, more  as output_files()
-/// @throws IoError if something would be replaced that is read, a result is there and --force was not given, nothing can be
-///         written, or gnuplot is missing
+/// @throws IoError if something would be replaced that is read, any of the files is there and --force was not given, nothing
+///         can be written, or gnuplot is missing
 OutputFolder opened_folder(const FolderOptions& options, const std::vector<std::filesystem::path>& read,
                            const std::vector<std::filesystem::path>& more = {});
 
 /// Writes results.h5, each kind of attention into a folder of its own where there are several, and then removes what an
 /// earlier result left.
-/// @param results  get the version, the command and the time as provenance
+/// @param results  get the version, the command and the time as provenance, and a mark where they have none (run_mark.h)
 void write_results(OutputFolder& folder, std::vector<KindResult>& results, double seconds);
 
 /// Draws figures/ and report.html beside the results, unless --no-figures was given, and says what was written.
@@ -67,7 +69,7 @@ using ResultTable = std::function<std::string(const Result&)>;
 /// The table of heads; where somebody looks, with every head's profile as a line of signs.
 std::string seen_head_table(const Result& result);
 
-/// Prints the tables and draws the figures of results that are written.
+/// Prints the tables and draws the figures of results that are written; draws them as well where nothing can be printed.
 void show_results(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options,
                   const ResultTable& table = seen_head_table);
 

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "../../core/fields/head_name.h"
+#include "../../core/numbers/append.h"
 #include "../../core/numbers/error.h"
 #include "../../data/files/digest.h"
 #include "../../data/hdf5/hdf5_file.h"
@@ -14,8 +17,14 @@
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/identity.h"
 #include "../../job/run/kept_bytes.h"
+#include "../../reports/drawing/gnuplot.h"
+#include "../../reports/drawing/run_mark.h"
+#include "../../reports/drawing/visible_text.h"
+#include "../../reports/figures/written_files.h"
+#include "../../reports/page/report.h"
 #include "../options/job_options.h"
 #include "../options/values.h"
+#include "../terminal/printing.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
 #include "result_json.h"
@@ -26,7 +35,7 @@ namespace headwave::cli {
 
 namespace {
 
-constexpr const char* run_digest_name = "run_sha256";
+namespace fs = std::filesystem;
 
 /// Said before the work is done, not after.
 void require_heads(const FigureOptions& drawing, const Model& model, const Source& source) {
@@ -53,12 +62,12 @@ std::string run_digest(const Attributes& identity) {
 /// @throws FormatError naming what differs, if the result is of another run
 void require_same_run(const std::filesystem::path& file, const Attributes& there, const Attributes& identity) {
   constexpr const char* remedy = "give --force in place of --resume to replace it, or another --out";
-  const std::string signed_digest = attribute_text(there, run_digest_name), digest = run_digest(identity);
+  const std::string signed_digest = attribute_text(there, run_mark_name), digest = run_digest(identity);
   if (signed_digest == digest) return;
   require_same_identity(identity_text(stated_identity(there)), identity_text(identity), file.string(), remedy);
   // What a file cannot say as it was (a text that is no UTF-8) its digest still tells.
   if (!signed_digest.empty())
-    require_same_identity(identity_text({{run_digest_name, signed_digest}}), identity_text({{run_digest_name, digest}}),
+    require_same_identity(identity_text({{run_mark_name, signed_digest}}), identity_text({{run_mark_name, digest}}),
                           file.string(), remedy);
 }
 
@@ -74,6 +83,39 @@ void say_not_found(const JobOptions& job, const std::vector<KindResult>& results
     if (why.empty()) why = attribute_text(said, "undefined_waves");
     say(fmt::format("--only {}: nothing came of it{}", name, why.empty() ? "" : ": " + why));
   }
+}
+
+/// What a run that ended early left undone of a result's drawings.
+struct Undone {
+  std::vector<fs::path> old;         ///< files that were drawn from another result
+  std::vector<std::string> figures;  ///< that are missing, or old, or lack a file
+  bool page = false;                 ///< the same
+};
+
+/// Drawings that are not headwave's, or not known to be, stay.
+/// @param result  of the folder, all of it
+Undone undone(const fs::path& folder, const Result& result, const FolderOptions& options) {
+  const std::string mark = run_mark(result.provenance);
+  std::vector<std::string> endings{".tsv", ".txt", ".tex"};
+  for (const std::string& format : options.drawing.formats) endings.push_back("." + format);
+  std::set<std::string> drawable{"report.html"};
+  for (const FigureKind* kind : kinds_of(result)) drawable.insert(kind->name);
+  Undone left;
+  for (Drawing& drawing : drawings_in(folder)) {
+    const auto lacks = [&](const std::string& ending) {
+      return std::ranges::none_of(drawing.files, [&](const fs::path& file) { return file.extension() == ending; });
+    };
+    const bool page = drawing.name == "report.html", old = drawing.is_ours() && !drawing.is_of(mark);
+    const bool part = drawing.is_ours() && !page && std::ranges::any_of(endings, lacks);
+    if (options.figures && drawable.contains(drawing.name) && (drawing.files.empty() || old || part)) {
+      if (page)
+        left.page = true;
+      else
+        left.figures.push_back(drawing.name);
+    }
+    if (old) append(left.old, std::move(drawing.files));
+  }
+  return left;
 }
 
 }  // namespace
@@ -109,7 +151,7 @@ void sign_results(std::vector<KindResult>& results, const Attributes& identity, 
   const std::string digest = run_digest(identity);
   for (KindResult& found : results) {
     found.result.provenance["job"] = job_text;
-    found.result.provenance[run_digest_name] = digest;
+    found.result.provenance[run_mark_name] = digest;
   }
 }
 
@@ -145,10 +187,39 @@ void show_run(OutputFolder& folder, const std::vector<KindResult>& results, cons
     show_results(folder, results, options.folder, table);
     return;
   }
-  end_progress();
-  std::fputs(folder_json(folder.path()).c_str(), stdout);
-  require_printed();
+  try_to_print([&] { std::fputs(folder_json(folder.path()).c_str(), stdout); });
   write_figures(folder, results, options.folder);
+}
+
+void finish_drawings(const FolderOptions& options, const std::vector<fs::path>& read) {
+  const auto words = [&](const std::string& said) {
+    say(fmt::format("{}: the job is finished; {}", visible_text(options.folder.string()), said));
+  };
+  const auto draw = [&](OutputFolder* folder) {
+    std::size_t undone_drawings = 0;
+    for (const auto& [kind, file] : result_files(options.folder)) {
+      const Result result = read_result(file);
+      const fs::path place = file.parent_path();
+      const Undone left = undone(place, result, options);
+      undone_drawings += left.old.size() + left.figures.size() + (left.page ? 1 : 0);
+      if (folder == nullptr) continue;
+      folder->remove_old(left.old, {});
+      FigureOptions drawing = options.drawing;
+      drawing.only = left.figures;
+      const fs::path inner = place.lexically_relative(options.folder);
+      if (!left.figures.empty()) draw_figures(result, folder->inside(inner / "figures"), drawing, figure_progress);
+      if (left.page) write_report(result, place / "report.html");
+    }
+    return undone_drawings;
+  };
+  if (draw(nullptr) == 0) return words("there is nothing to go on with");
+  if (options.figures) require_gnuplot();
+  OutputFiles files;
+  files.read = read;
+  OutputFolder folder(options.folder, files, true);
+  draw(&folder);
+  end_progress();
+  words("figures and pages that were missing, or drawn from an earlier result, are those of this one now");
 }
 
 }  // namespace headwave::cli

@@ -50,6 +50,12 @@ enum class Written {
 /// @throws FormatError naming what differs, if one is of another run; Error as require_whole_result()
 Written written_before(const WholeRunOptions& options, const SourceOptions& given);
 
+/// Draws what a run that is finished but for its drawings lacks: figures and pages that are missing, or were drawn from an
+/// earlier result, which are removed where none are wanted. Says what there was to do.
+/// @param read  files and folders that are not to be replaced
+/// @throws IoError as OutputFolder and draw_figures()
+void finish_drawings(const FolderOptions& options, const std::vector<std::filesystem::path>& read);
+
 /// Draws it, and prints the table, or the listing.
 void show_run(OutputFolder& folder, const std::vector<KindResult>& results, const WholeRunOptions& options,
               const ResultTable& table = seen_head_table);

@@ -4,11 +4,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "../../core/numbers/error.h"
+#include "printing.h"
 #include "progress.h"
 #include "shell_words.h"
 
@@ -18,6 +20,17 @@ namespace {
 
 std::string remembered;
 std::time_t started = 0;
+int why_unprinted = 0;  // why standard output did not take something, as errno says it; 0: it did, or nobody knows
+
+/// Writes what waits to be, and remembers why it cannot be.
+void note_unprinted() {
+  errno = 0;
+  std::fflush(stdout);
+  if (std::ferror(stdout) == 0 || why_unprinted != 0) return;
+  // Where it was an earlier write that failed the reason is gone, but a device that refused one may say it again.
+  if (errno == 0) (void)!::write(STDOUT_FILENO, "\n", 1);
+  why_unprinted = errno;
+}
 
 }  // namespace
 
@@ -56,14 +69,27 @@ Signs output_signs() {
   return is_seen() && utf8 && said("NO_COLOR").empty() ? Signs::blocks : Signs::ascii;
 }
 
+void try_to_print(const std::function<void()>& print) {
+  end_progress();
+  try {
+    print();
+  } catch (const std::system_error&) {  // of fmt::print()
+    if (std::ferror(stdout) == 0) throw;
+  }
+  note_unprinted();
+}
+
 void require_printed() {
-  errno = 0;
-  std::fflush(stdout);
-  if (std::ferror(stdout) == 0) return;
-  // Where it was an earlier write that failed the reason is gone, but a device that refused one may say it again.
-  if (errno == 0) (void)!::write(STDOUT_FILENO, "\n", 1);
-  throw IoError(errno == 0 ? std::string("standard output cannot be written")
-                           : fmt::format("standard output cannot be written: {}", std::strerror(errno)));
+  note_unprinted();
+  if (std::ferror(stdout) == 0 || is_unread()) return;
+  throw IoError(why_unprinted == 0
+                    ? std::string("standard output cannot be written")
+                    : fmt::format("standard output cannot be written: {}", std::strerror(why_unprinted)));
+}
+
+bool is_unread() {
+  note_unprinted();
+  return why_unprinted == EPIPE;
 }
 
 void say(const std::string& text) {

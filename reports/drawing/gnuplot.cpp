@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <memory>
 
 #include <fmt/format.h>
 
 #include "../../data/files/replaced_file.h"
 #include "program.h"
+#include "run_mark.h"
 #include "visible_text.h"
 #include "whole_figure.h"
 
@@ -130,8 +132,8 @@ std::string GnuplotFigure::add_numbers(const DataTable& numbers) {
   return add_data(numbers);
 }
 
-std::vector<fs::path> GnuplotFigure::write(const fs::path& folder, const std::string& name,
-                                           const std::vector<std::string>& formats, bool keep_data) const {
+std::vector<DrawnFile> GnuplotFigure::drawn(const std::string& name, const std::vector<std::string>& formats,
+                                            bool keep_data) const {
   // Data files hold texts with spaces and '#' in them.
   const std::string reading =
       "reset\nset encoding utf8\nset datafile separator \"\\t\"\nset datafile commentschars \"\"\n";
@@ -150,8 +152,7 @@ std::vector<fs::path> GnuplotFigure::write(const fs::path& folder, const std::st
   write_scratch_text(scratch.path() / "figure.gp", script);
   const ProgramEnd end = formats.empty() ? ProgramEnd{} : run_gnuplot(scratch.path(), name);
 
-  make_folder(folder);
-  std::vector<fs::path> written;
+  std::vector<DrawnFile> files;
   for (const std::string& format : formats) {
     std::string made = made_figure(end, scratch.path(), format);
     if (made.empty())
@@ -160,13 +161,28 @@ std::vector<fs::path> GnuplotFigure::write(const fs::path& folder, const std::st
       throw IoError(fmt::format("figure {}: gnuplot made an incomplete {} in {}: is the disk full?", name, format,
                                 visible_text(scratch.path().parent_path().string())));
     if (format == "svg") made = finished_svg(std::move(made), name, paper);
-    written.push_back(folder / fmt::format("{}.{}", name, format));
-    write_text(written.back(), made);
+    files.push_back({format, std::move(made)});
   }
-  if (keep_data && kept_) {
-    written.push_back(folder / (name + ".tsv"));
-    write_text(written.back(), tab_separated(*kept_));
+  if (keep_data && kept_) files.push_back({"tsv", tab_separated(*kept_)});
+  return files;
+}
+
+std::vector<fs::path> GnuplotFigure::write(const fs::path& folder, const std::string& name,
+                                           const std::vector<std::string>& formats, bool keep_data) const {
+  return write_drawn(folder, name, drawn(name, formats, keep_data));
+}
+
+std::vector<fs::path> write_drawn(const fs::path& folder, const std::string& name, const std::vector<DrawnFile>& files,
+                                  const std::string& mark) {
+  make_folder(folder);
+  std::vector<fs::path> written;
+  std::vector<std::unique_ptr<ReplacedFile>> replaced;
+  for (const DrawnFile& file : files) {
+    written.push_back(folder / fmt::format("{}.{}", name, file.ending));
+    replaced.push_back(std::make_unique<ReplacedFile>(written.back()));
+    replaced.back()->write(with_run_mark(file.content, file.ending, mark));
   }
+  commit_all(replaced);
   return written;
 }
 

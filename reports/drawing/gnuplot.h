@@ -11,6 +11,20 @@
 
 namespace headwave {
 
+/// A file of a figure before it is written: "svg", and its bytes.
+struct DrawnFile {
+  std::string ending;
+  std::string content;
+};
+
+/// Writes folder/name.ENDING of each: all are on the disk before the first gets its name, so that a disk that refuses one
+/// leaves none. The folder is made if it is not there.
+/// @param mark  run_mark() of the result that was drawn, which each carries; empty: none
+/// @returns the files written, in their order
+/// @throws IoError if one cannot be written
+std::vector<std::filesystem::path> write_drawn(const std::filesystem::path& folder, const std::string& name,
+                                               const std::vector<DrawnFile>& files, const std::string& mark = {});
+
 /// One figure on its way to paper: a gnuplot script and the data files it plots.
 ///
 /// Numbers and texts reach gnuplot in data files only; the script holds nothing but our own words, numbers and the
@@ -41,11 +55,16 @@ class GnuplotFigure {
   [[nodiscard]] double width() const { return width_ * enlargement(style_); }
   [[nodiscard]] double height() const { return height_ * enlargement(style_); }
 
-  /// Writes folder/name.pdf, .svg, .png and, if asked, .tsv with the plotted numbers.
-  /// @param name     of the files, without a dot; plain ASCII
+  /// Draws the formats and, if asked, adds "tsv", the plotted numbers.
+  /// @param name     of the figure; plain ASCII
   /// @param formats  of "pdf", "svg", "png"
-  /// @returns the files written, formats in the order asked, the numbers last
-  /// @throws ShapeError for another format; IoError if gnuplot is missing or fails, or a file cannot be written
+  /// @returns formats in the order asked, the numbers last
+  /// @throws ShapeError for another format; IoError if gnuplot is missing or fails
+  [[nodiscard]] std::vector<DrawnFile> drawn(const std::string& name, const std::vector<std::string>& formats,
+                                             bool keep_data) const;
+
+  /// Draws and writes.
+  /// @throws as drawn() and write_drawn()
   std::vector<std::filesystem::path> write(const std::filesystem::path& folder, const std::string& name,
                                            const std::vector<std::string>& formats, bool keep_data) const;
 

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "../../data/files/replaced_file.h"
 #include "../drawing/visible_text.h"
 #include "../tables/run_sentence.h"
 
@@ -87,13 +86,8 @@ std::string latex_caption(const std::string& name, const std::string& caption) {
   return fmt::format("\\caption{{{}}}\n\\label{{fig:{}}}\n", latex_text(visible_text(caption)), name);
 }
 
-std::vector<std::filesystem::path> write_caption(const std::filesystem::path& folder, const std::string& name,
-                                                 const std::string& caption) {
-  make_folder(folder);
-  std::vector<std::filesystem::path> written{folder / (name + ".txt"), folder / (name + ".tex")};
-  write_text(written[0], visible_text(caption) + '\n');
-  write_text(written[1], latex_caption(name, caption));
-  return written;
+std::vector<DrawnFile> caption_files(const std::string& name, const std::string& caption) {
+  return {{"txt", visible_text(caption) + '\n'}, {"tex", latex_caption(name, caption)}};
 }
 
 }  // namespace headwave

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "../drawing/gnuplot.h"
 #include "figure_kind.h"
 
 namespace headwave {
@@ -19,10 +19,7 @@ std::string caption_of(const FigureKind& kind, const Result& result, const Figur
 /// @param caption  one paragraph
 std::string latex_caption(const std::string& name, const std::string& caption);
 
-/// Writes folder/name.txt and folder/name.tex.
-/// @returns both
-/// @throws IoError if one cannot be written
-std::vector<std::filesystem::path> write_caption(const std::filesystem::path& folder, const std::string& name,
-                                                 const std::string& caption);
+/// Both, as the files "txt" and "tex".
+std::vector<DrawnFile> caption_files(const std::string& name, const std::string& caption);
 
 }  // namespace headwave

@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "../../core/numbers/append.h"
 #include "../../core/numbers/error.h"
 #include "../../core/numbers/nearest_name.h"
 #include "../drawing/gnuplot.h"
+#include "../drawing/run_mark.h"
 #include "../drawing/visible_text.h"
 #include "account_profile_figure.h"
 #include "attention_map_figure.h"
@@ -95,6 +97,13 @@ const std::vector<FigureKind>& figure_kinds() {
   return kinds;
 }
 
+std::vector<std::string> formats_together(const std::filesystem::path& stem, std::vector<std::string> asked) {
+  for (const char* const format : figure_formats)
+    if (std::ranges::find(asked, format) == asked.end() && std::filesystem::exists(stem.string() + "." + format))
+      asked.emplace_back(format);
+  return asked;
+}
+
 std::vector<const FigureKind*> kinds_of(const Result& result, const std::vector<std::string>& only) {
   std::vector<const FigureKind*> kinds;
   for (const FigureKind& kind : figure_kinds())
@@ -113,12 +122,13 @@ std::vector<std::filesystem::path> draw_figures(const Result& result, const std:
   std::vector<std::filesystem::path> written;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     if (begins) begins(kinds[i]->name, i + 1, kinds.size());
-    const auto files =
-        kinds[i]->draw(result, options).write(folder, kinds[i]->name, options.formats, options.keep_data);
-    written.insert(written.end(), files.begin(), files.end());
-    if (!options.keep_data) continue;
-    const auto captions = write_caption(folder, kinds[i]->name, caption_of(*kinds[i], result, options));
-    written.insert(written.end(), captions.begin(), captions.end());
+    const std::string& name = kinds[i]->name;
+    std::vector<DrawnFile> files =
+        kinds[i]
+            ->draw(result, options)
+            .drawn(name, formats_together(folder / name, options.formats), options.keep_data);
+    if (options.keep_data) append(files, caption_files(name, caption_of(*kinds[i], result, options)));
+    append(written, write_drawn(folder, name, files, run_mark(result.provenance)));
   }
   return written;
 }

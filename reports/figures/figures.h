@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -8,6 +9,13 @@
 #include "figure_kind.h"
 
 namespace headwave {
+
+/// The formats that figures are drawn in.
+inline constexpr std::array figure_formats{"pdf", "svg", "png"};
+
+/// The formats asked for, and those that a figure has already: its formats stay together, all show the same.
+/// @param stem  folder/name
+std::vector<std::string> formats_together(const std::filesystem::path& stem, std::vector<std::string> asked);
 
 /// Every sort there is, in the order of the paper's argument.
 const std::vector<FigureKind>& figure_kinds();
@@ -23,7 +31,8 @@ std::vector<const FigureKind*> kinds_of(const Result& result, const std::vector<
 ///
 /// Drawing is gnuplot's work, which is started as a child process once per figure.
 /// @param folder  where name.pdf, name.svg, name.png, the numbers in name.tsv and the captions in name.txt and name.tex
-///                go; made if it is not there
+///                go, with the result's run_mark(); made if it is not there. Formats of a figure that lie there already
+///                are drawn again with those asked for
 /// @param begins  may be empty
 /// @returns the files written, figure by figure
 /// @throws ShapeError if a head is asked for that is not in the result, or a Field has another shape than described;

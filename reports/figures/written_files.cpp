@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
+#include "../../core/numbers/append.h"
 #include "../../core/numbers/error.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
+#include "../drawing/run_mark.h"
 #include "figures.h"
 
 namespace headwave {
@@ -73,12 +76,29 @@ std::map<AttentionKind, fs::path> kind_folders(const fs::path& folder) {
   return folders;
 }
 
-std::vector<std::string> figure_files(const std::vector<std::string>& formats) {
-  std::vector<std::string> names, endings{"tsv", "txt", "tex"};
-  endings.insert(endings.end(), formats.begin(), formats.end());
-  for (const FigureKind& kind : figure_kinds())
-    for (const std::string& ending : endings) names.push_back(kind.name + "." + ending);
+std::vector<std::string> figure_files(const std::string& name) {
+  std::vector<std::string> names;
+  for (const char* ending : figure_endings) names.push_back(name + ending);
   return names;
+}
+
+std::vector<std::string> figure_files() {
+  std::vector<std::string> names;
+  for (const FigureKind& kind : figure_kinds()) append(names, figure_files(kind.name));
+  return names;
+}
+
+std::vector<Drawing> drawings_in(const fs::path& folder) {
+  std::vector<Drawing> drawings{{"report.html", {}, {}}};
+  add_if_there(drawings.back().files, folder / "report.html");
+  for (const FigureKind& kind : figure_kinds()) {
+    drawings.push_back({kind.name, {}, {}});
+    add_figures(drawings.back().files, folder / "figures", kind.name);
+  }
+  for (Drawing& drawing : drawings)
+    for (const fs::path& file : drawing.files)
+      if (file.extension() != ".tsv") drawing.marks.insert(run_mark_in(file));  // a table has no place for one
+  return drawings;
 }
 
 std::vector<fs::path> written_files(const fs::path& folder) {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,25 @@
 
 namespace headwave {
 
-/// The names of the files that draw_figures() may write, of all sorts of figures.
-std::vector<std::string> figure_files(const std::vector<std::string>& formats);
+/// The names of the files that draw_figures() may write, of all sorts of figures, in every format.
+std::vector<std::string> figure_files();
+/// Of one figure alone.
+std::vector<std::string> figure_files(const std::string& name);
+
+/// The page or a figure of a result's folder, by the marks that its files carry (run_mark.h).
+struct Drawing {
+  std::string name;                          ///< "report.html", or of a sort of figure
+  std::vector<std::filesystem::path> files;  ///< those that are there
+  std::set<std::string> marks;               ///< of all but the table of numbers; an empty one: a file carries none
+
+  /// Whether headwave drew it: all files say so.
+  [[nodiscard]] bool is_ours() const { return !marks.empty() && !marks.contains(""); }
+  /// Whether it was drawn from the result of this mark, all of it.
+  [[nodiscard]] bool is_of(const std::string& mark) const { return marks == std::set<std::string>{mark}; }
+};
+
+/// What lies beside the results.h5 of a folder, or would: the page, and each sort of figure.
+std::vector<Drawing> drawings_in(const std::filesystem::path& folder);
 
 /// The files that an earlier run left in a folder: results.h5, report.html, and in figures/ every file that has the
 /// name of a sort of figure. Nothing where results.h5 is not a headwave result. Of an encoder-decoder, whose results of

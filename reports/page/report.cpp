@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "../../data/files/replaced_file.h"
+#include "../drawing/run_mark.h"
 #include "../drawing/visible_text.h"
 #include "../tables/head_table.h"
 #include "../tables/re_aiming_table.h"
@@ -117,7 +119,7 @@ std::string report_page(const Result& result) {
   const std::string data = data_html(result);
   replace_all(page, "<!--title-->", html_text(result.title.empty() ? "headwave result" : result.title));
   replace_all(page, "<!--data-->", data);
-  return page;
+  return with_run_mark(std::move(page), "html", run_mark(result.provenance));
 }
 
 void write_report(const Result& result, const std::filesystem::path& path) {

@@ -95,15 +95,14 @@ TEST_CASE("captions: what a file calls itself is text, on one line and not endle
                                          "\xE2\x80\xAEright to left\xE2\x81\xA6",
                                          "\xFF\xC3 no UTF-8",
                                          std::string(10000, 'w')};
-  const TemporaryFolder folder;
   for (const std::string& name : hostile)
     for (const char* where : {"model", "model_family", "source", "source_file", "interventions", "attention"}) {
       INFO(where << ": " << visible_text(name).substr(0, 40));
       result = named_result();
       result.provenance[where] = name;
-      const auto files = write_caption(folder.path(), "one", caption_of(kind_of_figure("offset_profile"), result, {}));
-      REQUIRE(files == std::vector{folder / "one.txt", folder / "one.tex"});
-      const std::string text = sample::content_of(files[0]), tex = sample::content_of(files[1]);
+      const auto files = caption_files("one", caption_of(kind_of_figure("offset_profile"), result, {}));
+      REQUIRE(files.size() == 2);
+      const std::string &text = files[0].content, &tex = files[1].content;
       CHECK(text == visible_text(text.substr(0, text.size() - 1)) + "\n");
       CHECK(text.size() < kind_of_figure("offset_profile").caption.size() + 600);
       CHECK(std::count(text.begin(), text.end(), '\n') == 1);

@@ -1,0 +1,74 @@
+#include "../../reports/drawing/run_mark.h"
+
+#include <fstream>
+
+#include "../../data/images/image_file.h"
+#include "../../reports/drawing/gnuplot.h"
+#include "../../reports/drawing/whole_figure.h"
+#include "../../reports/figures/captions.h"
+#include "../../reports/page/report.h"
+#include "../catch.h"
+#include "sample_result.h"
+
+using namespace headwave;
+
+namespace {
+
+const std::string mark = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+const std::string other(64, 'e');
+
+GnuplotFigure line() {
+  GnuplotFigure figure(3, 2);
+  DataTable table({"x", "y"});
+  table.add_row({0.0, 1.0});
+  table.add_row({1.0, 3.0});
+  figure.add("plot \"" + figure.add_numbers(table) + "\" using 1:2 with lines");
+  return figure;
+}
+
+}  // namespace
+
+TEST_CASE("run marks: of a result, and nothing that only looks like one") {
+  CHECK(run_mark({{"run_sha256", mark}}) == mark);
+  CHECK(run_mark({}).empty());
+  for (const std::string& wrong :
+       {mark.substr(1), mark + "0", std::string(64, 'G'), "\"><script>" + mark.substr(10), std::string(64, 'A')})
+    CHECK(run_mark({{"run_sha256", wrong}}).empty());
+  CHECK(run_mark({{"run_sha256", std::int64_t{1}}}).empty());
+}
+
+TEST_CASE("run marks: a figure carries one in every format and is whole with it") {
+  if (!sample::can_draw()) return;
+  const TemporaryFolder folder;
+  std::vector<DrawnFile> files = line().drawn("line", {"pdf", "svg", "png"}, true);
+  for (DrawnFile& caption : caption_files("line", "A line, run_sha256 " + other + ".")) files.push_back(caption);
+  const auto unmarked = write_drawn(folder / "unmarked", "line", files);
+  const auto marked = write_drawn(folder / "marked", "line", files, mark);
+  REQUIRE(marked.size() == 6);
+  for (std::size_t i = 0; i < marked.size(); ++i) {
+    INFO(marked[i]);
+    const bool table = marked[i].extension() == ".tsv", caption = i > 3;
+    const std::string before = sample::content_of(unmarked[i]), content = sample::content_of(marked[i]);
+    CHECK(run_mark_in(marked[i]) == (table ? "" : mark));
+    CHECK(run_mark_in(unmarked[i]).empty());
+    CHECK((content == before) == table);
+    if (!table && !caption) CHECK(is_whole_figure(content, marked[i].extension().string().substr(1)));
+  }
+  CHECK(image_file(folder / "marked/line.png").pixels == image_file(folder / "unmarked/line.png").pixels);
+  const std::string text = sample::content_of(folder / "marked/line.txt");
+  CHECK(text.ends_with("\nrun_sha256 " + mark + "\n"));
+  CHECK(sample::content_of(folder / "marked/line.tex").ends_with("\n% run_sha256 " + mark + "\n"));
+  CHECK(run_mark_in(folder / "none.pdf").empty());
+  std::ofstream(folder / "short.png") << "run_sha256 0123";
+  CHECK(run_mark_in(folder / "short.png").empty());
+}
+
+TEST_CASE("run marks: a page carries its result's, whatever the result is called") {
+  const TemporaryFolder folder;
+  Result result{"run_sha256 " + other, {}, {{"run_sha256", mark}}};
+  write_report(result, folder / "report.html");
+  CHECK(run_mark_in(folder / "report.html") == mark);
+  result.provenance.clear();
+  write_report(result, folder / "report.html");
+  CHECK(run_mark_in(folder / "report.html").empty());
+}
