@@ -107,7 +107,7 @@ void add_atlas(CLI::App& program, Command& chosen) {
                           {"atlas --model minilm --passes 0 --out weights", "from the weights alone"},
                           {"atlas --model minilm --words text.txt --passes 16 --out counted",
                            "random words as often as a text has them"},
-                          {"atlas --model minilm --length 128 --paper-rotation L0H1 --out paper",
+                          {"atlas --model minilm --length 128 --paper-rotation L0H1 --out published",
                            "of the first 128 positions, and the published picture of one head"}});
   command->final_callback([=, &chosen] { chosen = [=] { return atlas(*options); }; });
 }
