@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "../../core/fields/fields.h"
+#include "../../core/numbers/lagged_sums.h"
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/numbers/random.h"
 #include "../../core/numbers/threads.h"
@@ -13,45 +17,213 @@
 #include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"
 #include "../statistics/tails.h"
+#include "profile_measures.h"
+#include "shuffled_places.h"
 
 namespace headwave {
 
 namespace {
 
-constexpr Index least_groups = 5;  ///< fewer give no interval
-
-using Shares = std::array<std::array<Vector, account_terms>, 2>;  ///< [centred][term] (heads)
-
-Vector row_shares(const Matrix& measured, const Matrix& predicted, bool centred) {
-  Vector shares(measured.rows());
-  for (Index head = 0; head < measured.rows(); ++head)
-    shares[head] = explained_share(measured.row(head).transpose(), predicted.row(head).transpose(), centred);
-  return shares;
-}
-
-Shares shares_of(const LayerAccount& account) {
-  Shares shares;
-  for (std::size_t centred = 0; centred < 2; ++centred)
-    for (std::size_t term = 0; term < account_terms; ++term)
-      shares[centred][term] = row_shares(account.measured, account.predicted[term], centred == 1);
-  return shares;
-}
-
-void check(const std::vector<AccountSums>& groups, const AccountSite& site) {
-  if (groups.empty()) throw ShapeError("head_account: there is no document");
-  for (const AccountSums& group : groups) {
-    if (group.documents < 1 || group.layers.size() != site.grid.layers.size())
-      throw ShapeError(fmt::format("head_account: a group of {} documents and {} layers; expected at least 1 and {}",
-                                   group.documents, group.layers.size(), site.grid.layers.size()));
-    for (const LayerAccountSums& layer : group.layers)
-      if (layer.query.rows() != site.length || layer.key.rows() != site.length ||
-          layer.scores.cols() != diagonals(site.length) || layer.scores.rows() != site.grid.heads ||
-          layer.weights.cols() != 2 * site.reach + 1)
-        throw ShapeError(fmt::format(
-            "head_account: sums over {} queries, {} keys, {} heads and {} offsets; expected {}, {}, {} and {}",
-            layer.query.rows(), layer.key.rows(), layer.scores.rows(), layer.weights.cols(), site.length, site.length,
-            site.grid.heads, 2 * site.reach + 1));
+void check(const AccountSums& sums, const AccountSite& site) {
+  if (sums.documents() < 1) throw ShapeError("head_account: there is no document");
+  for (const AccountHalf& half : sums.halves) {
+    if (half.documents == 0) continue;
+    if (half.layers.size() != site.grid.layers.size())
+      throw ShapeError(
+          fmt::format("head_account: sums over {} layers; expected {}", half.layers.size(), site.grid.layers.size()));
+    for (const LayerQueriesKeys& layer : half.layers)
+      if (layer.query.rows() != site.length || layer.key.rows() != site.length)
+        throw ShapeError(fmt::format("head_account: sums over {} queries and {} keys; expected {} of each",
+                                     layer.query.rows(), layer.key.rows(), site.length));
+    for (const Matrix& weights : half.group_weights)
+      if (weights.size() > 0 && (weights.rows() != site.grid.rows() || weights.cols() != 2 * site.reach + 1))
+        throw ShapeError(fmt::format("head_account: sums over {} heads and {} offsets; expected {} and {}",
+                                     weights.rows(), weights.cols(), site.grid.rows(), 2 * site.reach + 1));
   }
+}
+
+/// Pairs of a layer at every offset |t| <= reach, and the sums over them of what uniform attention gives.
+struct NearPairs {
+  Vector pairs, uniform;  ///< (2 reach + 1)
+  NearPairs(const AccountSite& site, std::size_t place)
+      : pairs(Vector::Zero(2 * site.reach + 1)), uniform(Vector::Zero(2 * site.reach + 1)) {
+    for (Index i = 1; i < site.length; ++i) {
+      const KeySpan open = allowed_keys(i, site.length, site.kind == AttentionKind::causal, site.window(place));
+      const Index first = std::max({Index{1}, open.first, i - site.reach});
+      const Index end = std::min(open.end(), i + site.reach + 1);
+      for (Index j = first; j < end; ++j) {
+        pairs[j - i + site.reach] += 1;
+        uniform[j - i + site.reach] += 1 / static_cast<double>(open.count);
+      }
+    }
+  }
+};
+
+/// Sums over pairs become means; NaN where there is no pair.
+Matrix mean_along(Matrix sums, const Vector& pairs) {
+  for (Index t = 0; t < pairs.size(); ++t)
+    if (pairs[t] > 0)
+      sums.col(t) /= pairs[t];
+    else
+      sums.col(t).setConstant(not_defined);
+  return sums;
+}
+
+/// Sums weights along diagonals.
+class NearWeights : public Probe {
+ public:
+  NearWeights(Index heads, Index reach) : sums_(Matrix::Zero(heads, 2 * reach + 1)), reach_(reach) {}
+  using Probe::see;
+  void see(const Tile& tile) override { add_near_weights(tile, reach_, sums_); }
+  [[nodiscard]] const Matrix& sums() const { return sums_; }
+
+ private:
+  Matrix sums_;
+  Index reach_;
+};
+
+/// Where each place's content comes from: the free places in random order, those that stay from themselves.
+std::vector<Index> dealt_places(const std::vector<std::uint8_t>& stays, Random& random) {
+  std::vector<Index> free, from(stays.size());
+  for (std::size_t i = 0; i < stays.size(); ++i)
+    if (stays[i] == 0) free.push_back(static_cast<Index>(i));
+  std::iota(from.begin(), from.end(), Index{0});
+  std::vector<Index> order = free;
+  random.shuffle(order);
+  for (std::size_t n = 0; n < free.size(); ++n) from[static_cast<std::size_t>(free[n])] = order[n];
+  return from;
+}
+
+/// The means with contents dealt to them.
+Matrix32 dealt(const Matrix32& mean, const Matrix32& content, const std::vector<Index>& from) {
+  Matrix32 result = mean;
+  for (Index i = 0; i < mean.rows(); ++i) result.row(i) += content.row(from[static_cast<std::size_t>(i)]);
+  return result;
+}
+
+/// Equation (4).
+Matrix content_kernel(const AccountSite& site, std::size_t place, const AccountHalf& half, const Matrix32& mean_query,
+                      const Matrix32& mean_key) {
+  const BlockSpec& spec = site.stack->block;
+  const PositionTerm* term = site.stack->term(site.grid.layers[place]);
+  const Index length = site.length, zero = length - 1;
+  Matrix sums = Matrix::Zero(spec.heads, diagonals(length));
+  for (const AccountDocument& document : half.to_deal) {
+    Matrix query = (document.layers[place].query - mean_query).cast<double>();
+    Matrix key = (document.layers[place].key - mean_key).cast<double>();
+    query.row(0).setZero();
+    key.row(0).setZero();
+    if (term != nullptr && term->use() == PositionUse::turned) {
+      term->turn(query, spec.d_head);
+      term->turn(key, spec.d_head);
+    }
+    for (Index shared = 0; shared < spec.kv_heads; ++shared) {
+      const Matrix own = key.middleCols(shared * spec.d_head, spec.d_head);
+      const MatrixC key_spectrum = padded_spectrum(own);
+      for (Index head = 0; head < spec.heads; ++head) {
+        if (spec.key_head(head) != shared) continue;
+        const Matrix asked = query.middleCols(head * spec.d_head, spec.d_head);
+        sums.row(head) += spec.score_scale * lagged_sums(padded_spectrum(asked), key_spectrum).transpose();
+      }
+    }
+  }
+  const bool causal = site.kind == AttentionKind::causal;
+  const Index window = site.window(place), near = std::min<Index>(8, length / 8);
+  const auto documents = static_cast<double>(half.to_deal.size());
+  Matrix kernel = Matrix::Zero(sums.rows(), sums.cols());
+  std::vector<Index> offsets, far;
+  for (Index t = -(length / 2) + 1; t < length / 2; ++t) {
+    const Index pairs = length - 1 - std::abs(t);
+    if (t == 0 || pairs < 1 || (causal && t > 0) || (window > 0 && std::abs(t) >= window)) continue;
+    offsets.push_back(t);
+    if (std::abs(t) > near) far.push_back(t);
+    kernel.col(t + zero) = sums.col(t + zero) / (documents * static_cast<double>(pairs));
+  }
+  for (Index head = 0; head < kernel.rows() && !far.empty(); ++head) {
+    std::vector<double> level;
+    for (const Index t : far) level.push_back(kernel(head, t + zero));
+    const double median = quantile(level, 0.5);
+    for (const Index t : offsets) kernel(head, t + zero) -= median;
+  }
+  return kernel;
+}
+
+/// Profiles of one layer's heads, from one half of the documents.
+struct HalfProfiles {
+  std::vector<std::array<Matrix, account_terms>> dealt;  ///< [document] [term] (heads, 2 reach + 1)
+  std::vector<ShuffledPlaces::Draw> null;                ///< sums over the documents
+};
+
+HalfProfiles deal_half(const AccountSite& site, std::size_t place, const AccountHalf& half, const Matrix32& mean_query,
+                       const Matrix32& mean_key, const std::vector<std::uint8_t>& always_stay,
+                       const HeadAccountOptions& options) {
+  const Vector pairs = NearPairs(site, place).pairs;
+  const Random random(options.seed);
+  const Matrix32 order = content_kernel(site, place, half, mean_query, mean_key).cast<float>();
+  ShuffledPlaces null(site.grid.heads, site.length, site.reach, site.kind, always_stay, options.draws,
+                      random.stream(0));
+  HalfProfiles profiles;
+  for (const AccountDocument& document : half.to_deal) {
+    Random own = random.stream(1 + static_cast<std::uint64_t>(document.number));
+    const std::vector<Index> apart = dealt_places(document.stays, own), together = dealt_places(document.stays, own);
+    const Matrix32 query_content = document.layers[place].query - mean_query;
+    const Matrix32 key = dealt(mean_key, document.layers[place].key - mean_key, together);
+    std::array<Matrix, account_terms>& found = profiles.dealt.emplace_back();
+    for (std::size_t term = 0; term < account_terms; ++term) {
+      const bool position = term == static_cast<std::size_t>(AccountTerm::position);
+      const bool ordered = term == static_cast<std::size_t>(AccountTerm::order);
+      NearWeights weights(site.grid.heads, site.reach);
+      std::vector<Probe*> probes{&weights};
+      if (position && options.draws > 0) probes.push_back(&null);
+      attend_layer(site, place, dealt(mean_query, query_content, position ? apart : together), key,
+                   ordered ? order : Matrix32(), probes);
+      found[term] = mean_along(weights.sums(), pairs);
+    }
+  }
+  profiles.null = null.draws();
+  return profiles;
+}
+
+/// Measured and dealt profiles of the heads of one layer, from one half, perhaps with a part of the documents left out.
+struct Profiles {
+  Matrix measured;                          ///< (heads, 2 reach + 1)
+  std::array<Matrix, account_terms> dealt;  ///< [term]
+};
+
+/// How well terms of one half give the other half's measured profile, heads in rows.
+struct Matches {
+  std::array<std::array<Vector, 3>, account_terms + 1> of;  ///< [term, then replicated] [overlap, share, shape]
+  Matches& operator+=(const Matches& other) {
+    for (std::size_t term = 0; term < of.size(); ++term)
+      for (std::size_t m = 0; m < 3; ++m) of[term][m] += other.of[term][m];
+    return *this;
+  }
+};
+
+Matches matches_of(const Profiles& one, const Profiles& other, const Matrix& uniform) {
+  Matches result;
+  const Index heads = one.measured.rows();
+  for (std::size_t term = 0; term <= account_terms; ++term) {
+    const Matrix& predicted = term < account_terms ? one.dealt[term] : one.measured;
+    for (Vector& measure : result.of[term]) measure = Vector(heads);
+    for (Index head = 0; head < heads; ++head) {
+      const Vector p = other.measured.row(head).transpose(), q = predicted.row(head).transpose(),
+                   u = uniform.row(head).transpose();
+      result.of[term][0][head] = 0.5 * profile_overlap(p, q, u);
+      result.of[term][1][head] = 0.5 * explained_share(p, q, false);
+      result.of[term][2][head] = 0.5 * explained_share(p, q, true);
+    }
+  }
+  return result;
+}
+
+/// Equation (6) of one head.
+std::array<double, account_terms> parts_of(const Matches& matches, Index head) {
+  const double ceiling = matches.of[account_terms][0][head];
+  if (!(ceiling > 0)) return {not_defined, not_defined, not_defined};
+  const auto within = [&](std::size_t term) { return std::clamp(matches.of[term][0][head] / ceiling, 0.0, 1.0); };
+  const double position = within(0), self = std::max(position, within(1));
+  return {position, self - position, 1 - self};
 }
 
 /// Where each row is largest, and how large.
@@ -66,190 +238,387 @@ void set_peaks(const Matrix& profile, bool causal, Vector& offset, Vector& weigh
 }
 
 AccountVerdict verdict_of(const HeadAccount& account, Index row) {
-  if (account.groups < 2) return AccountVerdict::undefined;
-  const auto& shape = account.held_out;
-  const double accounted_from = account.options.accounted;
-  if (std::isnan(account.shape[0][row]) || !(account.replicated[row] >= accounted_from))
+  const HeadAccountOptions& options = account.options;
+  if (account.documents < options.least_documents) return AccountVerdict::undefined;
+  if (!(account.strength[row] >= options.strength) || !(account.replicated.overlap[row] >= options.replicated))
     return AccountVerdict::no_preference;
-  const double accounted = std::max({shape[0][row], shape[1][row], shape[2][row]});
-  if (!(accounted >= accounted_from)) return AccountVerdict::unaccounted;
-  const double position = std::max(0.0, shape[0][row]) / accounted;
-  const bool aligned = account.q_value[row] <= account.options.false_share;
-  if (position >= account.options.nearly_all)
-    return aligned ? AccountVerdict::positional : AccountVerdict::no_preference;
-  return aligned && position > 1 - account.options.nearly_all ? AccountVerdict::mixed : AccountVerdict::content;
+  const double position = account.part[0][row], self = account.part[1][row], order = account.part[2][row];
+  const bool ordered = account.q_value[row] <= options.false_share;
+  if (position >= std::max(self, order) && !ordered) return AccountVerdict::no_preference;
+  if (position >= options.nearly_all) return AccountVerdict::positional;
+  if (self >= options.nearly_all) return AccountVerdict::self;
+  return order >= options.nearly_all ? AccountVerdict::order : AccountVerdict::mixed;
 }
 
-/// The parts of an account that need passes of their own, each of one layer: done on any thread, put in place in order.
-class Passes {
+/// Builds an account layer by layer.
+class Builder {
  public:
-  Passes(const std::vector<AccountSums>& groups, HeadAccount& account)
-      : groups_(groups), account_(account), heads_(account.site.grid.heads) {
-    for (Index l = 0; l < static_cast<Index>(account.site.grid.layers.size()); ++l)
-      accountants_.emplace_back(account.site.layer(l));
-    for (const AccountSums& group : groups) total_ += group;
-    account.documents = total_.documents;
-    account.groups = static_cast<Index>(groups.size());
+  Builder(const AccountSums& sums, HeadAccount& account) : sums_(sums), account_(account), site_(account.site) {
+    account.documents = sums.documents();
+    for (const AccountHalf& half : sums.halves) account.dealt += static_cast<Index>(half.to_deal.size());
+    heads_ = site_.grid.heads;
+    rows_ = site_.grid.rows();
+    always_stay_.assign(static_cast<std::size_t>(site_.length), 1);
+    for (const AccountHalf& half : sums.halves)
+      for (const AccountDocument& document : half.to_deal)
+        for (std::size_t i = 0; i < always_stay_.size(); ++i) always_stay_[i] &= document.stays[i];
   }
 
-  void set_account() {
-    const HeadAccountOptions& options = account_.options;
-    const Index rows = account_.site.grid.rows(), columns = 2 * account_.site.reach + 1;
-    account_.measured = Matrix(rows, columns);
-    account_.alignment = Vector(rows);
-    for (std::size_t term = 0; term < account_terms; ++term) {
-      account_.kernel[term] = account_.predicted[term] = Matrix(rows, columns);
-      account_.share[term] = account_.shape[term] = Vector(rows);
-    }
-    layers_.resize(total_.layers.size());
-    parallel_for(layers(), options.threads, [&](Index l) {
-      const auto at = static_cast<std::size_t>(l);
-      layers_[at] = accountants_[at].account(total_.layers[at], total_.documents);
-    });
-    for (Index l = 0; l < layers(); ++l) {
-      const LayerAccount& layer = layers_[static_cast<std::size_t>(l)];
-      const Shares shares = shares_of(layer);
-      account_.measured.middleRows(l * heads_, heads_) = layer.measured;
-      account_.alignment.segment(l * heads_, heads_) = layer.alignment;
-      for (std::size_t term = 0; term < account_terms; ++term) {
-        account_.kernel[term].middleRows(l * heads_, heads_) =
-            accountants_[static_cast<std::size_t>(l)].near(layer.kernel[term]);
-        account_.predicted[term].middleRows(l * heads_, heads_) = layer.predicted[term];
-        account_.share[term].segment(l * heads_, heads_) = shares[0][term];
-        account_.shape[term].segment(l * heads_, heads_) = shares[1][term];
-      }
-    }
-    for (std::size_t term = 0; term < account_terms; ++term) {
-      // Of content and spread a sum over no pairs is 0, and is nothing.
-      account_.kernel[term] = account_.kernel[0].array().isNaN().select(account_.kernel[0], account_.kernel[term]);
-      // The means of one document are itself: position would explain all of it.
-      if (account_.documents < 2) account_.share[term] = account_.shape[term] = Vector::Constant(rows, not_defined);
-    }
-  }
-
-  /// Even groups explain odd ones, and odd ones even ones.
-  void set_halves() {
-    const Index rows = account_.site.grid.rows();
-    account_.held_out.fill(Vector::Constant(rows, not_defined));
-    account_.replicated = Vector::Constant(rows, not_defined);
-    if (groups_.size() < 2) return;
-    parallel_for(layers(), account_.options.threads, [&](Index l) {
-      const auto at = static_cast<std::size_t>(l);
-      std::array sums{groups_[0].layers[at], groups_[1].layers[at]};
-      std::array documents{groups_[0].documents, groups_[1].documents};
-      for (std::size_t g = 2; g < groups_.size(); ++g) {
-        sums[g % 2] += groups_[g].layers[at];
-        documents[g % 2] += groups_[g].documents;
-      }
-      std::array<LayerAccount, 2> halves;
-      for (std::size_t h = 0; h < 2; ++h) halves[h] = accountants_[at].unmixed(sums[h], documents[h]);
-      const auto& [one, other] = halves;
-      const auto both = [&](const Matrix& by_one, const Matrix& by_other) {
-        return Vector(0.5 * (row_shares(other.measured, by_one, true) + row_shares(one.measured, by_other, true)));
-      };
-      for (std::size_t term = 0; term < account_terms; ++term)
-        account_.held_out[term].segment(l * heads_, heads_) = both(one.predicted[term], other.predicted[term]);
-      account_.replicated.segment(l * heads_, heads_) = both(one.measured, other.measured);
-    });
-  }
-
-  void set_intervals() {
-    const auto count = static_cast<Index>(groups_.size());
-    const Index rows = account_.site.grid.rows();
-    for (auto* ends : {&account_.share_lower, &account_.share_upper, &account_.shape_lower, &account_.shape_upper})
-      ends->fill(Vector::Constant(rows, not_defined));
-    if (count < least_groups) return;
-    std::vector<Shares> without(static_cast<std::size_t>(count * layers()));
-    parallel_for(count * layers(), account_.options.threads, [&](Index i) {
-      const auto group = static_cast<std::size_t>(i / layers()), layer = static_cast<std::size_t>(i % layers());
-      LayerAccountSums sums = total_.layers[layer];
-      sums -= groups_[group].layers[layer];
-      without[static_cast<std::size_t>(i)] =
-          shares_of(accountants_[layer].account(sums, total_.documents - groups_[group].documents));
-    });
-    const double t = student_quantile((1 - account_.options.coverage) / 2, static_cast<double>(count - 1));
-    for (Index l = 0; l < layers(); ++l)
-      for (std::size_t term = 0; term < account_terms; ++term)
-        for (std::size_t centred = 0; centred < 2; ++centred) {
-          Matrix left_out(heads_, count);
-          for (Index g = 0; g < count; ++g)
-            left_out.col(g) = without[static_cast<std::size_t>(g * layers() + l)][centred][term];
-          const Vector spread = (left_out.colwise() - left_out.rowwise().mean()).rowwise().squaredNorm();
-          const Vector error = t * (spread * (static_cast<double>(count - 1) / static_cast<double>(count))).cwiseSqrt();
-          const auto at = (centred == 1 ? account_.shape : account_.share)[term].segment(l * heads_, heads_);
-          (centred == 1 ? account_.shape_lower : account_.share_lower)[term].segment(l * heads_, heads_) = at - error;
-          (centred == 1 ? account_.shape_upper : account_.share_upper)[term].segment(l * heads_, heads_) = at + error;
-        }
-  }
-
-  void set_nulls() {
-    const Index draws = account_.options.draws, rows = account_.site.grid.rows();
-    std::array<Matrix, account_terms> shapes;
-    shapes.fill(Matrix(rows, draws));
-    Matrix alignments(rows, draws);
-    const Random random(account_.options.seed);
-    parallel_for(layers(), account_.options.threads, [&](Index l) {
-      const auto at = static_cast<std::size_t>(l);
-      const Accountant::Shuffled shuffled = accountants_[at].shuffled(total_.layers[at], total_.documents, draws,
-                                                                      random.stream(static_cast<std::uint64_t>(l)));
-      for (Index draw = 0; draw < draws; ++draw) {
-        const auto d = static_cast<std::size_t>(draw);
-        alignments.block(l * heads_, draw, heads_, 1) = shuffled.alignment[d];
-        shapes[0].block(l * heads_, draw, heads_, 1) = row_shares(layers_[at].measured, shuffled.predicted[d], true);
-      }
-    });
-    parallel_for(draws * layers(), account_.options.threads, [&](Index i) {
-      const Index draw = i / layers(), l = i % layers();
-      const LayerAccountSums& sums = total_.layers[static_cast<std::size_t>(l)];
-      const LayerAccount& layer = layers_[static_cast<std::size_t>(l)];
-      const Accountant& accountant = accountants_[static_cast<std::size_t>(l)];
-      Random order = random.stream(static_cast<std::uint64_t>(layers() + i));
-      const auto put = [&](std::size_t term, const Matrix& bias) {
-        shapes[term].block(l * heads_, draw, heads_, 1) =
-            row_shares(layer.measured, accountant.profile(sums, total_.documents, bias), true);
-      };
-      put(1, accountant.shuffled_offsets(layer.kernel[1], order));
-      put(2, layer.kernel[1] + accountant.shuffled_offsets(layer.kernel[2], order));
-    });
-    for (std::size_t term = 0; term < account_terms; ++term) {
-      account_.null_shape[term] = row_quantiles(shapes[term], 0.5);
-      account_.null_high[term] = row_quantiles(shapes[term], 1);
-    }
-    account_.alignment_null = row_quantiles(alignments, 0.5);
-    account_.p_value = pooled_p_values(account_.alignment, alignments, NullScale::share);
-    account_.q_value = q_values(account_.p_value);
+  void build() {
+    set_measured();
+    deal();
+    for (std::size_t l = 0; l < site_.grid.layers.size(); ++l) set_layer(l);
+    set_null();
+    const bool causal = site_.kind == AttentionKind::causal;
+    set_peaks(account_.measured, causal, account_.measured_offset, account_.measured_weight);
+    for (std::size_t term = 0; term < account_terms; ++term)
+      set_peaks(account_.profile[term], causal, account_.offset[term], account_.weight[term]);
+    for (Index row = 0; row < rows_; ++row) account_.verdict.push_back(verdict_of(account_, row));
   }
 
  private:
-  [[nodiscard]] Index layers() const { return static_cast<Index>(total_.layers.size()); }
+  [[nodiscard]] bool two_halves() const { return sums_.halves[1].documents > 0; }
 
-  const std::vector<AccountSums>& groups_;
+  /// Mean profile of a half over the documents of all groups but one.
+  [[nodiscard]] Matrix measured_of(std::size_t half, std::size_t place, Index left_out) const {
+    const AccountHalf& from = sums_.halves[half];
+    Matrix sum = Matrix::Zero(heads_, 2 * site_.reach + 1);
+    Index documents = 0;
+    for (std::size_t g = 0; g < from.group_weights.size(); ++g) {
+      if (from.group_documents[g] == 0 || (left_out >= 0 && static_cast<Index>(g) % folds_ == left_out)) continue;
+      sum += from.group_weights[g].middleRows(static_cast<Index>(place) * heads_, heads_);
+      documents += from.group_documents[g];
+    }
+    return mean_along(sum / static_cast<double>(std::max<Index>(1, documents)), pairs_[place].pairs);
+  }
+
+  [[nodiscard]] Profiles profiles_of(std::size_t half, std::size_t place, Index left_out) const {
+    Profiles profiles{measured_of(half, place, left_out), {}};
+    const auto& dealt = dealt_[2 * place + half].dealt;
+    for (std::size_t term = 0; term < account_terms; ++term) {
+      Matrix sum = Matrix::Zero(heads_, 2 * site_.reach + 1);
+      Index count = 0;
+      for (std::size_t d = 0; d < dealt.size(); ++d)
+        if (left_out < 0 || static_cast<Index>(d) % folds_ != left_out) {
+          sum += dealt[d][term];
+          ++count;
+        }
+      profiles.dealt[term] = sum / static_cast<double>(count);
+    }
+    return profiles;
+  }
+
+  [[nodiscard]] Matches matches(std::size_t place, Index left_out) const {
+    const Profiles even = profiles_of(0, place, left_out), odd = profiles_of(1, place, left_out);
+    const Matrix uniform = account_.uniform.middleRows(static_cast<Index>(place) * heads_, heads_);
+    Matches result = matches_of(even, odd, uniform);
+    return result += matches_of(odd, even, uniform);
+  }
+
+  void set_measured() {
+    account_.measured = account_.uniform = Matrix(rows_, 2 * site_.reach + 1);
+    for (std::size_t l = 0; l < site_.grid.layers.size(); ++l) {
+      pairs_.emplace_back(site_, l);
+      const Index first = static_cast<Index>(l) * heads_;
+      Matrix sum = Matrix::Zero(heads_, 2 * site_.reach + 1);
+      for (const AccountHalf& half : sums_.halves)
+        for (const Matrix& weights : half.group_weights)
+          if (weights.size() > 0) sum += weights.middleRows(first, heads_);
+      account_.measured.middleRows(first, heads_) =
+          mean_along(sum / static_cast<double>(account_.documents), pairs_[l].pairs);
+      account_.uniform.middleRows(first, heads_) =
+          mean_along(pairs_[l].uniform.transpose(), pairs_[l].pairs).replicate(heads_, 1);
+    }
+    account_.strength = Vector(rows_);
+    for (Index row = 0; row < rows_; ++row)
+      account_.strength[row] =
+          profile_strength(account_.measured.row(row).transpose(), account_.uniform.row(row).transpose());
+  }
+
+  void deal() {
+    const auto halves = static_cast<Index>(two_halves() ? 2 : 1), layers = std::ssize(site_.grid.layers);
+    dealt_.resize(static_cast<std::size_t>(2 * layers));
+    parallel_for(layers * halves, account_.options.threads, [&](Index i) {
+      const auto place = static_cast<std::size_t>(i / halves), half = static_cast<std::size_t>(i % halves);
+      const AccountHalf &own = sums_.halves[half], &other = sums_.halves[two_halves() ? 1 - half : half];
+      const Matrix32 mean_query = own.layers[place].query / static_cast<float>(own.documents);
+      const Matrix32 mean_key = other.layers[place].key / static_cast<float>(other.documents);
+      dealt_[2 * place + half] = deal_half(site_, place, own, mean_query, mean_key, always_stay_, account_.options);
+    });
+    // As many folds as every half has dealt documents for, up to the groups of measured profiles.
+    folds_ = std::ssize(sums_.halves[0].group_weights);
+    for (const AccountHalf& half : sums_.halves) folds_ = std::min(folds_, std::ssize(half.to_deal));
+    for (std::size_t term = 0; term < account_terms; ++term) {
+      Matrix& profile = account_.profile[term] = Matrix::Zero(rows_, 2 * site_.reach + 1);
+      for (std::size_t i = 0; i < dealt_.size(); ++i)
+        for (const auto& document : dealt_[i].dealt)
+          profile.middleRows(static_cast<Index>(i / 2) * heads_, heads_) += document[term];
+      profile /= static_cast<double>(account_.dealt);
+    }
+  }
+
+  void set_layer(std::size_t place) {
+    const Index first = static_cast<Index>(place) * heads_;
+    if (place == 0) {
+      const Vector nothing = Vector::Constant(rows_, not_defined);
+      for (ProfileMatch* match : matches_in_order()) *match = {nothing, nothing, nothing, nothing, nothing};
+      account_.part.fill(nothing);
+      account_.part_lower = account_.part_upper = account_.part;
+    }
+    if (!two_halves()) return;
+    const Matches all = matches(place, -1);
+    std::vector<Matches> without;
+    constexpr Index least_folds = 3;  // fewer say nothing of the spread
+    for (Index fold = 0; folds_ >= least_folds && fold < folds_; ++fold) without.push_back(matches(place, fold));
+    for (Index head = 0; head < heads_; ++head) {
+      const Index row = first + head;
+      for (std::size_t term = 0; term <= account_terms; ++term) {
+        ProfileMatch& match = *matches_in_order()[term];
+        match.overlap[row] = all.of[term][0][head];
+        match.share[row] = all.of[term][1][head];
+        match.shape[row] = all.of[term][2][head];
+        const double error = jackknife_error(without, [&](const Matches& one) { return one.of[term][0][head]; });
+        match.overlap_lower[row] = match.overlap[row] - error;
+        match.overlap_upper[row] = match.overlap[row] + error;
+      }
+      const auto parts = parts_of(all, head);
+      for (std::size_t term = 0; term < account_terms; ++term) {
+        account_.part[term][row] = parts[term];
+        const double error = jackknife_error(without, [&](const Matches& one) { return parts_of(one, head)[term]; });
+        account_.part_lower[term][row] = std::max(0.0, parts[term] - error);
+        account_.part_upper[term][row] = std::min(1.0, parts[term] + error);
+        if (std::isnan(error)) account_.part_lower[term][row] = account_.part_upper[term][row] = not_defined;
+      }
+    }
+  }
+
+  /// Half the width of an interval.
+  template <class Number>
+  [[nodiscard]] double jackknife_error(const std::vector<Matches>& without, const Number& number) const {
+    if (without.empty()) return not_defined;
+    Vector left(std::ssize(without));
+    for (Index fold = 0; fold < left.size(); ++fold) left[fold] = number(without[static_cast<std::size_t>(fold)]);
+    const auto n = static_cast<double>(left.size());
+    const double variance = (n - 1) / n * (left.array() - left.mean()).square().sum();
+    return student_quantile((1 - account_.options.coverage) / 2, n - 1) * std::sqrt(variance);
+  }
+
+  void set_null() {
+    const Index draws = account_.options.draws;
+    account_.position_strength = Vector(rows_);
+    Matrix drawn(rows_, draws);
+    for (Index row = 0; row < rows_; ++row)
+      account_.position_strength[row] =
+          profile_strength(account_.profile[0].row(row).transpose(), account_.uniform.row(row).transpose());
+    for (std::size_t place = 0; place < site_.grid.layers.size(); ++place)
+      for (Index draw = 0; draw < draws; ++draw) {
+        const auto d = static_cast<std::size_t>(draw);
+        ShuffledPlaces::Draw sums = dealt_[2 * place].null[d];
+        if (two_halves()) sums += dealt_[2 * place + 1].null[d];
+        const Matrix profile = mean_along(sums.weights, sums.pairs);
+        const Vector uniform = mean_along(sums.uniform.transpose(), sums.pairs).transpose();
+        for (Index head = 0; head < heads_; ++head)
+          drawn(static_cast<Index>(place) * heads_ + head, draw) =
+              profile_strength(profile.row(head).transpose(), uniform);
+      }
+    account_.null_strength = row_quantiles(drawn, 0.5);
+    account_.null_high = row_quantiles(drawn, 1);
+    account_.p_value = pooled_p_values(account_.position_strength, drawn, NullScale::share);
+    account_.q_value = q_values(account_.p_value);
+  }
+
+  [[nodiscard]] std::array<ProfileMatch*, account_terms + 1> matches_in_order() {
+    return {&account_.match[0], &account_.match[1], &account_.match[2], &account_.replicated};
+  }
+
+  const AccountSums& sums_;
   HeadAccount& account_;
-  std::vector<Accountant> accountants_;  ///< one for each layer
-  Index heads_;
-  AccountSums total_;
-  std::vector<LayerAccount> layers_;
+  const AccountSite& site_;
+  Index heads_ = 0, rows_ = 0;
+  Index folds_ = 0;                        ///< parts of the documents that intervals leave out one at a time
+  std::vector<std::uint8_t> always_stay_;  ///< (T)  places that no document deals
+  std::vector<NearPairs> pairs_;           ///< [layer]
+  std::vector<HalfProfiles> dealt_;        ///< [2 layer + half]
 };
+
+class HeadAccountAnalysis : public DocumentAnalysis<AccountDocument, AccountSums> {
+ public:
+  explicit HeadAccountAnalysis(const AnalysisInput& input)
+      : DocumentAnalysis(input, [documents = input.site.documents, length = input.site.length] {
+          return AccountSums(documents, dealt_documents(documents, length));
+        }) {
+    site_ = {input.site.grid, input.site.kind, input.site.length,
+             std::min(input.options.reach, (input.site.length - 1) / 2),  // as measured_offset() searches
+             &input.stack()};
+  }
+
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
+    const Index number = site().number_of(i);
+    if (number < 0) return nullptr;
+    return look_of(std::make_unique<AccountProbe>(site_, number, document.query_tokens(site_.kind)),
+                   &AccountProbe::taken);
+  }
+  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+    HeadAccountOptions how;
+    how.false_share = options().false_share;
+    how.draws = options().draws;
+    how.seed = options().seed;
+    how.threads = input().threads;
+    std::vector<Field> fields = describe(finished.keep(head_account(sum_, site_, how)));
+    for (AccountHalf& half : sum_.halves) half.to_deal.clear();
+    finished.keep(AccountHalves{site_, std::move(sum_.halves)});
+    return fields;
+  }
+
+ private:
+  void add(AccountSums& sum, AccountDocument&& document) const override { sum.add(std::move(document)); }
+  void join(AccountSums& sum, AccountSums&& next) const override { sum.join(std::move(next)); }
+
+  AccountSite site_;
+};
+
+std::unique_ptr<Analysis> make_head_account(const AnalysisInput& input) {
+  return input.site.length < 3 ? nullptr : std::make_unique<HeadAccountAnalysis>(input);
+}
+
+AnalysisCost head_account_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
+  AnalysisCost cost;
+  const double pairs = sizes.rows * sizes.length * sizes.length, near = 2 * static_cast<double>(options.reach) + 1;
+  const auto dealt = static_cast<double>(
+      dealt_documents(static_cast<Index>(sizes.alike), std::max<Index>(1, static_cast<Index>(sizes.length))));
+  const double whole = 8 * sizes.rows * sizes.d_head * sizes.length, profile = 8 * sizes.rows * near;
+  if (document.number >= 0) {
+    cost.document = 2e-10 * sizes.rows * sizes.length * (near + 4 * sizes.d_head);
+    cost.looking = whole + profile;
+  }
+  cost.kept = (2 + dealt) * whole + 16 * profile;
+  cost.finishing = 8 * sizes.rows / std::max(1.0, sizes.layers) * sizes.length * (3 * sizes.d_head + 4);
+  cost.after = dealt * (3 * pairs * (0.9e-9 + 1.8e-11 * sizes.d_head) +
+                        static_cast<double>(options.draws) * sizes.rows * sizes.length * near * 1.5e-9);
+  cost.entries = 5 * sizes.rows * near + 40 * sizes.rows;
+  return cost;
+}
 
 }  // namespace
 
-HeadAccount head_account(const std::vector<AccountSums>& groups, const AccountSite& site,
-                         const HeadAccountOptions& options) {
-  check(groups, site);
+HeadAccount head_account(const AccountSums& sums, const AccountSite& site, const HeadAccountOptions& options) {
+  check(sums, site);
   HeadAccount account;
   account.site = site;
   account.options = options;
-  Passes passes(groups, account);
-  passes.set_account();
-  passes.set_halves();
-  passes.set_intervals();
-  passes.set_nulls();
-  const bool causal = site.kind == AttentionKind::causal;
-  set_peaks(account.measured, causal, account.measured_offset, account.measured_weight);
-  for (std::size_t term = 0; term < account_terms; ++term)
-    set_peaks(account.predicted[term], causal, account.offset[term], account.weight[term]);
-  for (Index row = 0; row < site.grid.rows(); ++row) account.verdict.push_back(verdict_of(account, row));
+  Builder(sums, account).build();
   return account;
+}
+
+std::vector<Field> describe(const HeadAccount& account) {
+  const Axis layer = layer_axis(account.site.grid.layers), head = head_axis(account.site.grid.heads);
+  const Axis offset = offset_axis("account_offset", -account.site.reach, account.site.reach);
+  const Axis term{"term", "1", "what is kept of a head's attention: each term with those before it",
+                  std::vector<std::string>{"position", "self", "order"}};
+  const Axis match{"match", "1", "the profile that is held against the measured profile of other documents",
+                   std::vector<std::string>{"position", "self", "order", "replicated"}};
+  const Axis cause{"cause", "1", "what a profile comes from", std::vector<std::string>{"position", "self", "order"}};
+  const std::vector<Axis> heads{layer, head}, terms{term, layer, head}, matches{match, layer, head},
+      parts{cause, layer, head};
+  const char* const no_pair = "no pair at that offset, or the mask forbids it";
+  const char* const few = "fewer than 6 documents of this length";
+  const char* const no_null = "no null was drawn";
+  const char* const no_profile =
+      "fewer than 2 documents of this length, or the measured weight is the same at all offsets";
+  const auto of_all = [&](auto member) {
+    std::vector<Vector> all;
+    for (const ProfileMatch& one : account.match) all.push_back(one.*member);
+    all.push_back(account.replicated.*member);
+    return all;
+  };
+  Fields fields("head_account");
+  fields
+      .flags("verdict", heads, "why a head looks where it looks", account.verdict,
+             {"positional", "self", "order", "mixed", "no preference", "undefined"})
+      .note("least_strength", account.options.strength)
+      .note("least_replicated", account.options.replicated)
+      .note("nearly_all", account.options.nearly_all)
+      .note("false_share", account.options.false_share)
+      .note("least_documents", account.options.least_documents);
+  fields.add("strength", heads, "1", "attention that a head draws to offsets |t| <= reach beyond uniform attention",
+             account.strength);
+  fields
+      .add("part", parts, "1",
+           "part of what can be explained of the profile: by position, by tokens meeting themselves, by the order of "
+           "the text",
+           account.part)
+      .undefined("fewer than 2 documents of this length, or the halves of the documents have nothing in common");
+  fields.add("part_lower", parts, "1", "lower end of its interval over documents", account.part_lower).undefined(few);
+  fields.add("part_upper", parts, "1", "upper end of its interval over documents", account.part_upper).undefined(few);
+  fields
+      .add("overlap", matches, "1",
+           "share of the mass that makes the profile of one half of the documents differ from uniform attention which "
+           "this "
+           "profile of the other half gives",
+           of_all(&ProfileMatch::overlap))
+      .undefined(no_profile);
+  fields
+      .add("overlap_lower", matches, "1", "lower end of its interval over documents",
+           of_all(&ProfileMatch::overlap_lower))
+      .undefined(few);
+  fields
+      .add("overlap_upper", matches, "1", "upper end of its interval over documents",
+           of_all(&ProfileMatch::overlap_upper))
+      .undefined(few);
+  fields
+      .add("explained_share", matches, "1", "share of the logarithmic profile that is explained, level included",
+           of_all(&ProfileMatch::share))
+      .undefined(no_profile);
+  fields
+      .add("explained_shape", matches, "1", "share of the logarithmic profile's shape that is explained",
+           of_all(&ProfileMatch::shape))
+      .undefined(no_profile);
+  fields
+      .add("measured_profile", {layer, head, offset}, "1",
+           "mean attention weight at an offset, the first token neither query nor key", account.measured)
+      .undefined(no_pair);
+  fields
+      .add("dealt_profile", {term, layer, head, offset}, "1", "the same with contents dealt to other places",
+           account.profile)
+      .undefined(no_pair);
+  fields.add("uniform_profile", {layer, head, offset}, "1", "the same of uniform attention", account.uniform)
+      .undefined(no_pair);
+  fields
+      .add("measured_offset", heads, "token", "offset at which the measured profile is largest",
+           account.measured_offset)
+      .undefined("it is largest at the end of the search");
+  fields.add("measured_weight", heads, "1", "mean attention weight there", account.measured_weight).undefined(no_pair);
+  fields.add("dealt_offset", terms, "token", "offset at which the dealt profile is largest", account.offset)
+      .undefined("it is largest at the end of the search");
+  fields.add("dealt_weight", terms, "1", "mean attention weight there", account.weight).undefined(no_pair);
+  fields.add("position_strength", heads, "1", "strength of the profile that positions give", account.position_strength);
+  fields
+      .add("null_strength", heads, "1", "the same with places in random order: median of the draws",
+           account.null_strength)
+      .undefined(no_null);
+  fields.add("null_high", heads, "1", "... the largest of the draws", account.null_high).undefined(no_null);
+  fields.add("p_value", heads, "1", "chance of such a strength with places in random order", account.p_value)
+      .undefined(no_null);
+  fields.add("q_value", heads, "1", "p_value adjusted for the number of heads", account.q_value).undefined(no_null);
+  fields.note_all("documents", account.documents)
+      .note_all("dealt_documents", account.dealt)
+      .note_all("length", account.site.length)
+      .note_all("draws", account.options.draws)
+      .note_all("coverage", account.options.coverage)
+      .note_all("seed", static_cast<std::int64_t>(account.options.seed));
+  return fields.taken();
+}
+
+const AnalysisKind& head_account_analysis() {
+  static const AnalysisKind kind{
+      .name = "head_account",
+      .finds = "why a head looks where it looks: positions, itself, or the order of the text",
+      .step = Step::prediction,
+      .needs = {Need::attention, Need::projections, Need::equal_length},
+      .one_sequence = true,
+      .make = make_head_account,
+      .cost = head_account_cost};
+  return kind;
 }
 
 }  // namespace headwave

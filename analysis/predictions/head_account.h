@@ -2,100 +2,119 @@
 
 #include <array>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "../../core/fields/field.h"
 #include "../pass/analysis_kind.h"
-#include "layer_account.h"
+#include "account_documents.h"
 
 namespace headwave {
 
-/// What a head's profile comes from.
+/// What a dealt profile keeps of a head's attention, each with those before it.
+enum class AccountTerm : std::uint8_t {
+  position,  ///< positions: every token's content is dealt to another place, queries and keys apart
+  self,      ///< ... and every token meeting itself: queries and keys are dealt together
+  order,     ///< ... and how contents vary together on average at every distance
+};
+constexpr std::size_t account_terms = 3;
+
+/// Why a head has its offset profile.
 enum class AccountVerdict : std::uint8_t {
-  positional,     ///< the position term gives nearly all that is accounted for
-  content,        ///< content and spread do
-  mixed,          ///< both
-  unaccounted,    ///< the three terms together do not give the profile
-  no_preference,  ///< the profile is not the same in both halves of the documents; or positions give it, but no offset is
-                  ///< preferred more than with places in random order
-  undefined,      ///< one document: its means are itself, and nothing is left to test them on
+  positional,     ///< where tokens stand gives nearly all of it
+  self,           ///< a token attending to its own content, at any place, does
+  order,          ///< the order of the text does: neighbours, words that follow each other
+  mixed,          ///< none of the three alone
+  no_preference,  ///< it has no strength; or other documents do not show it; or places without order would do as well
+  undefined,      ///< too few documents
 };
 
 struct HeadAccountOptions {
-  double accounted = 0.5;     ///< explained shape from which a head counts as accounted for
-  double nearly_all = 0.75;   ///< share of it from which one term counts as all there is
+  double strength = 0.05;     ///< least strength of a head that has a preference
+  double replicated = 0.5;    ///< least overlap of one half's profile with the other half's, for a preference
+  double nearly_all = 0.75;   ///< part from which a verdict is called by it
   double false_share = 0.05;  ///< of heads that prefer offsets by position, at most so many falsely
-  Index draws = 20;           ///< of the null: 0 gives none, and no verdict rests on position
+  Index least_documents = 8;  ///< fewer give no verdict
+  Index draws = 20;           ///< of the null; 0: no head is called positional
   double coverage = 0.9;      ///< of the intervals
   std::uint64_t seed = 1;
   int threads = 1;  ///< changes no digit
 };
 
-/// Why every head has the offset profile that it has.
+/// How well one profile gives another, heads in rows.
+struct ProfileMatch {
+  Vector overlap;                       ///< profile_overlap()
+  Vector share;                         ///< explained_share()
+  Vector shape;                         ///< the same, centred
+  Vector overlap_lower, overlap_upper;  ///< interval over documents; NaN: too few documents
+};
+
+/// Why every head looks where it looks.
 struct HeadAccount {
   AccountSite site;
   HeadAccountOptions options;
-  Index documents = 0, groups = 0;
-  Matrix measured;                              ///< (rows, 2 reach + 1)  mean weight; NaN: no pair, or masked
-  std::array<Matrix, account_terms> kernel;     ///< (rows, 2 reach + 1)  of each term by itself, in units of scores
-  std::array<Matrix, account_terms> predicted;  ///< (rows, 2 reach + 1)  mean weight
-  std::array<Vector, account_terms> offset;     ///< (rows)  where predicted is largest, tokens; NaN: at the edge
-  std::array<Vector, account_terms> weight;     ///< (rows)  there
-  Vector measured_offset, measured_weight;      ///< (rows)  the same of measured
-  std::array<Vector, account_terms> share;      ///< (rows)  explained share
-  std::array<Vector, account_terms> shape;      ///< (rows)  explained share of the profile's shape
-  std::array<Vector, account_terms> share_lower, share_upper, shape_lower, shape_upper;  ///< (rows); NaN: few documents
-  /// (rows)  shape of the profile of one half of the documents that terms measured on the other half explain, mean of
-  /// both ways; NaN: one group
-  std::array<Vector, account_terms> held_out;
-  Vector replicated;  ///< (rows)  ... that the other half's profile itself explains
-  std::array<Vector, account_terms>
-      null_shape;  ///< (rows)  median of the draws where the term's offsets are in random order
-  std::array<Vector, account_terms> null_high;  ///< (rows)  their largest
-  Vector alignment;                             ///< (rows)  share of the position term's square that offsets alone give
-  Vector alignment_null;                        ///< (rows)  median with positions in random order
-  Vector p_value, q_value;                      ///< (rows)  of the alignment
-  std::vector<AccountVerdict> verdict;          ///< (rows)
+  Index documents = 0, dealt = 0;
+  Matrix measured;  ///< (rows, 2 reach + 1)  mean weight at an offset; NaN: no pair, or masked
+  Matrix uniform;   ///< (rows, 2 reach + 1)  the same of uniform attention
+  std::array<Matrix, account_terms> profile;      ///< [term] (rows, 2 reach + 1)
+  Vector strength;                                ///< (rows)  of `measured`, profile_strength()
+  std::array<ProfileMatch, account_terms> match;  ///< [term]
+  ProfileMatch replicated;                        ///< of the other half's measured profile: the ceiling
+  /// [term] (rows)  parts of what can be explained: by position, by self, by order of the text; they add up to 1
+  std::array<Vector, account_terms> part, part_lower, part_upper;
+  Vector measured_offset, measured_weight;           ///< (rows)  where `measured` is largest; NaN: at the search's end
+  std::array<Vector, account_terms> offset, weight;  ///< [term] (rows)  the same of `profile`
+  Vector position_strength;                          ///< (rows)  strength of the position profile
+  Vector null_strength, null_high;                   ///< (rows)  median and largest of its draws
+  Vector p_value, q_value;                           ///< (rows)  of the position strength
+  std::vector<AccountVerdict> verdict;               ///< (rows)
 };
 
-/// The account of every head: three terms, measured where they act, that give its offset profile.
+/// The account of every head, by dealing: what remains of its offset profile when the contents of a document are dealt to
+/// other places.
 ///
-/// Scores s_ij are as in account_sums.h; mu^Q, mu^K are means over documents of queries and keys at fixed positions.
+/// With m^Q_i and m^K_j the mean query and key at each place, before rotation, the content of a token is what it adds:
+/// d^Q_i = q_i - m^Q_i, d^K_j = k_j - m^K_j. rho and pi are random permutations of a document's places; special tokens and the
+/// first token stay. Then attention is computed as in the model, with every rotation, position term, mask and cap:
 ///
-///     S_ij = scale mu^Q_i . mu^K_j + position term                                             (2) position
-///     c(t) = mean over i of E[s_i,i+t] - S_i,i+t                                               (3) content
-///     v(t) = mean over i of E[s^2_i,i+t] - (S_i,i+t + c(t))^2                                  (4) spread, as v / 2
-///     p_1 = mean over i of softmax(S)_i,i+t,  p_2 of softmax(S + c),  p_3 of softmax(S + c + v/2)
+///     position:  q'_i = m^Q_i + d^Q_rho(i),  k'_j = m^K_j + d^K_pi(j)                          (1)
+///     self:      q'_i = m^Q_i + d^Q_pi(i),   k'_j = m^K_j + d^K_pi(j)                          (2)
+///     order:     as (2), with c(j - i) added to the scores                                     (3)
+///     c(t) = mean over documents and i of scale d^Q_i . d^K_(i+t), |t| < T/2, t not 0          (4)
 ///
-/// since E[e^s] = e^(mean + variance / 2) for normal s. (4) takes what content gives to be the same along a diagonal,
-/// which needs no T x T array; against the variance pair by pair it is about 1 % too large. Where scores are far from
-/// normal the third term makes things worse: shares stand beside every term, and one that lowers them is said to.
+/// c after rotation, less its median at the distances min(8, T/8) < |t| < T/2. The profile p(t) of each is the mean weight at
+/// offset t; the first token, where attention goes that has no better place, is neither query nor key. Profiles are averages
+/// of attention weights, and nothing is assumed of scores, so what each step adds is exact:
 ///
-/// The first token, where attention goes that has no better place, is neither query nor key of any profile; the
-/// softmax sees it. Means come from the documents that are accounted for, so noise in them counts as position: shares
-/// rise a little by it, and fall with more documents.
+///     measured = position + (self - position) + (order - self) + (measured - order)            (5)
 ///
-/// Content and spread that were measured on the documents that they are to explain explain noise as well. So the verdict
-/// rests on halves: terms from one half of the documents, profiles of the other; a profile that the other half does not
-/// show is no preference. There position is rid of what content leaves in means over few documents. Of one document there
-/// is no verdict: its means are its own queries and keys, which give its attention whatever that comes from.
+/// Documents of even and of odd number are two halves. A half is dealt with its own mean queries and the other half's mean
+/// keys, since noise in both means of one half would have their contents in common and pass for position. (What is left of it: the
+/// mean of n queries holds a share 1 / n of each, so tokens that meet themselves do so too weakly by 1 / n.) Its profiles are
+/// held against the *other* half's measured profile: so is its own measured profile (`replicated`), which is the ceiling.
+/// Measures are means over both ways. With o_x the overlap (profile_measures.h) of a term, a = o_position / o_replicated and
+/// b = o_self / o_replicated, each within 0 .. 1,
 ///
-/// Intervals leave one group of documents out at a time (a jackknife over groups), since a bootstrap would need every
-/// document's queries and keys again; Student's t with groups - 1 degrees. The null of position: places in
-/// random order (shuffled_places.h). A head may be accounted for by positions that do not care how far apart they are;
-/// so what makes a head positional is the alignment
+///     part by position = a,  by self = max(a, b) - a,  by order = 1 - max(a, b)                (6)
 ///
-///     a = sum_t n_t (mean over i of S_i,i+t)^2 / sum_ij S_ij^2,  |t| <= reach                  (5)
+/// A head has a preference if its strength (profile_measures.h) is at least `strength` and o_replicated at least `replicated`. It is positional,
+/// self or order if that part is at least `nearly_all`, else mixed. A head of which position is the largest part is called
+/// positional or mixed only if the strength of its position profile is above what the same weights give with places in random
+/// order (ShuffledPlaces), false discoveries controlled over heads: a position table without order has a profile, too.
 ///
-/// above that null, false discoveries controlled over heads. The nulls of content and spread: their offsets in random
-/// order.
+/// Intervals leave out an eighth of the documents at a time (a jackknife), with Student's t; means and c are held. Only
+/// dealt_documents() are dealt, all are measured.
 ///
-/// Source: this project; Quenouille 1956 and Shao and Wu 1989, doi:10.1214/aos/1176347263, for groups left out.
-/// @param groups  sums over disjoint groups of documents, in order; none empty
+/// Leaves out cross-attention, whose queries and keys are different tokens.
+///
+/// Source: this project. Shao and Wu 1989, doi:10.1214/aos/1176347263, for the jackknife by groups.
 /// @throws ShapeError if there is no document, or shapes differ from what the site says
-HeadAccount head_account(const std::vector<AccountSums>& groups, const AccountSite& site,
-                         const HeadAccountOptions& options = {});
+HeadAccount head_account(const AccountSums& sums, const AccountSite& site, const HeadAccountOptions& options = {});
+
+/// Mean queries and keys of two halves of the documents, for those who attend by position alone.
+struct AccountHalves {
+  AccountSite site;
+  std::array<AccountHalf, 2> halves;  ///< sums; of one document the second is empty
+};
 
 /// Fields head_account/...
 std::vector<Field> describe(const HeadAccount& account);

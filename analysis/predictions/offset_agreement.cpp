@@ -18,7 +18,7 @@ struct Prediction {
 
 bool is_there(const OffsetPredictions& predictions, OffsetSource source) {
   switch (source) {
-    case OffsetSource::account:
+    case OffsetSource::position:
       return predictions.account != nullptr;
     case OffsetSource::weights:
       return predictions.weights != nullptr && predictions.weights->undefined.empty();
@@ -58,20 +58,20 @@ Prediction prediction_of(const PositionAtlas& atlas, const HeadGrid& measured, I
 }
 
 Prediction prediction_of(const HeadAccount& account, const HeadGrid& measured, Index measured_row) {
-  constexpr auto content = static_cast<std::size_t>(AccountTerm::content);
+  constexpr auto position = static_cast<std::size_t>(AccountTerm::position);
   const Index row = row_among(account.site.grid, measured, measured_row);
   if (row < 0) return no_prediction;
   const AccountVerdict verdict = account.verdict[static_cast<std::size_t>(row)];
   if (verdict == AccountVerdict::no_preference || verdict == AccountVerdict::undefined) return no_prediction;
-  const double offset = account.offset[content][row];
-  return {offset, offset, offset, account.weight[content][row]};
+  const double offset = account.offset[position][row];
+  return {offset, offset, offset, account.weight[position][row]};
 }
 
 /// Of a source that is there.
 Prediction prediction_of(const OffsetPredictions& predictions, OffsetSource source, const HeadGrid& measured,
                          Index row) {
   switch (source) {
-    case OffsetSource::account:
+    case OffsetSource::position:
       return prediction_of(*predictions.account, measured, row);
     case OffsetSource::weights:
       return prediction_of(*predictions.weights, measured, row);
@@ -170,11 +170,11 @@ OffsetAgreement offset_agreement(const MeasuredOffsets& measured, const OffsetPr
 std::vector<Field> describe(const OffsetAgreement& agreement) {
   const Axis layer = layer_axis(agreement.grid.layers), head = head_axis(agreement.grid.heads);
   const Axis source{"prediction", "1", "from what the offset is predicted",
-                    std::vector<std::string>{"account", "weights", "phases", "scores"}};
+                    std::vector<std::string>{"position", "weights", "phases", "scores"}};
   const Axis counted{"counted", "1", "which heads are counted", std::vector<std::string>{"measured", "strong"}};
   const Axis route{
       "route", "1", "what says where a head looks: predictions, and constants beside them",
-      std::vector<std::string>{"account", "weights", "phases", "scores", "always 0", "always -1", "always +1"}};
+      std::vector<std::string>{"position", "weights", "phases", "scores", "always 0", "always -1", "always +1"}};
   // The sources are the last axis: head by head.
   std::vector<double> predicted, weight;
   std::vector<OffsetVerdict> verdict;
@@ -189,7 +189,7 @@ std::vector<Field> describe(const OffsetAgreement& agreement) {
       .undefined("the maximum does not rise above its null, or lies at the end of the search");
   fields
       .add("predicted", {layer, head, source}, "token",
-           "offset predicted by the account, from weights alone, from phases, from scores", std::move(predicted))
+           "offset predicted by dealt positions, from weights alone, from phases, from scores", std::move(predicted))
       .undefined("no offset is predicted (the prediction's own status says why), or none computed");
   fields.add("weight", {layer, head, source}, "1", "mean attention weight predicted there", std::move(weight))
       .undefined("no offset is predicted, or the prediction is a delay, which says nothing of weights");

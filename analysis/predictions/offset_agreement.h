@@ -17,10 +17,10 @@ namespace headwave {
 
 /// From what an offset is predicted.
 enum class OffsetSource : std::uint8_t {
-  account,  ///< head_account: position and content, measured on the text; also at the token itself
-  weights,  ///< position_atlas: positions through the head's weights, no text
-  phases,   ///< phase_delay: the phases of the rotation on the queries of the text; of rotary positions rotary_wave
-  scores,   ///< delay_spectrum: queries and keys of the text, before mask and softmax
+  position,  ///< head_account: the profile that positions give, contents dealt; also at the token itself
+  weights,   ///< position_atlas: positions through the head's weights, no text
+  phases,    ///< phase_delay: the phases of the rotation on the queries of the text; of rotary positions rotary_wave
+  scores,    ///< delay_spectrum: queries and keys of the text, before mask and softmax
 };
 constexpr std::size_t offset_sources = 4;
 
@@ -72,9 +72,8 @@ struct OffsetAgreement {
 /// predicted offset is one that the causal mask forbids. Agreement of routes that share only the weights is the answer to
 /// why a head looks there.
 ///
-/// The account predicts where position and content together are largest, of heads that have a preference at all: also where they
-/// do not account for the rest of the profile, which its verdict says. The spread is left out, since it misleads where
-/// scores are far from normal.
+/// The account predicts where its position profile is largest, for heads that have a preference at all: also where positions
+/// give only a part of the profile, which its verdict says.
 ///
 /// A count of agreements says little by itself: many heads look at themselves or at a neighbour, and whoever always says
 /// so is often right. Beside every count stands what three such constants would reach, and both over the strong heads.

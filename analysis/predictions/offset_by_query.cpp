@@ -116,17 +116,16 @@ void set_shares(const OffsetByQuerySums& sums, OffsetByQuery& found) {
   found.special_all = sums.total.special.rowwise().sum() / sums.total.queries.sum();
 }
 
-/// What the position term of one layer attends to by itself; queries of each half against keys of the other.
-BandTraces position_traces(const AccountHalves& halves, std::size_t layer, const OffsetByQuery& found) {
+/// What the mean queries and keys of one layer attend to; queries of each half against keys of the other.
+BandTraces position_traces(const AccountHalves& halves, std::size_t place, const OffsetByQuery& found) {
   const HeadGrid heads{{0}, found.grid.heads};
-  const AccountSite site = halves.site.layer(static_cast<Index>(layer));
-  const Matrix kernel = added_kernel(site);
   BandTraces both(heads.rows(), found.bands);
   for (std::size_t h = 0; h < 2; ++h) {
-    const AccountSums &one = halves.halves[h], &other = halves.halves[1 - h];
+    const AccountHalf &one = halves.halves[h], &other = halves.halves[1 - h];
     BandTraceProbe probe(heads, found.bands, found.options.peaks.reach, halves.site.kind);
-    attend_means(one.layers[layer].query / static_cast<float>(one.documents),
-                 other.layers[layer].key / static_cast<float>(other.documents), kernel, site, probe);
+    std::array<Probe*, 1> probes{&probe};
+    attend_layer(halves.site, place, one.layers[place].query / static_cast<float>(one.documents),
+                 other.layers[place].key / static_cast<float>(other.documents), {}, probes);
     both += probe.taken();
   }
   return both;

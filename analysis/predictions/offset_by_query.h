@@ -8,7 +8,7 @@
 #include "../../core/fields/field.h"
 #include "../attention/band_peaks.h"
 #include "../pass/analysis_kind.h"
-#include "layer_account.h"
+#include "head_account.h"
 
 namespace headwave {
 

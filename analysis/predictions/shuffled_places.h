@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "../../core/attention/probe.h"
@@ -7,37 +9,42 @@
 
 namespace headwave {
 
-/// The null of the position term: the same scores and weights, with all places but the first in a random order. What
-/// stands at query i and key j is read as if it stood at places p(i) and p(j), so a score that depends on how far apart
-/// they are no longer does, and one that does not, stays as it is. Under a causal mask the distance alone is relabelled:
-/// t = -|p(i) - p(j)|.
+/// Offset profiles of a layer's heads with places in random order: the null of the claim that a profile comes from how far
+/// apart query and key are.
+///
+/// A draw puts all places but those that stay in a random order p, one order for every document that is shown. The weight
+/// of query i on key j counts at offset t = p(j) - p(i). A weight that depends on the distance no longer does; one that
+/// depends on the two places otherwise (a position table without order) stays as it is. Under a causal mask, which is about
+/// the true places, the distance alone is drawn: t = -|p(j) - p(i)|.
 class ShuffledPlaces : public Probe {
  public:
-  /// Sums over the pairs that are read at an offset t = -reach .. reach.
+  /// Sums over the pairs that a draw puts at an offset t = -reach .. reach. The first token is neither query nor key.
   struct Draw {
-    Matrix scores, squares, weights;  ///< (heads, 2 reach + 1)  scores less their mean over the allowed keys
-    Vector pairs;                     ///< (2 reach + 1)
+    Matrix weights;  ///< (heads, 2 reach + 1)
+    Vector uniform;  ///< (2 reach + 1)  what uniform attention would give
+    Vector pairs;    ///< (2 reach + 1)
+    Draw& operator+=(const Draw& other);
   };
 
-  ShuffledPlaces(Index heads, Index length, Index reach, AttentionKind kind, Index draws, const Random& random);
+  /// @param stays  (length)  1: this place stays where it is in every draw
+  ShuffledPlaces(Index heads, Index length, Index reach, AttentionKind kind, const std::vector<std::uint8_t>& stays,
+                 Index draws, const Random& random);
 
-  [[nodiscard]] bool wants_scores() const override { return true; }
   using Probe::see;
   void see(const Tile& tile) override;
 
   [[nodiscard]] const std::vector<Draw>& draws() const { return draws_; }
 
  private:
-  /// A pair that is read at column `offset`.
-  struct Read {
-    Index key, offset;
+  /// The keys of one query that a draw puts within reach, and the columns at which they count.
+  struct Reads {
+    std::vector<Index> key, column;
   };
-  /// The pairs of query i that are near in a draw.
-  [[nodiscard]] std::vector<Read> reads_of(std::size_t draw, Index i, KeySpan open) const;
+  void find_reads(std::size_t draw, Index query, KeySpan open, Reads& reads) const;
 
   Index length_, reach_;
   bool causal_;
-  std::vector<std::vector<Index>> place_, position_;  ///< [draw] (T)  where a position is read, and its inverse
+  std::vector<std::vector<Index>> place_, position_;  ///< [draw] (T)  p and its inverse
   std::vector<Draw> draws_;
 };
 

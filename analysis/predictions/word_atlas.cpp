@@ -8,34 +8,19 @@
 
 namespace headwave {
 
-double flat_weight(const AccountSite& site, Index offset) {
-  const bool causal = site.kind == AttentionKind::causal;
-  double sum = 0;
-  Index queries = 0;
-  // As in the account: the first token is neither query nor key.
-  for (Index i = std::max<Index>(1, 1 - offset); i < std::min(site.length, site.length - offset); ++i) {
-    const KeySpan open = allowed_keys(i, site.length, causal, site.window);
-    if (i + offset < open.first || i + offset >= open.end()) continue;
-    sum += 1 / static_cast<double>(open.count);
-    ++queries;
-  }
-  return queries > 0 ? sum / static_cast<double>(queries) : not_defined;
-}
-
 WordAtlas word_atlas(const HeadAccount& account, const WordAtlasOptions& options) {
-  constexpr auto content = static_cast<std::size_t>(AccountTerm::content);
   WordAtlas atlas;
   atlas.site = account.site;
   atlas.options = options;
   atlas.documents = account.documents;
-  atlas.profile = account.predicted[content];
-  atlas.weight = account.weight[content];
+  atlas.profile = account.measured;
+  atlas.weight = account.measured_weight;
   const Index rows = account.site.grid.rows();
   atlas.estimate = atlas.chance = atlas.offset = Vector::Constant(rows, not_defined);
   for (Index row = 0; row < rows; ++row) {
     PredictedStatus status = PredictedStatus::nothing;
     if (const auto peak = offset_peak(atlas.profile.row(row).transpose(), account.site.kind == AttentionKind::causal)) {
-      atlas.chance[row] = flat_weight(account.site.layer(row / account.site.grid.heads), peak->offset);
+      atlas.chance[row] = account.uniform(row, peak->offset + account.site.reach);
       if (!peak->at_edge) atlas.estimate[row] = static_cast<double>(peak->offset);
       status = peak->at_edge                                                  ? PredictedStatus::edge
                : atlas.weight[row] >= options.least_times * atlas.chance[row] ? PredictedStatus::offset

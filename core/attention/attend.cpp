@@ -50,6 +50,10 @@ Shape checked_shape(const HeadInputs<Scalar>& in, const Mask<Scalar>& mask) {
   if (mask.valid_queries > in.query.rows() || mask.valid_keys > in.key.rows())
     throw ShapeError(fmt::format("attend: {} valid queries of {} and {} valid keys of {}", mask.valid_queries,
                                  in.query.rows(), mask.valid_keys, in.key.rows()));
+  const Index offsets = 2 * std::max(in.query.rows(), in.key.rows()) - 1;
+  if (!in.added.empty() && (in.added.rows() != in.heads || in.added.cols() != offsets))
+    throw ShapeError(fmt::format("attend: what is added to the scores is ({}, {}), expected {} heads and {} offsets",
+                                 in.added.rows(), in.added.cols(), in.heads, offsets));
   require_compared(in);
   return {in.query.rows(),
           in.key.rows(),

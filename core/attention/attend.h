@@ -22,6 +22,9 @@ struct HeadInputs {
   /// (rows, heads * d_head) of a position term that is compared: what queries, and what keys, are held against; one of
   /// the two may be empty
   MatrixViewOf<Scalar> position_key = {}, position_query = {};
+  /// (heads, 2 reach + 1) added to the scaled scores beside the position term, at offsets t = -reach .. reach with
+  /// reach = max(n', n) - 1; or empty
+  MatrixViewOf<Scalar> added = {};
 
   /// Whose keys and values a query head reads: as many heads share each.
   [[nodiscard]] Index key_head(Index head) const { return head / (heads / kv_heads); }
@@ -46,7 +49,7 @@ struct AttentionSite {
 
 /// Attention of all heads, row tile by row tile, without ever holding a (heads, n', n) array.
 ///
-///     S_h = cap(scale Q_h K_h^T) + position term, + additive mask                            (1)
+///     S_h = cap(scale Q_h K_h^T) + position term + added, + additive mask                    (1)
 ///     A_h = softmax over the allowed keys of S_h, row by row, the row's maximum subtracted   (2)
 ///     O_h = A_h V_h                                                                          (3)
 ///

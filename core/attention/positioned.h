@@ -61,8 +61,9 @@ class Positioned {
  public:
   explicit Positioned(const HeadInputs<Scalar>& inputs) : inputs_(inputs) {
     const PositionTerm* term = inputs.position_term;
-    if (term == nullptr) return;
     reach_ = std::max(inputs.query.rows(), inputs.key.rows()) - 1;
+    bias_ = inputs.added;
+    if (term == nullptr) return;
     if (term->use() == PositionUse::compared) compared_.emplace(inputs_, reach_);
     if (term->use() == PositionUse::turned) {
       query_ = inputs.query;
@@ -74,9 +75,9 @@ class Positioned {
       inputs_.key = key_;
     }
     if (term->use() != PositionUse::added) return;
-    bias_.resize(inputs.heads, 2 * reach_ + 1);
+    if (bias_.size() == 0) bias_ = MatrixOf<Scalar>::Zero(inputs.heads, 2 * reach_ + 1);
     for (Index head = 0; head < inputs.heads; ++head)
-      bias_.row(head) = term->kernel(head, reach_).template cast<Scalar>().transpose();
+      bias_.row(head) += term->kernel(head, reach_).template cast<Scalar>().transpose();
   }
 
   [[nodiscard]] const HeadInputs<Scalar>& inputs() const { return inputs_; }

@@ -32,12 +32,11 @@ constexpr std::array measures{
     Measure{"by_scores", "delay_spectrum/offset", "", "token", "offset that queries and keys predict",
             "delay_spectrum/lower", "delay_spectrum/upper"},
     Measure{"by_weights", "position_atlas/offset", "", "token", "offset that positions alone predict"},
-    Measure{"position_share", "head_account/explained_shape", "position", "1",
-            "share of the profile's shape that positions explain", "head_account/shape_lower",
-            "head_account/shape_upper"},
-    Measure{"content_share", "head_account/explained_shape", "content", "1",
-            "share of the profile's shape that positions and content explain", "head_account/shape_lower",
-            "head_account/shape_upper"},
+    Measure{"strength", "head_account/strength", "", "1", "attention drawn to offsets beyond uniform attention"},
+    Measure{"position_part", "head_account/part", "position", "1", "part of the profile that positions give",
+            "head_account/part_lower", "head_account/part_upper"},
+    Measure{"self_part", "head_account/part", "self", "1", "part of the profile that tokens meeting themselves give",
+            "head_account/part_lower", "head_account/part_upper"},
     Measure{"previous", "head_types/previous", "", "1", "mean weight on the token before"},
     Measure{"next", "head_types/next", "", "1", "mean weight on the token after"},
     Measure{"positional", "head_types/positional_share", "", "1",
@@ -56,7 +55,7 @@ struct Word {
 
 constexpr std::array words{
     Word{"status", "measured_offset/status", "all", "whether the head singles out an offset"},
-    Word{"why", "head_account/verdict", "", "what a head's offset profile comes from"},
+    Word{"why", "head_account/verdict", "", "why a head looks where it looks"},
     Word{"kind", "head_types/kind", "", "what a head is called"},
 };
 

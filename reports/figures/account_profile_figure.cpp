@@ -16,39 +16,37 @@ namespace headwave {
 namespace {
 
 constexpr const char* measured_profile_name = "head_account/measured_profile";
-constexpr const char* predicted_profile_name = "head_account/predicted_profile";
-constexpr const char* explained_shape_name = "head_account/explained_shape";
+constexpr const char* dealt_profile_name = "head_account/dealt_profile";
+constexpr const char* part_name = "head_account/part";
 constexpr std::size_t most_account_heads = 6, terms = 3;
 
 struct AccountProfiles {
   std::vector<double> offsets;
-  const std::vector<double>* measured = nullptr;   // (heads, offsets)
-  const std::vector<double>* predicted = nullptr;  // (terms, heads, offsets)
-  const std::vector<double>* shape = nullptr;      // (terms, heads)
+  const std::vector<double>* measured = nullptr;  // (heads, offsets)
+  const std::vector<double>* dealt = nullptr;     // (terms, heads, offsets)
+  const std::vector<double>* part = nullptr;      // (terms, heads)
   std::size_t heads = 0;
 
   [[nodiscard]] double measured_at(std::size_t row, std::size_t t) const {
     return (*measured)[row * offsets.size() + t];
   }
-  [[nodiscard]] double predicted_at(std::size_t term, std::size_t row, std::size_t t) const {
-    return (*predicted)[(term * heads + row) * offsets.size() + t];
+  [[nodiscard]] double dealt_at(std::size_t term, std::size_t row, std::size_t t) const {
+    return (*dealt)[(term * heads + row) * offsets.size() + t];
   }
 };
 
 AccountProfiles account_profiles_of(const Result& result) {
   AccountProfiles profiles;
   profiles.measured = &doubles_of(result, measured_profile_name, {"layer", "head", "account_offset"});
-  profiles.predicted = &doubles_of(result, predicted_profile_name, {"term", "layer", "head", "account_offset"});
-  profiles.shape = &doubles_of(result, explained_shape_name, {"term", "layer", "head"});
+  profiles.dealt = &doubles_of(result, dealt_profile_name, {"term", "layer", "head", "account_offset"});
+  profiles.part = &doubles_of(result, part_name, {"cause", "layer", "head"});
   profiles.offsets = coordinates(result.at(measured_profile_name), "account_offset");
   if (profiles.offsets.size() < 3 || profiles.measured->empty())
     throw ShapeError(fmt::format("{}: holds no profile to draw", measured_profile_name));
   profiles.heads = profiles.measured->size() / profiles.offsets.size();
-  if (profiles.predicted->size() != terms * profiles.measured->size() ||
-      profiles.shape->size() != terms * profiles.heads)
-    throw ShapeError(fmt::format("{}: expected {} terms of {} heads, found {} numbers and {} shares",
-                                 predicted_profile_name, terms, profiles.heads, profiles.predicted->size(),
-                                 profiles.shape->size()));
+  if (profiles.dealt->size() != terms * profiles.measured->size() || profiles.part->size() != terms * profiles.heads)
+    throw ShapeError(fmt::format("{}: expected {} terms of {} heads, found {} numbers and {} parts", dealt_profile_name,
+                                 terms, profiles.heads, profiles.dealt->size(), profiles.part->size()));
   return profiles;
 }
 
@@ -59,8 +57,8 @@ Line term_line(std::size_t term) {
 std::vector<LegendEntry> legend() {
   return {{"measured", {ink::reference, 4.0}},
           {"position", term_line(0)},
-          {"with content", term_line(1)},
-          {"with spread", term_line(2)}};
+          {"and self", term_line(1)},
+          {"and order", term_line(2)}};
 }
 
 PanelGrid account_grid(std::size_t heads, const FigureStyle& style) {
@@ -81,7 +79,7 @@ ValueRange range_of(const AccountProfiles& profiles, std::size_t row) {
   double low = 1, high = 0;
   for (std::size_t t = 0; t < profiles.offsets.size(); ++t)
     for (std::size_t curve = 0; curve <= terms; ++curve) {
-      const double weight = curve == terms ? profiles.measured_at(row, t) : profiles.predicted_at(curve, row, t);
+      const double weight = curve == terms ? profiles.measured_at(row, t) : profiles.dealt_at(curve, row, t);
       if (!(weight > 1e-12) || !std::isfinite(weight)) continue;
       low = std::min(low, weight);
       high = std::max(high, weight);
@@ -91,12 +89,12 @@ ValueRange range_of(const AccountProfiles& profiles, std::size_t row) {
 }
 
 void add_head(Page& page, std::size_t k, std::size_t panels, const AccountProfiles& profiles, const ChosenHead& head) {
-  DataTable table({"layer", "head", "offset", "measured", "position", "content", "spread"});
+  DataTable table({"layer", "head", "offset", "measured", "position", "self", "order"});
   const auto shown = [](double weight) { return weight > 0 ? weight : std::nan(""); };
   for (std::size_t t = 0; t < profiles.offsets.size(); ++t)
     table.add_row({head.name.layer, head.name.head, profiles.offsets[t], shown(profiles.measured_at(head.row, t)),
-                   shown(profiles.predicted_at(0, head.row, t)), shown(profiles.predicted_at(1, head.row, t)),
-                   shown(profiles.predicted_at(2, head.row, t))});
+                   shown(profiles.dealt_at(0, head.row, t)), shown(profiles.dealt_at(1, head.row, t)),
+                   shown(profiles.dealt_at(2, head.row, t))});
   const std::string file = page.numbers(table);
   Panel& panel = page.panel(k);
   const double reach = std::max(1.0, std::abs(profiles.offsets.front()));
@@ -111,8 +109,8 @@ void add_head(Page& page, std::size_t k, std::size_t panels, const AccountProfil
   panel.vertical(0, {ink::zero_line, 0.7});
   panel.above(head_name(head.name.layer, head.name.head), Anchor::left, {.points = 8, .bold = true, .up = 0.5});
   const auto percent = [&](std::size_t term) {
-    const double share = (*profiles.shape)[term * profiles.heads + head.row];
-    return std::isfinite(share) && std::abs(share) < 1e3 ? fmt::format("{:.0f}", 100 * share) : std::string("–");
+    const double part = (*profiles.part)[term * profiles.heads + head.row];
+    return std::isfinite(part) ? fmt::format("{:.0f}", 100 * part) : std::string("–");
   };
   panel.above(fmt::format("{}, {}, {} %", percent(0), percent(1), percent(2)), Anchor::right,
               {.points = 7, .ink = ink::number, .up = 0.5});
@@ -136,12 +134,15 @@ GnuplotFigure draw_account_profile(const Result& result, const FigureOptions& op
 FigureKind account_profile_figure() {
   return {
       "account_profile",
-      {measured_profile_name, predicted_profile_name, explained_shape_name},
+      {measured_profile_name, dealt_profile_name, part_name},
       clearness_fields(),
       "What the offset profile of single heads comes from. Grey: mean attention weight at each offset, the first "
-      "token neither query nor key. Lines: what it would be if every token were the average token of its place, "
-      "with what content adds, and with the spread of the scores over documents as well. The numbers are the shares of "
-      "the logarithmic profile's shape that each of the three lines explains. Six decades are shown at most.",
+      "token neither query nor key. Lines: what is left of it when the contents of a document are dealt to other "
+      "places "
+      "(position), when every token still meets itself (and self), and with how contents vary together on average at "
+      "each distance (and order). The numbers: of what can be explained, the parts in per cent that position, self and "
+      "the "
+      "order of the text give. Six decades are shown at most.",
       draw_account_profile};
 }
 

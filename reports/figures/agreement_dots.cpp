@@ -67,13 +67,13 @@ std::vector<std::string> agreement_predictions(const Result& result) {
     return route < routes.size() && std::isfinite(as_doubles(*met).at(route));
   };
   std::vector<std::string> there, silent;
-  for (const char* known : {"account", "weights", "phases", "scores"}) {
+  for (const char* known : {"position", "account", "weights", "phases", "scores"}) {
     const auto label = std::find(labels.begin(), labels.end(), known) - labels.begin();
     if (label == std::ssize(labels)) continue;
     (was_computed(static_cast<std::size_t>(label)) ? there : silent).emplace_back(known);
   }
   if (there.empty()) there = silent;
-  if (there.empty()) throw ShapeError("offset_agreement/predicted: holds none of account, weights, phases and scores");
+  if (there.empty()) throw ShapeError("offset_agreement/predicted: holds none of position, weights, phases and scores");
   return there;
 }
 

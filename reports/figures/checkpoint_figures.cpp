@@ -20,7 +20,7 @@ constexpr const char* step_name = "checkpoints/step";
 constexpr const char* with_offset_name = "checkpoints/with_offset";
 constexpr const char* verdicts_name = "checkpoints/verdicts";
 constexpr const char* head_verdict_name = "checkpoints_head_account/verdict";
-constexpr const char* shape_name = "checkpoints_head_account/held_out_shape";
+constexpr const char* part_name = "checkpoints_head_account/part";
 constexpr const char* since_name = "checkpoints/positional_since";
 constexpr std::size_t longest_checkpoint_name = 16;  // letters of a checkpoint's name
 
@@ -141,34 +141,34 @@ std::vector<bool> preferring(const Result& result, std::size_t count) {
     throw ShapeError(fmt::format("{}: expected {} verdicts, found {}", head_verdict_name, count, flags.size()));
   for (std::size_t i = 0; i < count; ++i) {
     const std::string said = flags[i] < field->flag_meanings.size() ? field->flag_meanings[flags[i]] : "";
-    prefers[i] = said != "no preferred offset" && said != "undefined";
+    prefers[i] = said != "no preference" && said != "undefined";
   }
   return prefers;
 }
 
 GnuplotFigure draw_heads(const Result& result, const FigureOptions& options) {
-  const auto& shapes = doubles_of(result, shape_name, {"checkpoint", "term", "layer", "head"});
+  const auto& parts = doubles_of(result, part_name, {"checkpoint", "cause", "layer", "head"});
   const auto& since = doubles_of(result, since_name, {"layer", "head"});
   const auto& steps = doubles_of(result, step_name, {"checkpoint"});
-  const Field& field = result.at(shape_name);
+  const Field& field = result.at(part_name);
   const auto& names = labels_of(field, "checkpoint");
   const auto layers = whole_coordinates(field, "layer"), heads = whole_coordinates(field, "head");
-  const std::size_t rows = layers.size() * heads.size(), terms = static_cast<std::size_t>(field.axis("term").size());
+  const std::size_t rows = layers.size() * heads.size(), terms = static_cast<std::size_t>(field.axis("cause").size());
   if (rows == 0 || names.empty() || terms == 0 || since.size() != rows || steps.size() != names.size())
-    throw ShapeError(fmt::format("{}: expected a share for each of {} heads at {} checkpoints", shape_name,
-                                 since.size(), steps.size()));
+    throw ShapeError(fmt::format("{}: expected a share for each of {} heads at {} checkpoints", part_name, since.size(),
+                                 steps.size()));
   const std::vector<std::size_t> order = by_arrival(since);
   const std::vector<bool> prefers = preferring(result, names.size() * rows);
   const auto share = [&](std::size_t checkpoint, std::size_t head) {
     if (!prefers[checkpoint * rows + head]) return std::nan("");
-    const double shape = shapes[checkpoint * terms * rows + head];
-    return std::isfinite(shape) ? std::clamp(shape, 0.0, 1.0) : shape;
+    const double part = parts[checkpoint * terms * rows + head];
+    return part;
   };
   DataTable table({"checkpoint", "step", "layer", "head", "position_share", "positional_since"});
   for (std::size_t c = 0; c < names.size(); ++c)
     for (std::size_t head = 0; head < rows; ++head)
       table.add_row({names[c], steps[c], layers[head / heads.size()], heads[head % heads.size()],
-                     shapes[c * terms * rows + head], since[head]});
+                     parts[c * terms * rows + head], since[head]});
   PanelGrid grid;
   const double tall = std::clamp(0.11 * static_cast<double>(rows), 1.2, 7.0);
   grid.panel_width = std::clamp(0.3 * static_cast<double>(names.size()), 2.0, 6.0);
@@ -195,7 +195,7 @@ GnuplotFigure draw_heads(const Result& result, const FigureOptions& options) {
                    .y = grid.bottom + grid.panel_height - std::min(1.6, grid.panel_height),
                    .height = std::min(1.6, grid.panel_height),
                    .tics = {.step = 0.5, .first = 0, .points = 6, .away = 0.6},
-                   .title = "explained by position",
+                   .title = "part by position",
                    .title_right = -1.2});
   const std::size_t every =
       std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(static_cast<double>(rows) * 0.09 / tall)));
@@ -222,20 +222,20 @@ FigureKind checkpoint_counts_figure() {
       {step_name, with_offset_name},
       {verdicts_name},
       "How many heads look where, checkpoint by checkpoint of a training run: those whose measured offset stands out "
-      "from shuffled positions, and those of which the account says positional, content, and so on.",
+      "from shuffled positions, and those of which the account says positional, self, and so on.",
       draw_counts};
 }
 
 FigureKind checkpoint_heads_figure() {
-  return {"checkpoint_heads",
-          {step_name, shape_name, since_name},
-          {head_verdict_name},
-          "When heads become positional: the part of the shape of each head's offset profile that positions explain in "
-          "documents held out, from 0 to 1 (below 0 is drawn as 0; nothing where it is undefined or the head prefers "
-          "no offset), checkpoint by "
-          "checkpoint. Heads are in the order in "
-          "which they become positional for good, which the stroke marks; those that are not at the end stand below.",
-          draw_heads};
+  return {
+      "checkpoint_heads",
+      {step_name, part_name, since_name},
+      {head_verdict_name},
+      "When heads become positional: of what can be explained of each head's offset profile, the part that positions "
+      "give, checkpoint by checkpoint (nothing where it is undefined or the head has no preference). Heads are in the "
+      "order in "
+      "which they become positional for good, which the stroke marks; those that are not at the end stand below.",
+      draw_heads};
 }
 
 }  // namespace headwave

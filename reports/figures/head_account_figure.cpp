@@ -1,6 +1,5 @@
 #include "head_account_figure.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -14,53 +13,52 @@ namespace headwave {
 namespace {
 
 constexpr const char* verdict_name = "head_account/verdict";
-constexpr const char* held_out_shape_name = "head_account/held_out_shape";
+constexpr const char* strength_name = "head_account/strength";
+constexpr const char* part_name = "head_account/part";
 
 const std::array verdict_cells{
-    CellKind{"positional", categorical(0), ink::paper},     CellKind{"mixed", categorical(2), ink::paper},
-    CellKind{"content", categorical(1), ink::paper},        CellKind{"no preferred offset", ink::rest, ink::text},
-    CellKind{"not accounted for", ink::unnamed, ink::text}, CellKind{"undefined", ink::shade_on_paper, ink::text},
+    CellKind{"positional", categorical(0), ink::paper}, CellKind{"self", categorical(1), ink::paper},
+    CellKind{"order", categorical(3), ink::paper},      CellKind{"mixed", categorical(2), ink::paper},
+    CellKind{"no preference", ink::rest, ink::text},    CellKind{"undefined", ink::shade_on_paper, ink::text},
 };
 
 struct Accounts {
-  HeadCells cells;                    // by verdict
-  std::vector<double> position, all;  // (layers * heads) explained shape, of position and of all terms
+  HeadCells cells;                         // by verdict
+  std::vector<double> strength, position;  // (layers * heads)
 };
 
 Accounts accounts_of(const Result& result) {
   Accounts accounts{head_cells(result, verdict_name, {verdict_cells.begin(), verdict_cells.end()}), {}, {}};
   const std::size_t heads = accounts.cells.kind.size();
-  const auto& shapes = doubles_of(result, held_out_shape_name, {"term", "layer", "head"});
-  if (shapes.size() != 3 * heads)
-    throw ShapeError(
-        fmt::format("{}: expected 3 shares for each of {} heads, found {}", held_out_shape_name, heads, shapes.size()));
-  for (std::size_t i = 0; i < heads; ++i) {
-    accounts.position.push_back(shapes[i]);
-    accounts.all.push_back(std::max({shapes[i], shapes[heads + i], shapes[2 * heads + i]}));
-  }
+  const auto& parts = doubles_of(result, part_name, {"cause", "layer", "head"});
+  accounts.strength = doubles_of(result, strength_name, {"layer", "head"});
+  if (parts.size() != 3 * heads || accounts.strength.size() != heads)
+    throw ShapeError(fmt::format("{}: expected 3 parts and a strength for each of {} heads, found {} and {}", part_name,
+                                 heads, parts.size(), accounts.strength.size()));
+  accounts.position.assign(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(heads));
   return accounts;
 }
 
 std::string percent(double share) {
-  return std::isfinite(share) && share > 0 ? fmt::format("{:.0f}", 100 * share) : std::isfinite(share) ? "0" : "";
+  return std::isfinite(share) ? fmt::format("{:.0f}", 100 * share) : "";
 }
 
 DataTable numbers_of(const Accounts& accounts) {
   const HeadCells& cells = accounts.cells;
-  DataTable table({"layer", "head", "verdict", "position", "all_terms"});
+  DataTable table({"layer", "head", "verdict", "strength", "position"});
   for (std::size_t i = 0; i < cells.kind.size(); ++i)
     table.add_row({cells.layers[i / cells.heads.size()], cells.heads[i % cells.heads.size()],
-                   cells.kinds[cells.kind[i]].name, accounts.position[i], accounts.all[i]});
+                   cells.kinds[cells.kind[i]].name, accounts.strength[i], accounts.position[i]});
   return table;
 }
 
 DataTable cells_of(const Accounts& accounts, std::size_t verdict) {
   const HeadCells& cells = accounts.cells;
-  DataTable table({"column", "row", "position", "all_terms"});
+  DataTable table({"column", "row", "strength", "position"});
   for (std::size_t i = 0; i < cells.kind.size(); ++i)
     if (cells.kind[i] == verdict)
       table.add_row({static_cast<Index>(i % cells.heads.size()), static_cast<double>(i / cells.heads.size()),
-                     percent(accounts.position[i]), percent(accounts.all[i])});
+                     percent(accounts.strength[i]), percent(accounts.position[i])});
   return table;
 }
 
@@ -80,16 +78,16 @@ GnuplotFigure draw_head_account(const Result& result, const FigureOptions& optio
 }  // namespace
 
 FigureKind head_account_figure() {
-  return {"head_account",
-          {verdict_name, held_out_shape_name},
-          {},
-          "What accounts for every head's offset profile. The numbers are shares of its shape in per cent, terms from "
-          "one half of the documents and profiles of the other, above what "
-          "positions explain alone, below the most that position, content and spread explain together. Positional and "
-          "mixed heads prefer offsets by position more than they would with places in random order. Numbers are left "
-          "out where cells are too small to "
-          "read them.",
-          draw_head_account};
+  return {
+      "head_account",
+      {verdict_name, strength_name, part_name},
+      {},
+      "Why every head looks where it looks. The numbers are per cent: above, the strength of the head's offset profile "
+      "(attention that it draws to offsets within reach beyond uniform attention); below, the part of what can be "
+      "explained of the profile that positions give. Positional, self and order: that much of it is left when contents "
+      "are dealt to other places, when every token keeps meeting itself, or only in the order of the text. Numbers are "
+      "omitted where cells are too small to read them.",
+      draw_head_account};
 }
 
 }  // namespace headwave

@@ -5,14 +5,13 @@ namespace headwave {
 const std::vector<KeptArray>& kept_arrays() {
   static const std::vector<KeptArray> kept{
       {.field = "head_account/measured_profile"},
-      {.field = "head_account/predicted_profile"},
-      {.field = "head_account/kernel", .store = Store::even},
+      {.field = "head_account/dealt_profile"},
       {.field = "comparison/first_profile"},
       {.field = "comparison/second_profile"},
       {.field = "checkpoints_measured_offset/weight"},
       {.field = "checkpoints_measured_offset/chance"},
       {.field = "checkpoints_measured_offset/offset"},
-      {.field = "checkpoints_head_account/held_out_shape"},
+      {.field = "checkpoints_head_account/part"},
       {.field = "offset_trace/mean_weight", .narrow = "offset", .narrow_to = 128},
       {.field = "offset_trace/null_weight", .store = Store::even},
       {.field = "offset_by_query/profile", .store = Store::even},

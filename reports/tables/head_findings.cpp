@@ -42,7 +42,7 @@ constexpr const char* wave_status_name = "rotary_wave/status";
 constexpr const char* scores_name = "delay_spectrum/offset";
 constexpr const char* scores_status_name = "delay_spectrum/status";
 constexpr const char* account_verdict_name = "head_account/verdict";
-constexpr const char* account_shape_name = "head_account/held_out_shape";
+constexpr const char* account_part_name = "head_account/part";
 constexpr const char* agreement_name = "offset_agreement/verdict";
 constexpr const char* agreement_offset_name = "offset_agreement/predicted";
 constexpr const char* heads_name = "offset_agreement/heads";
@@ -117,29 +117,30 @@ void add_clusters(std::vector<HeadFinding>& findings, const Result& result) {
       }
 }
 
-/// What a head's profile comes from, and whether the account meets it.
+/// Why a head looks where it looks, and whether the offset that its positions predict is met.
 void add_account(std::vector<HeadFinding>& findings, const Result& result) {
   const std::size_t heads = findings.size();
   const std::vector<std::string> why = statuses_of(result, account_verdict_name, "all", findings);
   for (std::size_t i = 0; i < heads; ++i) {
     findings[i].why = why[i];
-    findings[i].by_position = findings[i].by_content = findings[i].by_account.offset = silent;
+    findings[i].by_position = findings[i].by_self = findings[i].by_order = silent;
+    findings[i].by_account.offset = silent;
   }
-  if (result.find(account_shape_name) != nullptr) {
-    const auto& shapes = doubles_of(result, account_shape_name, {"term", "layer", "head"});
-    require_heads(account_shape_name, 3 * heads, shapes.size());
+  if (result.find(account_part_name) != nullptr) {
+    const auto& parts = doubles_of(result, account_part_name, {"cause", "layer", "head"});
+    require_heads(account_part_name, 3 * heads, parts.size());
     for (std::size_t i = 0; i < heads; ++i) {
-      // A prediction further from the profile than a flat one explains nothing, whatever its share is.
-      const double position = std::max(0.0, shapes[i]);
-      const double all = std::max({0.0, shapes[heads + i], shapes[2 * heads + i]});
-      findings[i].by_position = std::isnan(shapes[i]) ? silent : position;
-      findings[i].by_content = std::isnan(shapes[heads + i]) ? silent : all - position;
+      findings[i].by_position = parts[i];
+      findings[i].by_self = parts[heads + i];
+      findings[i].by_order = parts[2 * heads + i];
     }
   }
   const Field* verdicts = result.find(agreement_name);
   if (verdicts == nullptr) return;
   const auto& predictions = labels_of(*verdicts, "prediction");
-  const auto place = std::find(predictions.begin(), predictions.end(), "account") - predictions.begin();
+  auto found = std::ranges::find(predictions, "position");
+  if (found == predictions.end()) found = std::ranges::find(predictions, "account");  // older results
+  const auto place = found - predictions.begin();
   if (place == std::ssize(predictions)) return;
   const auto& flags = flags_of(result, agreement_name, {"layer", "head", "prediction"});
   const auto& offsets = doubles_of(result, agreement_offset_name, {"layer", "head", "prediction"});
@@ -258,7 +259,7 @@ const std::vector<std::string>& head_finding_fields() {
                                               scores_name,
                                               scores_status_name,
                                               account_verdict_name,
-                                              account_shape_name,
+                                              account_part_name,
                                               agreement_name,
                                               agreement_offset_name,
                                               heads_name,

@@ -35,23 +35,24 @@ struct HeadFinding {
   std::optional<Index> cluster;  ///< the one that holds most of the head's documents
   double share = 0;              ///< share of its documents there; NaN without a cluster
   FarFinding far;                ///< beyond the reach
-  std::string why;  ///< "positional", "content", "mixed", "not accounted for", "no preferred offset", "undefined"
-  double by_position = 0;       ///< share of the profile's shape, in other documents, that positions explain
-  double by_content = 0;        ///< ... what content and spread add to it
-  PredictedFinding by_account;  ///< where position and content together are largest
-  std::string agrees;           ///< whether that is met: "agrees", "differs", "unpredicted", ...
-  PredictedFinding by_weights;  ///< what positions alone predict
-  PredictedFinding by_words;    ///< what documents of random words predict
-  PredictedFinding by_phases;   ///< what the rotation's phases predict, parts of a token too; or the rotary wave
-  PredictedFinding by_scores;   ///< what queries and keys predict, parts of a token too
-  double predicted_weight = 0;  ///< of attention at what positions alone predict, 1: all of it
-  double predicted_chance = 0;  ///< what a flat kernel would give there
-  double words_weight = 0;      ///< of attention at what random words predict
-  double words_chance = 0;      ///< what equal weights would give there
-  double toeplitz_r2 = 0;       ///< share of the scores between positions that depends on the offset alone
-  double other_r2 = 0;          ///< the same without what a position shares with itself: what is held against chance
-  double other_null = 0;        ///< what all but few of its draws stay below
-  double q_value = 0;           ///< what decides: other_r2 against chance, all heads together
+  std::string why;               ///< "positional", "self", "order", "mixed", "no preference", "undefined"
+  double by_position = 0;        ///< part of what can be explained of the profile that positions give
+  double by_self = 0;            ///< ... that tokens meeting themselves add
+  double by_order = 0;           ///< ... that is left to the order of the text
+  PredictedFinding by_account;   ///< where the profile that positions give is largest
+  std::string agrees;            ///< whether that is met: "agrees", "differs", "unpredicted", ...
+  PredictedFinding by_weights;   ///< what positions alone predict
+  PredictedFinding by_words;     ///< what documents of random words predict
+  PredictedFinding by_phases;    ///< what the rotation's phases predict, parts of a token too; or the rotary wave
+  PredictedFinding by_scores;    ///< what queries and keys predict, parts of a token too
+  double predicted_weight = 0;   ///< of attention at what positions alone predict, 1: all of it
+  double predicted_chance = 0;   ///< what a flat kernel would give there
+  double words_weight = 0;       ///< of attention at what random words predict
+  double words_chance = 0;       ///< what equal weights would give there
+  double toeplitz_r2 = 0;        ///< share of the scores between positions that depends on the offset alone
+  double other_r2 = 0;           ///< the same without what a position shares with itself: what is held against chance
+  double other_null = 0;         ///< what all but few of its draws stay below
+  double q_value = 0;            ///< what decides: other_r2 against chance, all heads together
   std::optional<PlantedFinding> planted;
 };
 

@@ -164,7 +164,8 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
     columns.add("weight", Align::right, weight);
     columns.add("why", Align::left, [](const HeadFinding& head) { return head.why; });
     columns.add("position", Align::right, [](const HeadFinding& head) { return percent_text(head.by_position); });
-    columns.add("content", Align::right, [](const HeadFinding& head) { return percent_text(head.by_content); });
+    columns.add("self", Align::right, [](const HeadFinding& head) { return percent_text(head.by_self); });
+    columns.add("order", Align::right, [](const HeadFinding& head) { return percent_text(head.by_order); });
   }
   if (far) columns.add("beyond reach", Align::left, far_text);
   if (judged) {

@@ -1,214 +1,205 @@
 #include "../../analysis/predictions/head_account.h"
 
 #include <cmath>
-#include <numeric>
+#include <numbers>
 
-#include "../../core/attention/attend.h"
 #include "../../core/attention/bias_terms.h"
+#include "../../core/attention/rotary_term.h"
 #include "../catch.h"
-#include "drawn_scores.h"
+#include "drawn_documents.h"
 
 using namespace headwave;
 
 namespace {
 
-HeadAccountOptions with_draws(Index draws) {
-  HeadAccountOptions options;
-  options.draws = draws;
-  return options;
+DrawnHead waves(double noise = 0.5) {
+  DrawnHead head;
+  head.amplitudes = {0.9, 0.8, 0.7, 0.6};
+  head.offset = -3;
+  head.noise = noise;
+  return head;
 }
 
-/// One bump of content at an offset.
-Vector bump(const DrawnScores& spec, double at, double height, double width) {
-  Vector content(2 * spec.length - 1);
-  for (Index t = 0; t < content.size(); ++t)
-    content[t] = height * std::exp(-0.5 * std::pow((static_cast<double>(t - spec.length + 1) - at) / width, 2));
-  return content;
+DrawnHead words(double self, double next) {
+  DrawnHead head;
+  head.self = self;
+  head.next = next;
+  head.noise = 0.3;
+  return head;
 }
 
 }  // namespace
 
-TEST_CASE("an explained share is that of a sum of squares on the page", "[analysis]") {
-  const Vector measured = (Vector(3) << std::exp(1.0), std::exp(2.0), std::exp(3.0)).finished();
-  const Vector predicted = (Vector(3) << std::exp(2.0), std::exp(3.0), std::exp(5.0)).finished();
-  // Differences 1, 1, 2 against deviations -1, 0, 1; centred -1/3, -1/3, 2/3.
-  CHECK(explained_share(measured, predicted, false) == Approx(1 - 6.0 / 2.0));
-  CHECK(explained_share(measured, predicted, true) == Approx(1 - (6.0 / 9.0) / 2.0));
-  CHECK(explained_share(measured, measured, false) == 1.0);
-  CHECK(std::isnan(explained_share(measured.head(2), predicted.head(2), false)));
-  CHECK(std::isnan(explained_share(Vector::Constant(5, 0.2), Vector::Constant(5, 0.1), true)));
-  const Vector masked = (Vector(4) << measured, not_defined).finished();
-  CHECK(explained_share(masked, (Vector(4) << predicted, 1.0).finished(), true) ==
-        explained_share(measured, predicted, true));
-}
-
-TEST_CASE("a planted head's position term is its whole account", "[analysis]") {
-  DrawnScores spec;
-  spec.amplitudes = {0.8, 0.7, 0.6, 0.5};
-  spec.offset = -3;
-  spec.deviation = 0.1;
-  const HeadAccount account = head_account(drawn_groups(spec, 16, Random(1)), site_of(spec));
-  CHECK(account.verdict[0] == AccountVerdict::positional);
-  CHECK(account.offset[0][0] == -3);
+TEST_CASE("planted heads are called what they are", "[analysis]") {
+  DrawnHead noise, sink, table;
+  noise.noise = 1.5;
+  sink.sink = 6;
+  sink.noise = 0.5;
+  table.random_positions = 1;
+  table.noise = 0.3;
+  DrawnHead equal_words = words(5, 0);
+  equal_words.followed = 0;
+  const DrawnJob job({waves(), equal_words, words(0, 5), noise, sink, table}, 24, Random(1));
+  const HeadAccount account = job.account();
+  CHECK(account.verdict == std::vector<AccountVerdict>{AccountVerdict::positional, AccountVerdict::self,
+                                                       AccountVerdict::order, AccountVerdict::no_preference,
+                                                       AccountVerdict::no_preference, AccountVerdict::no_preference});
+  CHECK(account.match[0].overlap[0] > 0.95 * account.replicated.overlap[0]);
   CHECK(account.measured_offset[0] == -3);
-  CHECK(account.share[0][0] > 0.99);
-  CHECK(account.shape[0][0] > 0.99);
-  CHECK(account.kernel[1].cwiseAbs().maxCoeff() < 0.03);
-  CHECK(account.kernel[2].maxCoeff() < 0.01);
-  CHECK(account.alignment[0] > 0.99);
-  CHECK(account.null_high[0][0] < 0.5);
-  CHECK(account.share_lower[0][0] <= account.share[0][0]);
+  CHECK(account.offset[0][0] == -3);
+  CHECK(account.part[1][1] > 0.9);
+  CHECK(account.part[2][2] > 0.9);
+  CHECK(account.measured_offset[2] == 1);
+  // A sink draws nothing to an offset; a table without order has a profile that replicates, and is not above its null.
+  CHECK(account.strength[4] < 0.05);
+  CHECK(account.replicated.overlap[5] > 0.5);
+  CHECK(account.q_value[5] > 0.05);
+  CHECK(account.q_value[0] <= 0.05);
+  for (const Index row : {0, 1, 2, 5})
+    CHECK(account.part[0][row] + account.part[1][row] + account.part[2][row] == Approx(1));
 }
 
-TEST_CASE("a content head has none of position", "[analysis]") {
-  DrawnScores spec;
-  spec.random_positions = true;
-  spec.content = bump(spec, -2, 3, 1.5);
-  spec.deviation = 0.3;
-  spec.amplitudes = {};
-  auto groups = drawn_groups(spec, 24, Random(2));
-  const HeadAccount account = head_account(groups, site_of(spec));
-  CHECK(account.verdict[0] == AccountVerdict::content);
-  CHECK(account.shape[0][0] < 0.1);
-  CHECK(account.shape[1][0] > 0.95);
-  CHECK(account.offset[1][0] == -2);
-  CHECK(account.q_value[0] > 0.05);
-  CHECK(account.null_high[1][0] < 0.5);
+TEST_CASE("words that meet themselves take part from position, the more the stronger", "[analysis]") {
+  std::vector<DrawnHead> heads;
+  for (const double self : {0.0, 1.5, 3.0, 5.0}) {
+    heads.push_back(waves(0.3));
+    heads.back().self = self;
+    heads.back().followed = 0;
+  }
+  const HeadAccount account = DrawnJob(heads, 32, Random(3)).account();
+  for (Index row = 1; row < 4; ++row) {
+    CHECK(account.part[0][row] < account.part[0][row - 1]);
+    CHECK(account.part[1][row] > account.part[1][row - 1]);
+    CHECK(account.part_lower[1][row] < account.part[1][row]);
+    CHECK(account.part[2][row] < 0.1);
+  }
+  CHECK(account.verdict.front() == AccountVerdict::positional);
 }
 
-TEST_CASE("normal scores of known mean and variance are explained by three terms", "[analysis]") {
-  // E[e^s] = e^(m + v/2): with a variance that depends on the offset the first two terms are not enough.
-  DrawnScores spec;
-  spec.amplitudes = {0.5, 0.4};
-  spec.offset = 2;
-  spec.length = 160;
-  spec.content = bump(spec, 4, 1, 3);
-  spec.deviation_by_offset = bump(spec, -6, 1.6, 4);
-  const HeadAccount account = head_account(drawn_groups(spec, 240, Random(8)), site_of(spec), with_draws(0));
-  CHECK(account.shape[1][0] < 0.9);
-  CHECK(account.share[2][0] > 0.99);
-  for (Index t = -spec.reach; t <= spec.reach; ++t) {
-    const double v = std::pow(spec.deviation_by_offset[t + spec.length - 1], 2);
-    CHECK(account.kernel[2](0, t + spec.reach) == Approx(v / 2).margin(0.05));
+TEST_CASE("what queries and keys of the same documents share does not pass for position", "[analysis]") {
+  // Of few documents means hold a part of each content; queries and keys of one half would meet in it at t = 0.
+  DrawnHead head = words(6, 0);
+  head.followed = 0;
+  const HeadAccount account = DrawnJob({head, head, head, head}, 8, Random(5)).account();
+  for (Index row = 0; row < 4; ++row) {
+    CHECK(account.part[0][row] < 0.1);
+    CHECK(account.part[1][row] > 0.5);
   }
 }
 
-TEST_CASE("mixed heads give their shares back within the interval", "[analysis]") {
-  for (const double height : {0.9, 1.4, 2.2}) {
-    DrawnScores spec;
-    spec.amplitudes = {0.5, 0.45, 0.4};
-    spec.offset = -6;
-    spec.content = bump(spec, 5, height, 2);
-    spec.deviation = 0.5;
-    const double planted = planted_shape(spec);
-    const HeadAccount account = head_account(drawn_groups(spec, 40, Random(4)), site_of(spec));
-    INFO("planted " << planted << ", found " << account.shape[0][0] << " in " << account.shape_lower[0][0] << " .. "
-                    << account.shape_upper[0][0]);
-    CHECK(account.shape[0][0] == Approx(planted).margin(0.02));
-    CHECK(account.shape[2][0] > 0.98);
-    CHECK(account.verdict[0] == (planted > 0.75   ? AccountVerdict::positional
-                                 : planted > 0.25 ? AccountVerdict::mixed
-                                                  : AccountVerdict::content));
+TEST_CASE("rotary positions are positions: constant queries and keys, and contents without order", "[analysis]") {
+  RotaryOptions options;
+  options.channels = 8;
+  options.base = 20;
+  Stack stack = drawn_stack(8, true);
+  stack.position_term = std::make_shared<RotaryTerm>(options);
+  AccountSite site{{{0}, 1}, AttentionKind::causal, 96, 24, &stack};
+  AccountSums sums(16, 16);
+  Random random(7);
+  // Every pair of channels asks for two tokens back: key = query turned by 2 theta_m.
+  const Vector frequency = static_cast<const RotaryTerm&>(*stack.position_term).frequency(96);
+  for (Index number = 0; number < 16; ++number) {
+    Matrix32 query(96, 8), key(96, 8);
+    for (Index n = 0; n < 96; ++n)
+      for (Index m = 0; m < 4; ++m) {
+        const double turn = 2 * frequency[m];
+        query(n, m) = static_cast<float>(1.4 + 0.5 * random.normal());
+        query(n, m + 4) = static_cast<float>(0.5 * random.normal());
+        key(n, m) = static_cast<float>(1.4 * std::cos(turn) + 0.5 * random.normal());
+        key(n, m + 4) = static_cast<float>(1.4 * std::sin(turn) + 0.5 * random.normal());
+      }
+    AccountProbe probe(site, number, {});
+    std::array<Probe*, 1> probes{&probe};
+    const HeadInputs<float> inputs{query, key, {}, 1, 1, 1.0, stack.position_term.get()};
+    attend<float>(inputs, {true, -1, -1, {}, 0}, {0, AttentionKind::causal, nullptr}, probes);
+    sums.add(probe.taken());
   }
+  const HeadAccount account = head_account(sums, site);
+  CHECK(account.measured_offset[0] == -2);
+  CHECK(account.offset[0][0] == -2);
+  CHECK(account.verdict[0] == AccountVerdict::positional);
+  CHECK(account.part[0][0] > 0.95);
+  CHECK(std::isnan(account.measured(0, 25)));  // the mask forbids it
 }
 
-TEST_CASE("an added position term is part of the account", "[analysis]") {
-  // ALiBi on queries and keys that hold nothing: the slope is the whole profile.
+TEST_CASE("an added position term is part of what positions give", "[analysis]") {
   const Index length = 64, heads = 2;
-  const LinearBiasTerm slopes(heads);
-  std::vector<AccountSums> groups(6);
+  Stack stack = drawn_stack(4, true);
+  stack.block.heads = stack.block.kv_heads = heads;
+  stack.block.score_scale = 0.5;
+  stack.position_term = std::make_shared<LinearBiasTerm>(heads);
+  AccountSite site{{{0}, heads}, AttentionKind::causal, length, 16, &stack};
+  AccountSums sums(12, 12);
   Random random(9);
-  for (AccountSums& group : groups) {
+  for (Index number = 0; number < 12; ++number) {
     Matrix32 query(length, heads * 4), key(length, heads * 4);
     for (float& entry : query.reshaped()) entry = static_cast<float>(0.1 * random.normal());
     for (float& entry : key.reshaped()) entry = static_cast<float>(0.1 * random.normal());
-    AccountProbe probe({{0}, heads}, length, 16, AttentionKind::causal);
+    AccountProbe probe(site, number, {});
     std::array<Probe*, 1> probes{&probe};
-    const HeadInputs<float> inputs{query, key, {}, heads, heads, 0.5, &slopes};
+    const HeadInputs<float> inputs{query, key, {}, heads, heads, 0.5, stack.position_term.get()};
     attend<float>(inputs, {true, -1, -1, {}, 0}, {0, AttentionKind::causal, nullptr}, probes);
-    group += probe.taken();
+    sums.add(probe.taken());
   }
-  AccountSite site;
-  site.grid = {{0}, heads};
-  site.kind = AttentionKind::causal;
-  site.length = length;
-  site.reach = 16;
-  site.kv_heads = heads;
-  site.score_scale = 0.5;
-  site.added = &slopes;
-  const HeadAccount account = head_account(groups, site);
-  for (Index head = 0; head < heads; ++head) {
-    CHECK(account.share[0][head] > 0.99);
-    CHECK(account.verdict[static_cast<std::size_t>(head)] == AccountVerdict::positional);
-    CHECK(account.offset[0][head] == 0);
-    CHECK(std::isnan(account.measured(head, 17)));
-  }
+  const HeadAccount account = head_account(sums, site);
+  CHECK(account.match[0].share[0] > 0.99);
+  CHECK(account.verdict[0] == AccountVerdict::positional);
+  CHECK(account.offset[0][0] == 0);
 }
 
-TEST_CASE("an account does not change with the number of threads, and does with the seed only in its null",
+TEST_CASE("an account does not depend on threads or on how its sums were joined; its draws depend on the seed",
           "[analysis]") {
-  DrawnScores spec;
-  spec.amplitudes = {0.5, 0.4};
-  spec.content = bump(spec, 3, 1, 2);
-  spec.deviation = 0.4;
-  const auto groups = drawn_groups(spec, 9, Random(6));
-  HeadAccountOptions options = with_draws(6);
-  const HeadAccount one = head_account(groups, site_of(spec), options);
+  const std::vector<DrawnHead> heads{waves(), words(3, 0)};
+  const DrawnJob job(heads, 12, Random(6));
+  HeadAccountOptions options;
+  options.draws = 6;
+  const HeadAccount one = job.account(options);
   options.threads = 3;
-  const HeadAccount three = head_account(groups, site_of(spec), options);
-  CHECK(one.shape_lower[2][0] == three.shape_lower[2][0]);
-  CHECK(one.null_shape[1][0] == three.null_shape[1][0]);
+  const HeadAccount three = job.account(options);
+  CHECK(one.profile[1] == three.profile[1]);
+  CHECK(one.part_lower[0] == three.part_lower[0]);
+  CHECK(one.null_strength == three.null_strength);
   options.seed = 2;
-  const HeadAccount other = head_account(groups, site_of(spec), options);
-  CHECK(one.shape[2][0] == other.shape[2][0]);
-  CHECK(one.null_shape[0][0] != other.null_shape[0][0]);
+  const HeadAccount other = job.account(options);
+  CHECK(one.measured == other.measured);
+  CHECK(one.profile[0] != other.profile[0]);
+  CHECK(one.null_strength[0] != other.null_strength[0]);
+  CHECK(one.verdict == other.verdict);
 }
 
-TEST_CASE("a head of noise has no preferred offset, however well noise explains itself", "[analysis]") {
-  DrawnScores spec;
-  spec.amplitudes = {};
-  spec.deviation = 1.5;
-  const HeadAccount account = head_account(drawn_groups(spec, 16, Random(12)), site_of(spec));
-  CHECK(account.shape[1][0] > account.held_out[1][0] + 0.1);
-  CHECK(account.held_out[1][0] < 0.2);
-  CHECK(account.replicated[0] < 0.2);
-  CHECK(account.verdict[0] == AccountVerdict::no_preference);
+TEST_CASE("few documents give no verdict, one document no measure", "[analysis]") {
+  const HeadAccount seven = DrawnJob({waves()}, 7, Random(7)).account();
+  CHECK(seven.verdict[0] == AccountVerdict::undefined);
+  CHECK(seven.part[0][0] > 0.9);
+  const HeadAccount one = DrawnJob({waves()}, 1, Random(7)).account();
+  CHECK(one.verdict[0] == AccountVerdict::undefined);
+  CHECK(std::isnan(one.part[0][0]));
+  CHECK(std::isnan(one.replicated.overlap[0]));
+  HeadAccountOptions without;
+  without.draws = 0;
+  const HeadAccount no_null = DrawnJob({waves()}, 8, Random(7)).account(without);
+  CHECK(no_null.verdict[0] == AccountVerdict::no_preference);
+  CHECK(std::isnan(no_null.q_value[0]));
 }
 
-TEST_CASE("without enough documents there is no interval, without a null no head is positional", "[analysis]") {
-  DrawnScores spec;
-  spec.amplitudes = {0.8, 0.7};
-  spec.deviation = 0.1;
-  const HeadAccount account = head_account(drawn_groups(spec, 4, Random(7)), site_of(spec), with_draws(0));
-  CHECK(std::isnan(account.shape_lower[0][0]));
-  CHECK(std::isnan(account.q_value[0]));
-  CHECK(account.verdict[0] == AccountVerdict::no_preference);
-  CHECK(account.shape[0][0] > 0.99);
-}
-
-TEST_CASE("of one document there is no verdict and no share, for its own means would explain it wholly", "[analysis]") {
-  DrawnScores spec;
-  spec.amplitudes = {0.8, 0.7};
-  spec.deviation = 1;
-  const HeadAccount account = head_account(drawn_groups(spec, 1, Random(7)), site_of(spec));
-  for (std::size_t term = 0; term < account_terms; ++term) {
-    CHECK(std::isnan(account.shape[term][0]));
-    CHECK(std::isnan(account.share[term][0]));
-  }
-  CHECK(account.verdict[0] == AccountVerdict::undefined);
-  CHECK(head_account(drawn_groups(spec, 2, Random(7)), site_of(spec)).verdict[0] != AccountVerdict::undefined);
+TEST_CASE("as many documents are dealt as 4096 tokens take, even and odd ones alike", "[analysis]") {
+  CHECK(dealt_documents(100, 512) == 8);
+  CHECK(dealt_documents(100, 128) == 32);
+  CHECK(dealt_documents(5, 512) == 5);
+  const DrawnJob job({waves()}, 21, Random(8), 6);
+  CHECK(job.sums.halves[0].documents == 11);
+  CHECK(job.sums.halves[1].documents == 10);
+  for (const AccountHalf& half : job.sums.halves) CHECK(half.to_deal.size() == 3);
+  CHECK(job.account().dealt == 6);
 }
 
 TEST_CASE("an account of nothing, or of sums of another shape, is refused", "[analysis]") {
-  DrawnScores spec;
-  spec.amplitudes = {0.8};
-  CHECK_THROWS_AS(head_account({}, site_of(spec)), ShapeError);
-  CHECK_THROWS_AS(head_account({AccountSums{}}, site_of(spec)), ShapeError);
-  const auto groups = drawn_groups(spec, 2, Random(7));
-  AccountSite site = site_of(spec);
+  const DrawnJob job({waves()}, 2, Random(7));
+  CHECK_THROWS_AS(head_account(AccountSums(0, 0), job.site_here()), ShapeError);
+  AccountSite site = job.site_here();
   site.length += 1;
-  CHECK_THROWS_AS(head_account(groups, site), ShapeError);
-  site = site_of(spec);
+  CHECK_THROWS_AS(head_account(job.sums, site), ShapeError);
+  site = job.site_here();
   site.reach -= 1;
-  CHECK_THROWS_AS(head_account(groups, site), ShapeError);
+  CHECK_THROWS_AS(head_account(job.sums, site), ShapeError);
 }

@@ -32,8 +32,8 @@ MeasuredOffsets measured() {
 HeadAccount account_of(std::initializer_list<double> offsets, std::initializer_list<int> verdicts) {
   HeadAccount account;
   account.site.grid = {{0}, 6};
-  account.offset[1] = list(offsets);
-  account.weight[1] = Vector::Constant(6, 0.25);
+  account.offset[0] = list(offsets);
+  account.weight[0] = Vector::Constant(6, 0.25);
   for (const int verdict : verdicts) account.verdict.push_back(static_cast<AccountVerdict>(verdict));
   return account;
 }
@@ -55,7 +55,7 @@ TEST_CASE("predictions agree within their interval and half a token, and every o
   const OffsetAgreement found = offset_agreement(measured(), {&account, &atlas, nullptr, &scores});
   using enum OffsetVerdict;
   CHECK(found.measured[3] == 0);
-  // A head whose profile is not accounted for may still look where it should; one that prefers no offset predicts none.
+  // A mixed head may still look where its positions point; a head without a preference predicts nothing.
   CHECK(found.verdict[0] == std::vector{agrees, differs, agrees, agrees, undefined, unrealised});
   CHECK(found.weight[0][0] == 0.25);
   CHECK(std::isnan(found.weight[0][4]));

@@ -57,23 +57,24 @@ inline OffsetByQuery found_by_query(const PlantedModel& planted, const Source& s
   for (Index layer = 0; layer < stack.layers(); ++layer) grid.layers.push_back(layer);
   const QueryBands bands(longest, most_bands, false);
   AccountHalves halves;
-  halves.site.grid = grid;
-  halves.site.length = source.length(0);
-  halves.site.kv_heads = stack.block.kv_heads;
-  halves.site.score_scale = stack.block.score_scale;
+  halves.site = {grid, AttentionKind::self, source.length(0), 8, &stack};
   OffsetByQuerySums sums;
-  std::size_t accounted = 0;
+  AccountSums account_sums(source.count(), 0);
+  Index accounted = 0;
   for (Index i = 0; i < source.count(); ++i) {
     const Document document = source.document(i);
     BandTraceProbe probe(grid, bands, options.peaks.reach, AttentionKind::self,
                          special_positions(document, AttentionKind::self));
-    AccountProbe account(grid, halves.site.length, 8, AttentionKind::self);
+    AccountProbe account(halves.site, accounted, document);
     std::vector<Probe*> probes{&probe};
     if (source.length(i) == halves.site.length) probes.push_back(&account);
     model_pass(planted.model, document, probes);
     sums.add(probe.taken());
-    if (probes.size() > 1) halves.halves[accounted++ % 2] += account.taken();
+    if (probes.size() == 1) continue;
+    account_sums.add(account.taken());
+    ++accounted;
   }
+  halves.halves = account_sums.halves;
   return offset_by_query(grid, bands, sums, &halves, options);
 }
 

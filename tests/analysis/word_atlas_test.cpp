@@ -3,13 +3,13 @@
 #include <cmath>
 
 #include "../catch.h"
-#include "drawn_scores.h"
+#include "drawn_documents.h"
 
 using namespace headwave;
 
 namespace {
 
-/// Four heads over |t| <= 2 of 8 tokens, their second term as given.
+/// Four heads over |t| <= 2 of 8 tokens, their measured profile as given.
 HeadAccount word_account_of(const Matrix& profile, AttentionKind kind) {
   HeadAccount account;
   account.site.grid = {{0}, profile.rows()};
@@ -17,29 +17,15 @@ HeadAccount word_account_of(const Matrix& profile, AttentionKind kind) {
   account.site.length = 8;
   account.site.reach = 2;
   account.documents = 4;
-  account.predicted[1] = profile;
-  account.weight[1] = Vector(profile.rows());
+  account.measured = profile;
+  account.uniform = Matrix::Constant(profile.rows(), profile.cols(), 1.0 / 8);
+  account.measured_weight = Vector(profile.rows());
   for (Index row = 0; row < profile.rows(); ++row)
-    account.weight[1][row] = profile.row(row).hasNaN() ? not_defined : profile.row(row).maxCoeff();
+    account.measured_weight[row] = profile.row(row).hasNaN() ? not_defined : profile.row(row).maxCoeff();
   return account;
 }
 
 }  // namespace
-
-TEST_CASE("equal weights, on the page: over all keys, over those before, over a window") {
-  AccountSite site;
-  site.length = 4;
-  CHECK(flat_weight(site, -1) == 0.25);
-  CHECK(flat_weight(site, 2) == 0.25);
-  CHECK(std::isnan(flat_weight(site, 3)));  // the first token is neither query nor key
-  site.kind = AttentionKind::causal;
-  CHECK(flat_weight(site, 0) == Approx((1.0 / 2 + 1.0 / 3 + 1.0 / 4) / 3));
-  CHECK(flat_weight(site, -1) == Approx((1.0 / 3 + 1.0 / 4) / 2));
-  CHECK(std::isnan(flat_weight(site, 1)));
-  site.window = 2;
-  CHECK(flat_weight(site, -1) == 0.5);
-  CHECK(std::isnan(flat_weight(site, -2)));
-}
 
 TEST_CASE("a prediction is the largest weight, where it is enough above chance and not at the end of the search") {
   const double none = not_defined;
@@ -64,18 +50,15 @@ TEST_CASE("a prediction is the largest weight, where it is enough above chance a
   }
 }
 
-TEST_CASE("waves and what content adds predict together: the offset of their sum") {
-  DrawnScores spec;
-  spec.amplitudes = {0.8, 0.7, 0.6, 0.5};
-  spec.offset = -3;
-  spec.deviation = 0.1;
-  HeadAccountOptions without;
-  without.draws = 0;
-  const HeadAccount waves = head_account(drawn_groups(spec, 4, Random(1)), site_of(spec), without);
-  CHECK(word_atlas(waves).offset[0] == -3);
-  spec.content = Vector::Zero(2 * spec.length - 1);
-  spec.content[spec.length - 1] = 6;  // every word finds itself
-  const HeadAccount both = head_account(drawn_groups(spec, 4, Random(1)), site_of(spec), without);
-  CHECK(word_atlas(both).offset[0] == 0);
-  CHECK(both.offset[0][0] == -3);
+TEST_CASE("over random words a head looks where its waves point, or at the same word where that is stronger") {
+  DrawnHead waves;
+  waves.amplitudes = {0.8, 0.7, 0.6, 0.5};
+  waves.offset = -3;
+  waves.followed = 0;
+  DrawnHead both = waves;
+  both.self = 6;
+  const WordAtlas atlas = word_atlas(DrawnJob({waves, both}, 4, Random(1)).account());
+  CHECK(atlas.offset[0] == -3);
+  CHECK(atlas.offset[1] == 0);
+  CHECK(atlas.chance[0] == Approx(1.0 / 96));
 }

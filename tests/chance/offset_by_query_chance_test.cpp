@@ -4,6 +4,7 @@
 
 #include "../../analysis/predictions/offset_by_query.h"
 #include "../../core/numbers/random.h"
+#include "../analysis/drawn_documents.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -38,10 +39,10 @@ BandTraces seen(const Matrix32& weights, const QueryBands& bands, Index reach) {
 }
 
 AccountHalves halves_of(Index length, double deviation, Random& random) {
+  static const Stack stack = drawn_stack(8, false);
   AccountHalves halves;
-  halves.site.grid = one_head;
-  halves.site.length = length;
-  for (AccountSums& half : halves.halves) {
+  halves.site = {one_head, AttentionKind::self, length, 64, &stack};
+  for (AccountHalf& half : halves.halves) {
     half.documents = 1;
     half.layers.emplace_back();
     half.layers[0].query = normal_rows(length, 8, deviation, random);

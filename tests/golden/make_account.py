@@ -1,14 +1,14 @@
-"""The account of every head and the rotary wave that the tests expect, in plain numpy, in double, with every T x T array whole.
+"""Measured offset profiles and the rotary wave of every head that the tests expect, in plain numpy, in double, with every T x T
+array whole.
 
     python make_account.py stories260K input.txt account.json
 
 stories260K is that folder of the shared data (a Llama of 5 layers, 8 heads and 4 key heads), input.txt tinyshakespeare. The first
 12 documents of 128 tokens, <s> first. Made with numpy 2.4.6, safetensors 0.8.0, tokenizers 0.23.3, Python 3.11.
 
-ids (documents x T); offsets t = -16..0. profiles[name][layer][head][t]: measured (mean weight over documents and queries), position,
-content, spread (what the terms up to that one give); share[name][layer][head], shape likewise (both logarithms centred). The first
-element of every diagonal is left out everywhere. v(t) = mean over i of E[s^2] - (S + c)^2.
-rotary: coefficient (layer x head x pair, {"re", "im"}), use (mean |q| times mean |k|, scaled), the first token left out.
+ids (documents x T); offsets t = -16..0. profiles.measured[layer][head][t]: mean weight over documents and queries; the first element
+of every diagonal is left out. rotary: coefficient (layer x head x pair, {"re", "im"}), use (mean |q| times mean |k|, scaled), the
+first token left out.
 """
 
 import json
@@ -33,35 +33,6 @@ def along(m, offsets):
     return np.array([(d[1:] if len(d) > 1 else d).mean() for d in (np.diagonal(m, t) for t in offsets)])
 
 
-def share(p, q, centred):
-    a, b = np.log(p), np.log(q)
-    d = b - a
-    if centred:
-        d = d - d.mean()
-    return 1 - (d**2).sum() / ((a - a.mean()) ** 2).sum()
-
-
-def account(q, k, scale):
-    """q, k (documents, T, d_head) as they enter the scores."""
-    mask = np.tril(np.ones((T, T), bool))
-    allowed = mask.sum(1)[:, None]
-
-    def centred(s):
-        return s - (s * mask).sum(-1, keepdims=True) / allowed
-
-    every, near = np.arange(-(T - 1), 1), np.arange(-REACH, 1)
-    place = np.clip(np.arange(T)[None] - np.arange(T)[:, None] + T - 1, 0, T - 1)
-    scores = scale * np.einsum("nid,njd->nij", q, k)
-    s = centred(scores)
-    position = centred(scale * q.mean(0) @ k.mean(0).T)
-    content = along(s.mean(0) - position, every)[place]
-    spread = (along((s**2).mean(0), every) - along((position + content) ** 2, every))[place]
-    found = {"measured": softmax(scores, mask).mean(0)}
-    for name, sum_of in (("position", position), ("content", position + content), ("spread", position + content + spread / 2)):
-        found[name] = softmax(sum_of, mask)
-    return {name: along(a, near) for name, a in found.items()}
-
-
 def main(folder, text, out):
     w = {k: v.astype(np.float64) for k, v in load_file(os.path.join(folder, "model.safetensors")).items()}
     c = json.load(open(os.path.join(folder, "config.json")))
@@ -83,10 +54,7 @@ def main(folder, text, out):
     x = w["model.embed_tokens.weight"][ids]
     mask = np.tril(np.ones((T, T), bool))
     group = np.arange(heads) // (heads // kv)
-    names = ("measured", "position", "content", "spread")
-    profiles = {n: [] for n in names}
-    shares, shapes = ({n: [] for n in names[1:]} for _ in range(2))
-    coefficient, use = [], []
+    measured, coefficient, use = [], [], []
     for layer in range(c["num_hidden_layers"]):
         p = f"model.layers.{layer}."
         h = norm(x, w[p + "input_layernorm.weight"])
@@ -96,16 +64,11 @@ def main(folder, text, out):
 
         q, k, v = split("q", heads), split("k", kv)[:, group], split("v", kv)[:, group]
         qt, kt = turned(q), turned(k)
-        found = [account(qt[:, i], kt[:, i], d**-0.5) for i in range(heads)]
-        for n in names:
-            profiles[n].append([f[n].tolist() for f in found])
-        for n in names[1:]:
-            shares[n].append([share(f["measured"], f[n], False) for f in found])
-            shapes[n].append([share(f["measured"], f[n], True) for f in found])
         qc, kc = (y[:, :, 1:, : d // 2] + 1j * y[:, :, 1:, d // 2 :] for y in (q, k))
         coefficient.append(d**-0.5 * qc.mean((0, 2)).conj() * kc.mean((0, 2)))
         use.append(d**-0.5 * abs(qc).mean((0, 2)) * abs(kc).mean((0, 2)))
         a = softmax(qt @ kt.transpose(0, 1, 3, 2) * d**-0.5, mask)
+        measured.append([along(m, np.arange(-REACH, 1)).tolist() for m in a.mean(0)])
         x = x + (a @ v).transpose(0, 2, 1, 3).reshape(DOCUMENTS, T, -1) @ w[p + "self_attn.o_proj.weight"].T
         h = norm(x, w[p + "post_attention_layernorm.weight"])
         gate, up = h @ w[p + "mlp.gate_proj.weight"].T, h @ w[p + "mlp.up_proj.weight"].T
@@ -114,9 +77,7 @@ def main(folder, text, out):
     coefficient = np.array(coefficient)
     golden = {
         "ids": ids.tolist(),
-        "profiles": profiles,
-        "share": shares,
-        "shape": shapes,
+        "profiles": {"measured": measured},
         "rotary": {
             "frequency": theta.tolist(),
             "coefficient": {"re": coefficient.real.tolist(), "im": coefficient.imag.tolist()},

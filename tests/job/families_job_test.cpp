@@ -189,9 +189,9 @@ TEST_CASE("a job on a model of disentangled attention names its terms, and leave
   };
   const Result plain = result_of("deberta-v3", "");
   CHECK(std::get<std::string>(plain.provenance.at("position_term")) == "disentangled terms");
-  // Neither a kernel, which there is none of, nor an account, which would call the terms content.
+  // The terms have no kernel of their own; the account deals contents with them in force.
   CHECK(plain.find("position_term/kernel") == nullptr);
-  CHECK(plain.find("head_account/measured_profile") == nullptr);
+  CHECK(plain.find("head_account/dealt_profile") != nullptr);
   CHECK(plain.find("measured_offset/offset") != nullptr);
   CHECK(result_of("bert-mlm", "").find("head_account/measured_profile") != nullptr);
   // Without the terms nothing tells a DeBERTa positions: equal words see the same everywhere.

@@ -109,7 +109,7 @@ TEST_CASE("every name that a figure asks for is described") {
   Result result = planted.run(6);
   for (Field& field : describe(planted.model)) result.fields.push_back(std::move(field));
   HeadAccount account;
-  account.measured = account.predicted[1] = Matrix(0, 1);
+  account.measured = account.uniform = Matrix(0, 1);
   account.site.reach = 0;
   for (Field& field : describe(word_atlas(account))) result.fields.push_back(std::move(field));
   for (Field& field : describe(ReAiming())) result.fields.push_back(std::move(field));

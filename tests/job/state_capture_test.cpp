@@ -75,7 +75,7 @@ TEST_CASE("captured queries and keys are attended without their model, rotary on
     CHECK(stored.model.stack.block.window == input.model.stack.block.window);
     const Result captured = run_job(stored.model, *stored.source, job);
     // (pairs or term, layer, head, offset): layer 1 of the first.
-    for (const char* field : {"offset_trace/mean_weight", "head_account/kernel", "head_account/predicted_profile"}) {
+    for (const char* field : {"offset_trace/mean_weight", "head_account/part", "head_account/dealt_profile"}) {
       CAPTURE(field);
       const Field& all = direct.at(field);
       const auto layer = static_cast<std::size_t>(all.axes[2].size() * all.axes[3].size());

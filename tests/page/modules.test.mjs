@@ -48,11 +48,11 @@ test("bins of offsets: what lies in which, how they are called, and which are wr
 test("words are told apart by few letters", () => {
   assert.deepEqual(shortWords(["offset", "self", "flat"]), ["o", "s", "f"]);
   assert.deepEqual(shortWords(["other", "previous", "positional"]), ["ot", "pr", "po"]);
-  assert.deepEqual(shortWords(["positional", "not accounted for", "no preferred offset"]), ["p", "na", "np"]);
+  assert.deepEqual(shortWords(["positional", "mixed", "no preference"]), ["p", "m", "np"]);
 });
 
 test("addresses: what is written is read again, and what is silent is as it was", () => {
-  const state = { ...parseAddress("#/L7H8/map"), color: "head_account/explained_shape:position", filter: "a b&c=d#\"<", dim: "special first", offset: "-1", at: "0:30,4:64" };
+  const state = { ...parseAddress("#/L7H8/map"), color: "head_account/part:position", filter: "a b&c=d#\"<", dim: "special first", offset: "-1", at: "0:30,4:64" };
   assert.deepEqual(parseAddress(formatAddress(state)), state);
   assert.equal(formatAddress(parseAddress("#/L7H8/map")), "#/L7H8/map");
   assert.equal(formatAddress(parseAddress("")), "#/");

@@ -83,8 +83,8 @@ def test_my_own_model(tmp_path, monkeypatch):
         "first": "float(max(traces[0].sel(offset=[-3, -5]).max(), 0))",
         "last": "[[float(traces[-1].sel(head=h, offset=o)) for o in (-3, -4, -5)] for h in range(4)]",
         "predicted": "[result['head_account'].measured_offset.values.ravel().tolist(), "
-                     "result['head_account'].predicted_offset.sel(term='content').values.ravel().tolist()]",
-        "position": "result['head_account'].explained_shape.sel(term='position').values.ravel().tolist()",
+                     "result['head_account'].dealt_offset.sel(term='position').values.ravel().tolist()]",
+        "position": "result['head_account'].part.sel(cause='position').values.ravel().tolist()",
         "difference": "difference",
         "delay": "delay.offset.item()",
     }, tmp_path, monkeypatch)

@@ -20,15 +20,14 @@ TEST_CASE("account: the profile figure draws what was measured and three lines f
   const std::string script = account_profile_figure().draw(sample::result(), options).script();
   CHECK(script.find("L0H1") != std::string::npos);
   CHECK(script.find("L2H3") != std::string::npos);
-  CHECK(script.find("30, 60, 90 %") != std::string::npos);
+  CHECK(script.find("60, 25, 15 %") != std::string::npos);
   CHECK(script.find("set logscale y") != std::string::npos);
 }
 
 TEST_CASE("account: the grid counts every verdict, and refuses one that it does not know") {
   Result result = sample::result();
   const std::string script = head_account_figure().draw(result, {}).script();
-  for (const char* words :
-       {"positional: 7", "content: 7", "mixed: 6", "not accounted for: 6", "no preferred offset: 6"})
+  for (const char* words : {"positional: 7", "self: 7", "order: 6", "mixed: 6", "no preference: 6"})
     CHECK(script.find(words) != std::string::npos);
   field_of(result, "head_account/verdict").flag_meanings.front() = "divine";
   CHECK_THROWS_AS(head_account_figure().draw(result, {}), ShapeError);
@@ -60,20 +59,20 @@ TEST_CASE("account: what predicts by phases is the rotary wave's where there is 
   CHECK(std::isnan(interval(without).lower));
 }
 
-TEST_CASE(
-    "account: the table says why a head looks there, how much of it is position, and whether the account is met") {
+TEST_CASE("account: the table says why a head looks there, by which parts, and whether the predicted offset is met") {
   Result result = sample::result();
   auto findings = head_findings(result);
   CHECK(findings.front().why == "positional");
-  CHECK(findings.front().by_position == Approx(0.3));
-  CHECK(findings.front().by_content == Approx(0.6));
+  CHECK(findings.front().by_position == Approx(0.6));
+  CHECK(findings.front().by_self == Approx(0.25));
+  CHECK(findings.front().by_order == Approx(0.15));
   CHECK(findings.front().agrees.empty());  // the sample's agreement knows of no account
   const std::string table = head_table(result, false, "all");
-  for (const char* header : {"why", "position", "content"}) CHECK(table.find(header) != std::string::npos);
+  for (const char* header : {"why", "position", "self", "order"}) CHECK(table.find(header) != std::string::npos);
   field_of(result, "offset_agreement/verdict").axes.back().values =
-      std::vector<std::string>{"account", "phases", "scores"};
+      std::vector<std::string>{"position", "phases", "scores"};
   findings = head_findings(result);
   CHECK_FALSE(findings.front().agrees.empty());
-  field_of(result, "head_account/held_out_shape") = make_field("head_account/held_out_shape", {}, "1", "", {0.5});
+  field_of(result, "head_account/part") = make_field("head_account/part", {}, "1", "", {0.5});
   CHECK_THROWS_AS(head_findings(result), ShapeError);
 }

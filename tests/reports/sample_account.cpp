@@ -16,32 +16,36 @@ std::vector<Axis> before(std::vector<Axis> axes, const std::vector<Axis>& more) 
 
 void add_profiles(Result& result, const Size& size) {
   const std::vector<Axis> heads{layer_axis(size.layers), head_axis(size.heads)};
-  const Axis term{"term", "1", "term", std::vector<std::string>{"position", "content", "spread"}};
+  const Axis term{"term", "1", "term", std::vector<std::string>{"position", "self", "order"}};
   const Axis offset = offset_axis("account_offset", -reach, reach);
-  std::vector<double> measured, predicted, shapes;
+  std::vector<double> measured, dealt, parts, strengths;
   std::vector<std::uint8_t> verdicts;
   for (int curve = 0; curve < 4; ++curve)
     for (Index row = 0; row < size.layers * size.heads; ++row) {
       const double planted = planted_offset(row / size.heads, row % size.heads);
       for (Index t = -reach; t <= reach; ++t) {
         const double away = std::isnan(planted) ? 0.0 : static_cast<double>(t) - planted;
-        (curve == 0 ? measured : predicted).push_back((1 + 0.05 * curve) * 0.4 * std::exp(-0.2 * std::abs(away)));
+        (curve == 0 ? measured : dealt).push_back((1 + 0.05 * curve) * 0.4 * std::exp(-0.2 * std::abs(away)));
       }
-      if (curve > 0) shapes.push_back(0.3 * curve);
-      if (curve == 0) verdicts.push_back(static_cast<std::uint8_t>(row % 5));
+      if (curve > 0) parts.push_back(curve == 1 ? 0.6 : curve == 2 ? 0.25 : 0.15);
+      if (curve > 0) continue;
+      strengths.push_back(0.5);
+      verdicts.push_back(static_cast<std::uint8_t>(row % 5));
     }
   result.fields.push_back(
       make_field("head_account/measured_profile", before(heads, {offset}), "1", "measured", measured));
-  result.fields.push_back(make_field("head_account/predicted_profile", before({term}, before(heads, {offset})), "1",
-                                     "predicted", predicted));
-  result.fields.push_back(make_field("head_account/explained_shape", before({term}, heads), "1", "shape", shapes));
-  result.fields.push_back(make_field("head_account/held_out_shape", before({term}, heads), "1", "shape", shapes));
+  result.fields.push_back(
+      make_field("head_account/dealt_profile", before({term}, before(heads, {offset})), "1", "dealt", dealt));
+  Axis cause = term;
+  cause.name = "cause";
+  result.fields.push_back(make_field("head_account/part", before({cause}, heads), "1", "part", parts));
+  result.fields.push_back(make_field("head_account/strength", heads, "1", "strength", strengths));
   result.fields.push_back({"head_account/verdict",
                            heads,
                            "1",
-                           "what a head's offset profile comes from",
+                           "why a head looks where it looks",
                            verdicts,
-                           {"positional", "content", "mixed", "not accounted for", "no preferred offset"},
+                           {"positional", "self", "order", "mixed", "no preference"},
                            {}});
 }
 

@@ -9,8 +9,8 @@ namespace headwave::sample {
 /// Three checkpoints of so many heads; positions explain 0, a half and all of every second head's profile.
 inline std::vector<Field> checkpoint_fields(Index layers, Index heads) {
   const Axis checkpoint{"checkpoint", "1", "", std::vector<std::string>{"step-0", "step-10", "step-200"}};
-  const Axis verdict{"verdict", "1", "", std::vector<std::string>{"positional", "content"}};
-  const Axis term{"term", "1", "", std::vector<std::string>{"position", "content", "spread"}};
+  const Axis verdict{"verdict", "1", "", std::vector<std::string>{"positional", "self"}};
+  const Axis cause{"cause", "1", "", std::vector<std::string>{"position", "self", "order"}};
   const Axis layer = layer_axis(layers), head = head_axis(heads);
   const auto rows = static_cast<std::size_t>(layers * heads);
   std::vector<double> shape, since;
@@ -27,10 +27,10 @@ inline std::vector<Field> checkpoint_fields(Index layers, Index heads) {
   own.add("verdicts", {checkpoint, verdict}, "1", "",
           std::vector<std::int64_t>{0, all, 1, all - 1, positional, all - positional});
   own.add("positional_since", {layer, head}, "1", "", since).undefined("not positional");
-  account.add("held_out_shape", {checkpoint, term, layer, head}, "1", "", shape);
+  account.add("part", {checkpoint, cause, layer, head}, "1", "", shape);
   std::vector<std::uint8_t> verdicts(3 * rows, 0);
   std::fill_n(verdicts.begin(), rows, std::uint8_t{2});
-  account.flags("verdict", {checkpoint, layer, head}, "", verdicts, {"positional", "content", "no preferred offset"});
+  account.flags("verdict", {checkpoint, layer, head}, "", verdicts, {"positional", "self", "no preference"});
   std::vector<Field> fields = own.taken();
   append(fields, account.taken());
   return fields;

@@ -5,7 +5,7 @@ import { numberText, offsetText } from "./format.js";
 import { lineKey, linePlot } from "./plot.js";
 
 const checkpointOffsets = "checkpoints_measured_offset";
-const checkpointShapes = "checkpoints_head_account/held_out_shape";
+const checkpointShapes = "checkpoints_head_account/part";
 
 export const checkpointsView = {
   id: "checkpoints",
@@ -18,7 +18,7 @@ export const checkpointsView = {
     const pairs = arrays.axis(`${checkpointOffsets}/weight`, "pairs").values[0];
     const over = (field, more) => Promise.all(names.map(async (checkpoint) => (await arrays.slice(field, { checkpoint, ...more, ...at }))?.values[0] ?? NaN));
     const [weight, chance, offset] = await Promise.all(["weight", "chance", "offset"].map((field) => over(`${checkpointOffsets}/${field}`, { pairs })));
-    const explained = arrays.has(checkpointShapes) ? (await over(checkpointShapes, { term: arrays.axis(checkpointShapes, "term").values[0] })).map((share) => Math.max(0, share)) : null;
+    const explained = arrays.has(checkpointShapes) ? (await over(checkpointShapes, { cause: arrays.axis(checkpointShapes, "cause").values[0] })).map((share) => Math.max(0, share)) : null;
     const text = (values, digits) => values.map((value) => (Number.isFinite(value) ? numberText(value, digits) : ""));
     const columns = [
       { header: "checkpoint", cells: names },

@@ -16,7 +16,7 @@ const ramps = {
 export const wordColors = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#9a8c2f", "#7a5c99"];
 
 // Words that say that there is nothing are grey, whatever their number.
-const nothing = /^(other|flat|nothing|weak|chance|none|unpredicted|no preferred offset|undefined|ordinary)$/;
+const nothing = /^(other|flat|nothing|weak|chance|none|unpredicted|no preference|no preferred offset|undefined|ordinary)$/;
 export function wordColor(meanings, value) {
   return nothing.test(meanings[value]) ? "#8b9096" : wordColors[value % wordColors.length];
 }

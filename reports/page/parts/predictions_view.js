@@ -9,7 +9,7 @@ import { hideTip } from "./tip.js";
 const rows = [
   { label: "planted", offset: ["planted/offset:"], word: ["planted/kind:"] },
   { label: "measured", offset: ["measured_offset/offset:all", "offset_agreement/measured:"], word: ["measured_offset/status:all"] },
-  { label: "by the account", offset: ["offset_agreement/predicted:account"], word: ["offset_agreement/verdict:account"] },
+  { label: "by position", offset: ["offset_agreement/predicted:position"], word: ["offset_agreement/verdict:position"] },
   { label: "by weights alone", offset: ["offset_agreement/predicted:weights", "position_atlas/offset:"], word: ["offset_agreement/verdict:weights", "position_atlas/status:"] },
   { label: "by random words", offset: ["word_atlas/offset:"], word: ["word_atlas/status:"] },
   { label: "by phases", offset: ["offset_agreement/predicted:phases"], word: ["offset_agreement/verdict:phases"], low: ["rotary_wave/lower:", "phase_delay/lower:"], high: ["rotary_wave/upper:", "phase_delay/upper:"] },

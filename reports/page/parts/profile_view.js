@@ -1,11 +1,11 @@
-// How much a head looks at each offset, with what position, content and spread predict.
+// How much a head looks at each offset, beside what is left of it when contents are dealt to other places.
 
 import { check, choice, element, numbersBelow } from "./elements.js";
 import { numberText, offsetText } from "./format.js";
 import { lineKey, linePlot } from "./plot.js";
 
 const spans = [["16", "\u00b116"], ["64", "\u00b164"], ["all", "all offsets"]];
-const termNames = ["p\u2081: position", "p\u2082: and content", "p\u2083: and spread"];
+const termNames = ["position", "and self", "and order"];
 
 // One number per offset from numbers that know others; NaN where they know none.
 function aligned(offsets, slice) {
@@ -29,8 +29,8 @@ async function seriesOf({ arrays, page, store, at }) {
   const ofAccount = account && span !== "all" && !pairs;
   if (ofAccount || trace) series.push({ name: "measured", values: aligned(offsets, trace ?? account) });
   if (ofAccount)
-    for (const [k, term] of arrays.axis("head_account/predicted_profile", "term")?.values.entries() ?? [])
-      series.push({ name: termNames[k] ?? term, values: aligned(offsets, await arrays.slice("head_account/predicted_profile", { term, ...at })) });
+    for (const [k, term] of arrays.axis("head_account/dealt_profile", "term")?.values.entries() ?? [])
+      series.push({ name: termNames[k] ?? term, values: aligned(offsets, await arrays.slice("head_account/dealt_profile", { term, ...at })) });
   if (words) series.push({ name: "predicted by random words", values: aligned(offsets, words) });
   const chance = trace && (await arrays.slice("offset_trace/null_weight", { pairs: counted, ...at }));
   if (chance) series.push({ name: "queries shuffled", values: aligned(offsets, chance) });
@@ -56,7 +56,7 @@ export const profileView = {
   follows: ["pairs", "span", "scale"],
   words: (_, arrays) => [
     arrays.has("offset_trace/mean_weight") && "Mean attention weight at each offset; queries shuffled: what to expect where positions do not matter.",
-    arrays.has("head_account/measured_profile") && "Without the first token: p\u2081 is what positions alone would give, p\u2082 with content, p\u2083 with the spread of scores as well.",
+    arrays.has("head_account/measured_profile") && "Without the first token: what is left when contents are dealt to other places (position), when every token still meets itself (and self), and with how contents vary together at each distance (and order).",
     arrays.has("word_atlas/profile") && "Predicted by random words: mean attention weight over documents of random words, from the weights alone.",
   ].filter(Boolean).join(" "),
   async draw(box, context) {

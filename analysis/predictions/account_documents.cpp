@@ -1,0 +1,140 @@
+#include "account_documents.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "../../core/attention/attend.h"
+#include "../../core/numbers/append.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr Index account_groups = 8;  ///< of each half: parts that the intervals leave out one at a time
+
+/// Whether a document is among `dealt` of `documents`: neighbours of even and odd number together, evenly spread.
+bool is_dealt(Index number, Index documents, Index dealt) {
+  if (dealt >= documents) return true;
+  const Index pairs = documents / 2, wanted = dealt / 2, pair = number / 2;
+  return pair < pairs && (pair + 1) * wanted / pairs > pair * wanted / pairs;
+}
+
+void add(Matrix32& sum, const Matrix32& more) {
+  if (sum.size() == 0)
+    sum = more;
+  else
+    sum += more;
+}
+
+void add(AccountHalf& half, std::vector<LayerQueriesKeys>&& layers) {
+  if (half.layers.empty()) {
+    half.layers = std::move(layers);
+    return;
+  }
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    add(half.layers[l].query, layers[l].query);
+    add(half.layers[l].key, layers[l].key);
+  }
+}
+
+void add(AccountHalf& half, std::size_t group, Index documents, Matrix&& weights) {
+  Matrix& sum = half.group_weights[group];
+  half.group_documents[group] += documents;
+  if (sum.size() == 0)
+    sum = std::move(weights);
+  else
+    sum += weights;
+}
+
+}  // namespace
+
+Index dealt_documents(Index documents, Index length) {
+  constexpr Index tokens = 4096, least = 8;
+  const Index pairs = (tokens + 2 * length - 1) / (2 * length);
+  return std::min(documents, std::max(least, 2 * pairs));
+}
+
+AccountSums::AccountSums(Index documents, Index dealt) : expected_(documents), dealt_(dealt) {
+  for (AccountHalf& half : halves) {
+    half.group_documents.assign(account_groups, 0);
+    half.group_weights.assign(account_groups, Matrix());
+  }
+}
+
+void AccountSums::add(AccountDocument&& document) {
+  AccountHalf& half = halves[static_cast<std::size_t>(document.number % 2)];
+  const auto group = static_cast<std::size_t>(document.number / 2 % account_groups);
+  ++half.documents;
+  headwave::add(half, group, 1, std::move(document.weights));
+  document.weights.resize(0, 0);
+  if (!is_dealt(document.number, expected_, dealt_)) return headwave::add(half, std::move(document.layers));
+  headwave::add(half, std::vector<LayerQueriesKeys>(document.layers));
+  half.to_deal.push_back(std::move(document));
+}
+
+void AccountSums::join(AccountSums&& next) {
+  for (std::size_t h = 0; h < halves.size(); ++h) {
+    AccountHalf &half = halves[h], &more = next.halves[h];
+    if (more.documents == 0) continue;
+    half.documents += more.documents;
+    headwave::add(half, std::move(more.layers));
+    for (std::size_t g = 0; g < more.group_weights.size(); ++g)
+      if (more.group_documents[g] > 0)
+        headwave::add(half, g, more.group_documents[g], std::move(more.group_weights[g]));
+    append(half.to_deal, std::move(more.to_deal));
+  }
+}
+
+AccountProbe::AccountProbe(const AccountSite& site, Index number, const TokenSequence& tokens) : site_(site) {
+  document_.number = number;
+  document_.stays.assign(static_cast<std::size_t>(site.length), 0);
+  for (Index i = 0; i < site.length; ++i)
+    document_.stays[static_cast<std::size_t>(i)] = i == 0 || tokens.is_special(i) ? 1 : 0;
+  document_.layers.resize(site.grid.layers.size());
+  document_.weights = Matrix::Zero(site.grid.rows(), 2 * site.reach + 1);
+}
+
+void AccountProbe::see(const LayerProjections& projections) {
+  const Index place = site_.grid.place_of(projections.layer);
+  if (projections.kind != site_.kind || place < 0) return;
+  document_.layers[static_cast<std::size_t>(place)] = {projections.query, projections.key};
+}
+
+void AccountProbe::see(const Tile& tile) {
+  const Index place = site_.grid.place_of(tile.layer);
+  if (tile.kind != site_.kind || place < 0) return;
+  add_near_weights(tile, site_.reach, document_.weights.middleRows(place * site_.grid.heads, site_.grid.heads));
+}
+
+void add_near_weights(const Tile& tile, Index reach, Eigen::Ref<Matrix> sums) {
+  for (Index r = 0; r < tile.rows(); ++r) {
+    const Index i = tile.first_row + r;
+    if (i == 0) continue;
+    const KeySpan open = tile.allowed_keys(i);
+    const Index first = std::max({Index{1}, open.first, i - reach}), end = std::min(open.end(), i + reach + 1);
+    if (first >= end) continue;
+    for (Index head = 0; head < tile.heads(); ++head)
+      sums.row(head).segment(first - i + reach, end - first) +=
+          tile.weights[static_cast<std::size_t>(head)].row(r).segment(first, end - first).cast<double>();
+  }
+}
+
+void attend_layer(const AccountSite& site, std::size_t place, const Matrix32& query, const Matrix32& key,
+                  const Matrix32& added, std::span<Probe* const> probes) {
+  const BlockSpec& spec = site.stack->block;
+  const Index layer = site.grid.layers[place];
+  const PositionTerm* term = site.stack->term(layer);
+  HeadInputs<float> inputs{query, key, {}, spec.heads, spec.kv_heads, spec.score_scale, term, spec.soft_cap};
+  inputs.added = added;
+  std::shared_ptr<const Block> weights;  // owns what position_key and position_query look at
+  if (term != nullptr && term->use() == PositionUse::compared) {
+    weights = site.stack->layer(layer);
+    inputs.position_key = weights->self.position_key;
+    inputs.position_query = weights->self.position_query;
+  }
+  const Mask<float> mask{site.kind == AttentionKind::causal, -1, -1, {}, site.window(place)};
+  attend<float>(inputs, mask, {0, site.kind, nullptr}, probes);
+}
+
+}  // namespace headwave

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "../../core/attention/probe.h"
+#include "../../core/fields/head_grid.h"
+#include "../../core/model/model.h"
+#include "../../core/numbers/matrix.h"
+
+namespace headwave {
+
+/// The heads of one kind of attention that are accounted for, over documents of one length.
+struct AccountSite {
+  HeadGrid grid;
+  AttentionKind kind = AttentionKind::self;
+  Index length = 0;              ///< T
+  Index reach = 64;              ///< offsets |t| <= reach are accounted for, in tokens; at most (T - 1) / 2
+  const Stack* stack = nullptr;  ///< scale, masks, position terms; weights only where a term is compared
+
+  /// Window of the mask of a layer of the grid; 0: no limit.
+  [[nodiscard]] Index window(std::size_t place) const { return stack->window(grid.layers[place]); }
+};
+
+/// Queries and keys of one layer before a rotary term turns them.
+struct LayerQueriesKeys {
+  Matrix32 query;  ///< (T, heads * d_head)
+  Matrix32 key;    ///< (T, kv_heads * d_head)
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.query, self.key);
+  }
+};
+
+/// One document, or the part of it that is kept.
+struct AccountDocument {
+  Index number = 0;                      ///< among the documents of this length, from 0
+  std::vector<std::uint8_t> stays;       ///< (T)  1: a special token, or the first: never dealt
+  std::vector<LayerQueriesKeys> layers;  ///< one for each layer of the grid
+  Matrix weights;                        ///< (rows, 2 reach + 1)  sum over i of A[i, i+t]; empty where only dealt
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.number, self.stays, self.layers, self.weights);
+  }
+};
+
+/// Sums over one half of the documents: those of even number, or those of odd number.
+struct AccountHalf {
+  Index documents = 0;
+  std::vector<LayerQueriesKeys> layers;  ///< sums of queries and keys at every place
+  std::vector<Index> group_documents;    ///< (groups)
+  std::vector<Matrix> group_weights;     ///< [group] (rows, 2 reach + 1)  sums of AccountDocument::weights
+  std::vector<AccountDocument> to_deal;  ///< documents whose contents are dealt, whole
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.documents, self.layers, self.group_documents, self.group_weights, self.to_deal);
+  }
+};
+
+/// What documents add up to.
+class AccountSums {
+ public:
+  AccountSums() = default;
+  /// @param documents  how many will come, of every number from 0
+  /// @param dealt      how many of them are dealt, see dealt_documents()
+  AccountSums(Index documents, Index dealt);
+
+  void add(AccountDocument&& document);
+  /// Adds the sums of the documents after those that are in.
+  void join(AccountSums&& next);
+
+  [[nodiscard]] Index documents() const { return halves[0].documents + halves[1].documents; }
+
+  std::array<AccountHalf, 2> halves;
+
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.halves, self.expected_, self.dealt_);
+  }
+
+ private:
+  Index expected_ = 0, dealt_ = 0;
+};
+
+/// How many documents are dealt by default: enough for 4096 tokens, at least 8, spread evenly over all documents. Each is
+/// kept whole, so this bounds the memory of an account.
+Index dealt_documents(Index documents, Index length);
+
+/// Watches one document: sums attention weights along diagonals, keeps queries and keys.
+class AccountProbe : public Probe {
+ public:
+  AccountProbe(const AccountSite& site, Index number, const TokenSequence& tokens);
+
+  [[nodiscard]] bool wants_projections() const override { return true; }
+  using Probe::see;
+  void see(const LayerProjections& projections) override;
+  void see(const Tile& tile) override;
+
+  [[nodiscard]] AccountDocument taken() { return std::move(document_); }
+
+ private:
+  AccountSite site_;
+  AccountDocument document_;
+};
+
+/// Adds a tile's weights along diagonals |t| <= reach, the first token neither query nor key.
+/// @param sums  (heads, 2 reach + 1)
+void add_near_weights(const Tile& tile, Index reach, Eigen::Ref<Matrix> sums);
+
+/// Attention of one layer of a site over queries and keys of our own making, with the model's scale, mask and position
+/// term; probes see it as layer 0.
+/// @param place  of the layer in the grid
+/// @param added  (heads, 2 T - 1)  added to the scores at every offset t = -(T-1) .. T-1; or empty
+void attend_layer(const AccountSite& site, std::size_t place, const Matrix32& query, const Matrix32& key,
+                  const Matrix32& added, std::span<Probe* const> probes);
+
+}  // namespace headwave
