@@ -18,14 +18,10 @@ inline auto ContainsSubstring(const std::string& text) {
 #include <string>
 
 /// A file that lies in the repository: "tests/golden/bert.json".
-inline std::filesystem::path repository_file(const std::string& path) {
-  return std::filesystem::path(HEADWAVE_SOURCE_DIR) / path;
-}
+std::filesystem::path repository_file(const std::string& path);
 
 /// A file or folder of the shared data: "text/wikitext-2/test.txt".
-inline std::filesystem::path shared_file(const std::string& path) {
-  return std::filesystem::path(HEADWAVE_SHARED_DATA) / path;
-}
+std::filesystem::path shared_file(const std::string& path);
 
 /// First line of a test that needs shared data: ctest reports the case as skipped where it is absent.
 #define NEEDS_SHARED(path)                                                       \

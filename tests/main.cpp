@@ -8,3 +8,15 @@ int main(int argc, char** argv) {
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 #endif
+
+#include "catch.h"
+
+// The paths are compiled in here alone, so that all other objects are the same in every checkout.
+
+std::filesystem::path repository_file(const std::string& path) {
+  return std::filesystem::path(HEADWAVE_SOURCE_DIR) / path;
+}
+
+std::filesystem::path shared_file(const std::string& path) {
+  return std::filesystem::path(HEADWAVE_SHARED_DATA) / path;
+}
