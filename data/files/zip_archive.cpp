@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "../../core/numbers/error.h"
+#include "../../core/numbers/stopping.h"
 #include "printable.h"
 
 namespace headwave {
@@ -101,10 +102,12 @@ void require_readable(const FileBytes& file, const ZipMember& member, std::uint6
 }
 
 /// Where a member's bytes begin: behind its own header, whose length the directory does not know.
-std::size_t first_byte(const FileBytes& file, std::size_t header) {
-  const ZipFields local(file, header, zip_local_bytes);
+std::size_t first_byte(const FileBytes& file, std::size_t header, const std::string& name) {
+  const ZipFields local(file, header, zip_local_bytes + name.size());
   if (local.number(0, 4) != 0x04034b50) local.refuse("no member where its directory promises one");
-  return header + zip_local_bytes + local.number(26, 2) + local.number(28, 2);
+  if (local.number(26, 2) != name.size() || local.text(zip_local_bytes, name.size()) != name)
+    local.refuse(fmt::format("a member is not called '{}', as its directory says", printable(name, 60)));
+  return header + zip_local_bytes + name.size() + local.number(28, 2);
 }
 
 [[noreturn]] void refuse_packed(const FileBytes& file, const ZipMember& member) {
@@ -162,7 +165,7 @@ std::vector<ZipMember> zip_members(const FileBytes& file) {
                      static_cast<std::uint32_t>(fields.number(at + 16, 4))};
     require_readable(file, member, fields.number(at + 8, 2), fields.number(at + 10, 2));
     read_zip64(fields, at + zip_entry_bytes + name, extra, member);
-    member.first = first_byte(file, member.first);
+    member.first = first_byte(file, member.first, member.name);
     if (member.first > file.size() || member.packed > file.size() - member.first)
       damaged("a member lies outside the file");
     if (!member.deflated && member.packed != member.bytes) damaged("a member's sizes differ");
@@ -170,34 +173,50 @@ std::vector<ZipMember> zip_members(const FileBytes& file) {
     at += zip_entry_bytes + name + extra + fields.number(at + 32, 2);
     members.push_back(std::move(member));
   }
+  if (at != directory.bytes) damaged("its directory has more entries than it says");
   return members;
 }
 
-void ZipBytes::read(std::size_t first, std::span<std::byte> into) const {
-  constexpr std::size_t beginning = std::size_t{2} << 20U, most = std::size_t{1} << 30U;
-  constexpr std::size_t best_compression = 2000;  // deflate reaches 1032: what promises more is a trap
-  if (!member_.deflated) return PartOfBytes(file_, member_.first, member_.bytes).read(first, into);
-  if (member_.bytes / best_compression > member_.packed) refuse_packed(file_, member_);
-  const std::size_t end = first + into.size();
-  if (end < member_.bytes && end <= beginning) {
-    std::vector<std::byte> bytes(end);
-    inflate_into(file_, member_, bytes);
-    return MemoryBytes(std::move(bytes)).read(first, into);
+void ZipBytes::require_sound(std::uint32_t check) const {
+  if (check != member_.check)
+    throw FormatError(fmt::format("{}: {} has another check sum (CRC-32) than its directory says: it is damaged",
+                                  shown_path(file_.path()), printable(member_.name)));
+}
+
+void ZipBytes::read_all() const {
+  constexpr std::size_t most = std::size_t{1} << 30U, piece = std::size_t{1} << 20U;
+  if (!member_.deflated) {
+    uLong check = 0;
+    for (std::size_t at = 0; at < member_.bytes;) {
+      stop_if_asked();
+      const std::string bytes = file_.text(member_.first + at, std::min(piece, member_.bytes - at));
+      check = crc32_z(check, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
+      at += bytes.size();
+    }
+    return require_sound(static_cast<std::uint32_t>(check));
   }
   if (member_.bytes > most)
     throw FormatError(fmt::format(
         "{}: {} is packed, and {} bytes are more than the 1 GiB that are unpacked into memory. Write it once more, not "
         "packed: python3 -c \"import numpy as np; np.savez('states.npz', **np.load('FILE'))\"",
         shown_path(file_.path()), printable(member_.name), member_.bytes));
-  std::call_once(once_, [&] {
-    std::vector<std::byte> bytes(member_.bytes);
-    inflate_into(file_, member_, bytes);
-    if (crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()) != member_.check)
-      throw FormatError(fmt::format("{}: {} has another check sum (CRC-32) than its directory says: it is damaged",
-                                    shown_path(file_.path()), printable(member_.name)));
-    all_ = std::make_unique<MemoryBytes>(std::move(bytes));
-  });
-  all_->read(first, into);
+  std::vector<std::byte> bytes(member_.bytes);
+  inflate_into(file_, member_, bytes);
+  require_sound(static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size())));
+  all_ = std::make_unique<MemoryBytes>(std::move(bytes));
+}
+
+void ZipBytes::read(std::size_t first, std::span<std::byte> into) const {
+  constexpr std::size_t longest_beginning = std::size_t{2} << 20U;
+  constexpr std::size_t best_compression = 2000;  // deflate reaches 1032: what promises more is a trap
+  if (member_.deflated && member_.bytes / best_compression > member_.packed) refuse_packed(file_, member_);
+  const bool is_beginning = first == 0 && into.size() < member_.bytes && into.size() <= longest_beginning;
+  if (!is_beginning) std::call_once(once_, [&] { read_all(); });
+  if (!member_.deflated) return PartOfBytes(file_, member_.first, member_.bytes).read(first, into);
+  if (!is_beginning) return all_->read(first, into);
+  std::vector<std::byte> bytes(into.size());
+  inflate_into(file_, member_, bytes);
+  MemoryBytes(std::move(bytes)).read(0, into);
 }
 
 }  // namespace headwave

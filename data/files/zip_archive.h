@@ -32,8 +32,9 @@ struct ZipMember {
 ///         than with deflate; IoError if the file cannot be read
 std::vector<ZipMember> zip_members(const FileBytes& file);
 
-/// The bytes of a member. Where it is not packed they are read where they lie; else the beginning is unpacked as far as
-/// is asked for, and the whole once, into memory, where it is checked against its CRC-32.
+/// The bytes of a member. A beginning, where a header may stand, is read or unpacked as far as is asked for. Before
+/// anything else is given the whole member is checked against its CRC-32, once: one that is not packed is then read where
+/// it lies, another unpacked into memory.
 class ZipBytes : public ReadableBytes {
  public:
   /// @param file  outlives this
@@ -44,6 +45,9 @@ class ZipBytes : public ReadableBytes {
   void read(std::size_t first, std::span<std::byte> into) const override;
 
  private:
+  void read_all() const;
+  void require_sound(std::uint32_t check) const;
+
   const FileBytes& file_;
   ZipMember member_;
   mutable std::once_flag once_;

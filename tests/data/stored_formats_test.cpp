@@ -1,11 +1,15 @@
+#include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <map>
 
 #include <fmt/format.h>
 
 #include "../../core/numbers/error.h"
 #include "../../data/files/replaced_file.h"
+#include "../../data/files/zip_archive.h"
 #include "../../data/sources/digested_source.h"
+#include "../../data/sources/placed_arrays.h"
 #include "../../data/sources/stored_contents.h"
 #include "../../data/sources/stored_documents.h"
 #include "../catch.h"
@@ -77,6 +81,53 @@ TEST_CASE("an archive's arrays are found by the usual names, packed or not, with
   const auto by_layer = source_of(formats("by_layer.npz"), {});
   check_states(*by_layer);
   CHECK(by_layer->document(1).ids == std::vector<std::int32_t>{5, 6, 7});
+}
+
+TEST_CASE("a bit that differs anywhere in an archive changes no array: it is refused, or was in nothing that is read") {
+  // Every bit of an archive as numpy writes it, and of a packed one, but for dates and the like.
+  const TemporaryFolder folder;
+  const auto arrays_of = [](const std::filesystem::path& path) {
+    std::map<std::string, std::vector<float>> found;
+    const auto arrays = npz_arrays(path);
+    for (const std::string& name : arrays->names())
+      found[name] = arrays->type(name) == "string" ? std::vector<float>() : arrays->floats(name);
+    return found;
+  };
+  for (const char* name : {"by_layer.npz", "packed.npz"}) {
+    const std::string whole = file_bytes(formats(name));
+    const auto expected = arrays_of(formats(name));
+    REQUIRE(expected.size() > 1);
+    int refused = 0, others = 0;
+    for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+      std::string damaged = whole;
+      damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
+      try {
+        if (arrays_of(write(folder, "d.npz", damaged)) != expected) ++others;
+      } catch (const FormatError&) {
+        ++refused;
+      }
+    }
+    CHECK(others == 0);
+    CHECK(refused > static_cast<int>(4 * whole.size()));
+  }
+}
+
+TEST_CASE("a part of an archive's array is given only where the whole array is what was written") {
+  const TemporaryFolder folder;
+  for (const char* name : {"by_layer.npz", "packed.npz"}) {
+    CAPTURE(name);
+    std::string bytes = file_bytes(formats(name));
+    const FileBytes file(formats(name));
+    const ZipMember member = zip_members(file).front();
+    const std::size_t last = member.first + member.packed - 1;
+    bytes[last - 1] = static_cast<char>(bytes[last - 1] ^ 1);  // far from the first entry
+    const auto sound = npz_arrays(formats(name)), damaged = npz_arrays(write(folder, "d.npz", bytes));
+    const std::string array = sound->names().front();
+    ArrayBlock block = whole_block(sound->shape(array));
+    std::ranges::fill(block.count, 1);
+    CHECK(sound->block(array, block).size() == 1);
+    CHECK_THROWS_AS(damaged->block(array, block), FormatError);
+  }
 }
 
 TEST_CASE("names and axes of others are read by a map") {
