@@ -8,13 +8,12 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#define TOML_EXCEPTIONS 1
-#include <toml++/toml.h>
 
 #include "../../core/numbers/error.h"
 #include "../../core/numbers/nearest_name.h"
 #include "../../data/files/input_text.h"
 #include "../../data/files/printable.h"
+#include "../../data/files/toml_reader.h"
 #include "../../data/files/toml_text.h"
 
 namespace headwave::cli {
@@ -46,22 +45,13 @@ class JobFile {
   }
 
   void apply(const std::string& text) {
-    const toml::table table = parsed(text);
+    const toml::table table = toml_of_text(file_, text);
     for (const auto& [key, value] : table) apply(std::string(key.str()), value);
   }
 
  private:
   [[noreturn]] void refuse(const toml::node& at, const std::string& problem) const {
     throw FormatError(fmt::format("{}: line {}: {}", file_.string(), at.source().begin.line, problem));
-  }
-
-  [[nodiscard]] toml::table parsed(const std::string& text) const {
-    try {
-      return toml::parse(text);
-    } catch (const toml::parse_error& error) {
-      throw FormatError(
-          fmt::format("{}: line {}: {}", file_.string(), error.source().begin.line, std::string(error.description())));
-    }
   }
 
   [[nodiscard]] CLI::Option& option_of(const std::string& key, const toml::node& at) const {

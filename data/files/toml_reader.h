@@ -19,8 +19,13 @@ namespace headwave {
 
 /// A small file of settings, parsed.
 /// @param what  what messages call it: "a model map"
-/// @throws IoError if it cannot be read; FormatError naming the line if it is not TOML, or larger than 1 MB
+/// @throws IoError if it cannot be read; FormatError naming the line if it is not TOML, or a line has
+///         more than 1000 dots; or if it is larger than 1 MB
 toml::table toml_of_file(const std::filesystem::path& file, std::string_view what);
+
+/// The same of its text.
+/// @throws FormatError as above
+toml::table toml_of_text(const std::filesystem::path& file, std::string_view text);
 
 /// One table of such a file while it is read: each key is asked for by name, what was not asked for is refused.
 class TomlReader {

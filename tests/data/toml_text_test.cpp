@@ -1,8 +1,7 @@
-#define TOML_EXCEPTIONS 1
 #include "../../data/files/toml_text.h"
 
-#include <toml++/toml.h>
-
+#include "../../core/numbers/error.h"
+#include "../../data/files/toml_reader.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -21,4 +20,14 @@ TEST_CASE("texts of settings are read again as they were, whatever stands in the
     CHECK(read["list"][0].value<std::string>() == text);
     CHECK(read["list"][1].value<std::string>() == "b");
   }
+}
+
+TEST_CASE("a name of thousands of dotted parts is refused before it fills the stack", "[toml_text]") {
+  std::string parts = "a";
+  for (int i = 0; i < 50'000; ++i) parts += ".a";
+  for (const std::string& text : {parts + " = 1", "b = 2\n[" + parts + "]", "b = {" + parts + " = 1}"}) {
+    CHECK_THROWS_AS(toml_of_text("t.toml", text), FormatError);
+    CHECK_THROWS_WITH(toml_of_text("t.toml", text), ContainsSubstring("50000 dots"));
+  }
+  CHECK(toml_of_text("t.toml", "a.b.c = 1.5\n\n# ...\n")["a"]["b"]["c"].value<double>() == 1.5);
 }
