@@ -29,12 +29,10 @@ struct JpegErrors : jpeg_error_mgr {
   std::longjmp(errors->jump, 1);
 }
 
-/// Where data are damaged or missing libjpeg warns and goes on with grey.
+/// Where data are damaged, missing or left over libjpeg warns and goes on with other pixels. The format has no checksum:
+/// these warnings are all that tells damage.
 void jpeg_said(j_common_ptr jpeg, int level) {
-  const int code = jpeg->err->msg_code;
-  const bool harmless = code == JWRN_EXTRANEOUS_DATA || code == JWRN_ADOBE_XFORM || code == JWRN_JFIF_MAJOR ||
-                        code == JWRN_BOGUS_PROGRESSION;
-  if (level < 0 && !harmless) jpeg_failed(jpeg);
+  if (level < 0) jpeg_failed(jpeg);
 }
 
 void jpeg_silent(j_common_ptr /*jpeg*/) {}

@@ -91,6 +91,11 @@ TEST_CASE("what is no image, or a damaged one, is refused by name") {
   }
   const std::string whole = file_bytes(picture("rgb.png"));
   check_refused(edited(whole, whole.size() / 2, "????"), "a damaged PNG: ");
+  // What libjpeg would pass over: bytes that belong to nothing before the next marker, a version that there is not.
+  const std::string jpeg = file_bytes(picture("color.jpg"));
+  check_refused(jpeg.substr(0, jpeg.size() - 2) + std::string(40, 'x') + jpeg.substr(jpeg.size() - 2),
+                "a damaged JPEG: ");
+  check_refused(edited(jpeg, jpeg.find("JFIF") + 5, "\x07"), "a damaged JPEG: ");
 }
 
 TEST_CASE("channels that are not read are refused by name") {
