@@ -27,8 +27,12 @@ FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
 bool FileDescriptor::is_at(const std::filesystem::path& path, int flags) const {
   struct stat open {
   }, named{};
-  return ::fstat(number_, &open) == 0 && ::fstatat(AT_FDCWD, path.c_str(), &named, flags) == 0 &&
-         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+  if (::fstat(number_, &open) != 0) fail_by_errno(path, "cannot be examined");
+  if (::fstatat(AT_FDCWD, path.c_str(), &named, flags) != 0) {
+    if (errno != ENOENT && errno != ENOTDIR) fail_by_errno(path, "cannot be examined");
+    return false;
+  }
+  return open.st_dev == named.st_dev && open.st_ino == named.st_ino;
 }
 
 bool FileDescriptor::write(std::string_view bytes) const {

@@ -24,6 +24,7 @@ class FileDescriptor {
   [[nodiscard]] int get() const { return number_; }
   /// Whether a path still leads to this file.
   /// @param flags  AT_SYMLINK_NOFOLLOW: by itself, not as a link
+  /// @throws IoError if the system does not tell
   [[nodiscard]] bool is_at(const std::filesystem::path& path, int flags = 0) const;
   /// Writes all of it where the file stands. @returns whether the system took it; errno says why not
   [[nodiscard]] bool write(std::string_view bytes) const;

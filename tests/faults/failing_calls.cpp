@@ -1,5 +1,5 @@
 // Loaded before the C library (LD_PRELOAD), makes one call of a program fail, as a full or broken disk would:
-//   HEADWAVE_FAIL_CALL     write, pwrite, read, ftruncate, fsync, rename, open or mmap, each with its variants
+//   HEADWAVE_FAIL_CALL     write, pwrite, read, ftruncate, fsync, rename, open, fstat or mmap, each with its variants
 //   HEADWAVE_FAIL_AT       the n-th such call of the process, from 1
 //   HEADWAVE_FAIL_WITH     EIO or ENOSPC, or KILL: the process dies in place of the call
 //   HEADWAVE_FAIL_ALWAYS   1: every later one too
@@ -27,6 +27,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -220,6 +221,14 @@ int fsync(int file) {
 
 int fdatasync(int file) {
   return fails_at_file("fsync", file) ? -1 : next<int(int)>("fdatasync")(file);
+}
+
+int fstat(int file, struct stat* status) noexcept {
+  return fails_at_file("fstat", file) ? -1 : next<int(int, struct stat*)>("fstat")(file, status);
+}
+
+int fstat64(int file, struct stat64* status) noexcept {
+  return fails_at_file("fstat", file) ? -1 : next<int(int, struct stat64*)>("fstat64")(file, status);
 }
 
 int rename(const char* from, const char* to) noexcept {

@@ -161,6 +161,7 @@ TEST_CASE("a call that fails never passes for a success") {
   CHECK(check_calls(trial, {"mmap"}) >= 1);
   CHECK(check_calls(trial, {"read"}) >= 1);
   CHECK(check_calls(trial, {"ftruncate"}) >= 1);
+  CHECK(check_calls(trial, {"fstat"}) >= 1);
 }
 
 TEST_CASE("a call that fails while figures are drawn never passes for a success") {
