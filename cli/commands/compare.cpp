@@ -178,10 +178,8 @@ int compare(const CompareCommand& command) {
       continue;
     }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    write_folder(*folders[i], result, command.folder, seconds, [&] {
-      write_text(folders[i]->path() / "changes.json", text_of(json_of(command, ordered_json::array({others.back()}))));
-      say_it();
-    });
+    write_folder(*folders[i], result, command.folder, seconds, say_it,
+                 {{"changes.json", text_of(json_of(command, ordered_json::array({others.back()})))}});
   }
   if (command.json) std::fputs(text_of(json_of(command, std::move(others))).c_str(), stdout);
   return code;

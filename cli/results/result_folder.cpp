@@ -145,7 +145,7 @@ OutputFolder opened_folder(const FolderOptions& options, const std::vector<fs::p
   return {options.folder, output_files(options, read, more), options.force};
 }
 
-void write_results(OutputFolder& folder, std::vector<KindResult>& results, double seconds) {
+void write_results(OutputFolder& folder, std::vector<KindResult>& results, double seconds, const TextsBeside& beside) {
   const std::vector<fs::path> old = written_files(folder.path());
   std::vector<std::unique_ptr<ReplacedFile>> files;
   for (auto& [kind, result] : results) {
@@ -155,16 +155,19 @@ void write_results(OutputFolder& folder, std::vector<KindResult>& results, doubl
     progress_at("writing " + files.back()->path().filename().string());
     write_result(result, *files.back());
   }
+  for (const auto& [name, text] : beside) {
+    files.push_back(std::make_unique<ReplacedFile>(folder.path() / name));
+    files.back()->write(text);
+    files.back()->forget();
+  }
   folder.require_free();
   std::vector<fs::path> written;
-  // Never some kinds of this run beside others of one before, wherever it ends.
-  if (files.size() > 1)
-    for (const auto& file : files) fs::remove(file->path());
-  for (const auto& file : files) {
-    file->commit();
-    written.push_back(file->path());
-  }
+  for (const auto& file : files) written.push_back(file->path());
+  // Never something of this run beside something of one before, wherever it ends.
   folder.remove_old(old, written);
+  if (files.size() > 1)
+    for (const fs::path& file : written) fs::remove(file);
+  for (const auto& file : files) file->commit();
 }
 
 void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options) {
@@ -210,10 +213,10 @@ void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const 
 }
 
 void write_folder(OutputFolder& folder, Result result, const FolderOptions& options, double seconds,
-                  const std::function<void()>& print) {
+                  const std::function<void()>& print, const TextsBeside& beside) {
   std::vector<KindResult> results;
   results.push_back({AttentionKind::self, std::move(result)});
-  write_results(folder, results, seconds);
+  write_results(folder, results, seconds, beside);
   try_to_print(print);
   write_figures(folder, results, options);
 }

@@ -55,10 +55,15 @@ OutputFiles output_files(const FolderOptions& options, const std::vector<std::fi
 OutputFolder opened_folder(const FolderOptions& options, const std::vector<std::filesystem::path>& read,
                            const std::vector<std::filesystem::path>& more = {});
 
-/// Writes results.h5, each kind of attention into a folder of its own where there are several, and then removes what an
-/// earlier result left.
+/// Texts that a command writes beside its result, by name.
+using TextsBeside = std::map<std::filesystem::path, std::string>;
+
+/// Writes results.h5, each kind of attention into a folder of its own where there are several, and texts beside them. Once
+/// all are on the disk what an earlier result left is removed, and they get their names: whatever fails, nothing of this
+/// result stands beside something of an earlier one.
 /// @param results  get the version, the command and the time as provenance, and a mark where they have none (run_mark.h)
-void write_results(OutputFolder& folder, std::vector<KindResult>& results, double seconds);
+void write_results(OutputFolder& folder, std::vector<KindResult>& results, double seconds,
+                   const TextsBeside& beside = {});
 
 /// Draws figures/ and report.html beside the results, unless --no-figures was given, and says what was written.
 void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options);
@@ -78,6 +83,6 @@ void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const 
 
 /// The same of one result, without a table of heads: `print` prints what takes its place.
 void write_folder(OutputFolder& folder, Result result, const FolderOptions& options, double seconds,
-                  const std::function<void()>& print);
+                  const std::function<void()>& print, const TextsBeside& beside = {});
 
 }  // namespace headwave::cli
