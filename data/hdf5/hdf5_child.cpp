@@ -19,7 +19,6 @@
 
 #include "../../core/numbers/error.h"
 #include "hdf5_answers.h"
-#include "hdf5_patience.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HEADWAVE_SHADOW_MEMORY  // more address space than any limit allows
@@ -94,13 +93,15 @@ void limit_memory([[maybe_unused]] std::uintmax_t more) {
 void stand_alone(int& socket, int& memory) {
   for (const int signal : {SIGINT, SIGHUP, SIGTERM, SIGPIPE}) std::signal(signal, SIG_IGN);  // the parent's to heed
   for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM, SIGPROF}) std::signal(signal, SIG_DFL);
-  constexpr int first_free = 100;
-  socket = ::fcntl(socket, F_DUPFD, first_free);
-  memory = ::fcntl(memory, F_DUPFD, first_free);
+  for (int* const kept : {&socket, &memory})
+    if (*kept < 3) *kept = ::fcntl(*kept, F_DUPFD, 3);
+  const auto [low, high] = std::minmax({static_cast<unsigned>(socket), static_cast<unsigned>(memory)});
+  (void)::close_range(3, low - 1, 0);
+  (void)::close_range(low + 1, high - 1, 0);
+  (void)::close_range(high + 1, ~0U, 0);
   const int nothing = ::open("/dev/null", O_RDWR);
   for (int stream = 0; stream < 3; ++stream) ::dup2(nothing, stream);
-  (void)::close_range(3, static_cast<unsigned>(std::min(socket, memory)) - 1, 0);
-  (void)::close_range(static_cast<unsigned>(std::max(socket, memory)) + 1, ~0U, 0);
+  if (nothing > 2) ::close(nothing);
   const rlimit no_core{0, 0}, no_file{0, RLIM_INFINITY};
   (void)::setrlimit(RLIMIT_CORE, &no_core);
   (void)::setrlimit(RLIMIT_FSIZE, &no_file);
@@ -153,6 +154,8 @@ std::string outcome_of(SharedNumbers& numbers, Work work) {
     bytes.write(answer);
   } catch (const ShapeError& problem) {
     failed(Hdf5Outcome::shape_error, problem.what());
+  } catch (const IoError& problem) {
+    failed(Hdf5Outcome::io_error, problem.what());
   } catch (const std::bad_alloc&) {
     failed(Hdf5Outcome::out_of_memory, "");
   } catch (const std::exception& problem) {
@@ -191,7 +194,7 @@ void serve_hdf5(const std::filesystem::path& path, std::uintmax_t bytes, Hdf5Chi
   ::mallopt(M_MMAP_THRESHOLD, kept_memory);
   ::mallopt(M_TRIM_THRESHOLD, kept_memory);
   SharedNumbers numbers(ends.memory);
-  Hdf5Patience patience(ends.patience_s);
+  Hdf5Patience patience(ends.patience);
   const Hdf5Room room = [&](std::size_t size) {
     patience.grant(size);
     return numbers.room(size);

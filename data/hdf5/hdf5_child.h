@@ -5,10 +5,12 @@
 #include <filesystem>
 #include <string>
 
+#include "hdf5_patience.h"
+
 namespace headwave {
 
 /// How an answer of a child begins.
-enum class Hdf5Outcome : std::uint8_t { answered, format_error, shape_error, out_of_memory };
+enum class Hdf5Outcome : std::uint8_t { answered, format_error, shape_error, io_error, out_of_memory };
 
 /// A message between processes: its length and its bytes.
 /// @returns whether all of it went
@@ -25,7 +27,7 @@ struct Hdf5ChildEnds {
   int socket = -1;        ///< where questions come from
   int memory = -1;        ///< where numbers go
   char* place = nullptr;  ///< hdf5_place_size bytes
-  int patience_s = 0;     ///< of processor time for all that is slow to answer; then the child ends itself
+  Hdf5Seconds patience;   ///< for all that is slow to answer; then the child ends itself
 };
 
 /// What a child of fork() does until nobody asks any more: opens the file and answers. Never returns.

@@ -13,7 +13,8 @@ namespace headwave {
 ///
 /// What the child does not survive is a FormatError that says over which object.
 /// @param bytes  of the file
-/// @throws IoError if no child can be made; FormatError if it is not an HDF5 file
+/// @throws IoError if no child can be made, or it is ended from outside or by the clock; FormatError if it is not an HDF5
+///         file
 std::unique_ptr<Hdf5Reader> fenced_hdf5_reader(const std::filesystem::path& path, std::uintmax_t bytes);
 
 }  // namespace headwave

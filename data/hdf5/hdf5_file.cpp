@@ -45,7 +45,12 @@ auto named(const std::string& name, Work work) {
 }
 
 std::string ask_named(const std::string& file, Hdf5Reader& reader, const Hdf5Request& request, const Hdf5Room& room) {
-  return named(fmt::format("{}: {}", file, printable(request.object)), [&] { return reader.ask(request, room); });
+  const std::string name = fmt::format("{}: {}", file, printable(request.object));
+  try {
+    return named(name, [&] { return reader.ask(request, room); });
+  } catch (const IoError& problem) {
+    throw IoError(fmt::format("{}: {}", name, problem.what()));
+  }
 }
 
 }  // namespace
@@ -103,7 +108,7 @@ std::vector<Hdf5Node> Hdf5File::tree() const {
 Hdf5Tree Hdf5File::listed_tree() {
   try {
     return {tree(), ""};
-  } catch (const FormatError& problem) {
+  } catch (const Error& problem) {
     const std::string place = reader_->last_place();
     if (place.empty() || place == "/") throw;
     open();

@@ -5,7 +5,6 @@
 #include <ctime>
 
 #include <sys/time.h>
-#include <unistd.h>
 
 namespace headwave {
 
@@ -13,28 +12,41 @@ namespace {
 
 constexpr double for_an_answer = 0.02, bytes_in_a_second = 1e8;
 
-/// Seconds of processor time of this process.
-double used() {
+double seconds_of(clockid_t clock) {
   timespec time{};
-  (void)::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  (void)::clock_gettime(clock, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// Of this process until now, and of the clock.
+Hdf5Seconds now() {
+  return {seconds_of(CLOCK_PROCESS_CPUTIME_ID), seconds_of(CLOCK_MONOTONIC)};
+}
+
+/// @param seconds  0: never
+void signal_after(decltype(ITIMER_REAL) timer, double seconds) {
+  const auto microseconds = static_cast<std::int64_t>(1e6 * std::min(seconds, 1e8));
+  const itimerval once{{}, {microseconds / 1'000'000, microseconds % 1'000'000}};
+  (void)::setitimer(timer, &once, nullptr);
 }
 
 }  // namespace
 
 Hdf5Patience* Hdf5Patience::limiting = nullptr;
 
+Hdf5Seconds Hdf5Patience::left() const {
+  const auto [processor, clock] = now();
+  return {left_.processor + granted_ - (processor - began_.processor),
+          left_.clock + hdf5_slowness * granted_ - (clock - began_.clock)};
+}
+
 void Hdf5Patience::limit() const {
-  const double seconds = std::max(0.001, left_ + granted_ - (used() - began_));
-  const auto microseconds = static_cast<std::int64_t>(seconds * 1e6);
-  const itimerval processor{{}, {microseconds / 1'000'000, microseconds % 1'000'000}};
-  (void)::setitimer(ITIMER_PROF, &processor, nullptr);
-  ::alarm(static_cast<unsigned>(hdf5_slowness * std::clamp(seconds, 1.0, 1e8)) +
-          2);  // the parent's patience ends before
+  signal_after(ITIMER_PROF, std::max(0.001, left().processor));
+  signal_after(ITIMER_REAL, std::max(0.001, left().clock));
 }
 
 void Hdf5Patience::begin() {
-  began_ = used();
+  began_ = now();
   granted_ = for_an_answer;
   limiting = this;
   limit();
@@ -52,10 +64,11 @@ void Hdf5Patience::unpacked(std::size_t bytes) {
 
 void Hdf5Patience::end() {
   limiting = nullptr;
-  left_ = std::max(0.0, left_ - std::max(0.0, used() - began_ - granted_));
-  const itimerval never{};
-  (void)::setitimer(ITIMER_PROF, &never, nullptr);
-  ::alarm(0);
+  // What an answer was granted and did not take is not kept for the next.
+  const auto [processor, clock] = left();
+  left_ = {std::clamp(processor, 0.0, left_.processor), std::clamp(clock, 0.0, left_.clock)};
+  signal_after(ITIMER_PROF, 0);
+  signal_after(ITIMER_REAL, 0);
 }
 
 }  // namespace headwave

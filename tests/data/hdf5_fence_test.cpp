@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,7 +45,7 @@ int end_of_answers(int answers, double seconds, std::size_t bytes, std::size_t u
   const pid_t child = ::fork();
   if (child == 0) {
     std::signal(SIGPROF, SIG_DFL);
-    Hdf5Patience patience(0.2);
+    Hdf5Patience patience({0.2, 60});
     for (int i = 0; i < answers; ++i) {
       patience.begin();
       patience.grant(bytes);
@@ -70,6 +71,23 @@ TEST_CASE("hdf5 fence: answers that are slow share the file's patience, quick on
   CHECK(end_of_answers(4, 0.15, 20'000'000) == 0);
   CHECK(end_of_answers(4, 0.15, 0, 10'000'000) == 0);
   CHECK(end_of_answers(100, 0.005, 0) == 0);
+}
+
+TEST_CASE("hdf5 fence: answers share a limit by the clock too") {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::signal(SIGALRM, SIG_DFL);
+    Hdf5Patience patience({60, 1});
+    for (int i = 0; i < 4; ++i) {
+      patience.begin();
+      std::this_thread::sleep_for(std::chrono::milliseconds(700));
+      patience.end();
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM));
 }
 
 TEST_CASE("hdf5 fence: a child reads what this process would, and goes with its file") {
@@ -128,6 +146,41 @@ TEST_CASE("hdf5 fence: a child that dies, or does not answer, is an error that s
                     ContainsSubstring("r.h5: /a/i: the HDF5 library crashed reading '/a/x' (Seg"));
   CHECK_THROWS_WITH(file.tree(), ContainsSubstring("did not survive an earlier question"));
   CHECK(children().size() == before.size());
+}
+
+TEST_CASE("hdf5 fence: a file is not blamed for a child that was killed from outside") {
+  const TemporaryFolder folder;
+  write_result(result_of(10), folder / "r.h5");
+  const Hdf5File file(folder / "r.h5");
+  CHECK(file.doubles("/a/x").size() == 10);
+  ::kill(children().back(), SIGKILL);
+  CHECK_THROWS_AS(file.doubles("/a/i"), IoError);
+  CHECK_THROWS_WITH(file.tree(), !ContainsSubstring("damaged"));
+  CHECK(Hdf5File(folder / "r.h5").doubles("/a/i").size() == 10);
+}
+
+TEST_CASE("hdf5 fence: a process that may open few files reads all the same, or says that it may not") {
+  const TemporaryFolder folder;
+  write_result(result_of(10), folder / "r.h5");
+  for (const rlim_t most : {rlim_t{64}, rlim_t{20}, rlim_t{4}}) {
+    CAPTURE(most);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      for (int number = 3; number < 1000; ++number) ::close(number);
+      const rlimit limit{most, most};
+      (void)::setrlimit(RLIMIT_NOFILE, &limit);
+      try {
+        ::_exit(Hdf5File(folder / "r.h5").doubles("/a/x").size() == 10 ? 0 : 1);
+      } catch (const IoError&) {
+        ::_exit(2);
+      } catch (...) {
+        ::_exit(3);
+      }
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    CHECK(WEXITSTATUS(status) == (most < 20 ? 2 : 0));
+  }
 }
 
 TEST_CASE("hdf5 fence: of a file that is replaced while it is opened nothing is mixed") {
