@@ -110,15 +110,21 @@ std::string Hdf5Answers::answer(const Hdf5Request& request, const Hdf5Room& room
     case Hdf5Question::tree:
       write_hdf5_nodes(bytes, hdf5_tree(file, object));
       break;
-    case Hdf5Question::names:
-      bytes.write(hdf5_names(hdf5_object(file, object).id()));
+    case Hdf5Question::names: {
+      const Hdf5Handle group = hdf5_object(file, object);
+      require_sound_metadata(group.id());
+      bytes.write(hdf5_names(group.id()));
       break;
+    }
     case Hdf5Question::has:
       bytes.write<std::uint8_t>(can_open(file, object) ? 1 : 0);
       break;
-    case Hdf5Question::node:
-      write_hdf5_nodes(bytes, {hdf5_node(hdf5_object(file, object), object)});
+    case Hdf5Question::node: {
+      Hdf5Handle found = hdf5_object(file, object);
+      require_sound_metadata(found.id());
+      write_hdf5_nodes(bytes, {hdf5_node(std::move(found), object)});
       break;
+    }
     case Hdf5Question::attributes:
       write_hdf5_nodes(bytes, {{object, "", {}, "", "", hdf5_attributes(hdf5_object(file, object).id())}});
       break;

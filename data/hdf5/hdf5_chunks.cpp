@@ -89,6 +89,15 @@ std::vector<std::string> hdf5_filter_texts(hid_t creation_properties) {
   return texts;
 }
 
+bool hdf5_is_complete(hid_t object) {
+  const Hdf5Handle file(H5Iget_file_id(object), H5Fclose);
+  const Hdf5Handle attribute(H5Aopen_by_name(file.id(), "/", "complete", H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  const Hdf5Handle space(H5Aget_space(attribute.id()), H5Sclose);
+  std::int64_t complete = 0;
+  return attribute.valid() && H5Sget_simple_extent_npoints(space.id()) == 1 &&
+         H5Aread(attribute.id(), H5T_NATIVE_INT64, &complete) >= 0 && complete == 1;
+}
+
 Hdf5Chunks::Hdf5Chunks(hid_t dataset, hid_t creation_properties, std::span<const Index> shape, std::size_t entry,
                        std::uintmax_t file_bytes)
     : dataset_(dataset),
@@ -160,7 +169,10 @@ void Hdf5Chunks::check(const ArrayBlock& block) {
 
 void Hdf5Chunks::check_chunk(const Offset& offset) {
   const Stored chunk = stored(offset);
-  if (chunk.address == HADDR_UNDEF) return;  // the library gives the fill value
+  if (chunk.address == HADDR_UNDEF) {  // the library gives the fill value
+    if (hdf5_is_complete(dataset_)) throw FormatError("a chunk is missing from a complete file: the file is damaged");
+    return;
+  }
   if (is_filtered(offset))
     unpack(offset, static_cast<std::size_t>(chunk.bytes));
   else

@@ -22,6 +22,10 @@ std::vector<hsize_t> hdf5_chunk_shape(hid_t creation_properties);
 /// blosc".
 std::vector<std::string> hdf5_filter_texts(hid_t creation_properties);
 
+/// Whether the file of an object has `complete` = 1 at its root, as files that headwave finished have: of its datasets
+/// every part was written.
+bool hdf5_is_complete(hid_t object);
+
 /// The chunks of a dataset as its file has them, one by one.
 ///
 /// The library (1.10 at least) copies a chunk's full size out of whatever its filters gave, so a chunk that unpacks to
@@ -42,7 +46,8 @@ class Hdf5Chunks {
   [[nodiscard]] bool place(Hdf5Places& places) const;
 
   /// Proves that every chunk of a block unpacks to a chunk's size, before the library is asked to read them.
-  /// @throws FormatError if one is shorter or longer or cannot be read, or they are too many
+  /// @throws FormatError if one is shorter or longer or cannot be read, is missing from a complete file, or they are too
+  ///         many
   void check(const ArrayBlock& block);
 
  private:

@@ -114,7 +114,8 @@ void Hdf5Dataset::check_readable(std::uintmax_t file_bytes, std::size_t memory_e
   const std::uintmax_t stored = std::min<std::uintmax_t>(H5Dget_storage_size(dataset_.id()), file_bytes);
   // What is not chunked lies in the file byte for byte, or was never written; the library does not check that it is all
   // there.
-  const bool never_written = kind == H5D_CONTIGUOUS && stored == 0 && bytes <= harmless_bytes;
+  const bool never_written =
+      kind == H5D_CONTIGUOUS && bytes > stored && stored == 0 && bytes <= harmless_bytes && !hdf5_is_complete(id());
   if (kind == H5D_CHUNKED ? !is_plausible(bytes, stored) : bytes > stored && !never_written)
     throw FormatError(fmt::format(
         "{} bytes are promised, {} are stored: the file is damaged, or the data was never written", bytes, stored));

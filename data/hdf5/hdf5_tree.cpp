@@ -133,9 +133,23 @@ std::vector<std::string> hdf5_names(hid_t group) {
     }
     return 0;
   };
-  const H5_index_t index = order_is_known(group) ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
-  if (H5Literate(group, index, H5_ITER_INC, nullptr, keep, &names) < 0) throw FormatError(hdf5_reason());
+  if (H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, keep, &names) < 0) throw FormatError(hdf5_reason());
+  if (!order_is_known(group)) return names;
+  // Both indices are read, so that damage to either is found: others go by the names.
+  names.clear();
+  if (H5Literate(group, H5_INDEX_CRT_ORDER, H5_ITER_INC, nullptr, keep, &names) < 0) throw FormatError(hdf5_reason());
   return names;
+}
+
+void require_sound_metadata(hid_t object) {
+#if H5_VERSION_GE(1, 12, 0)
+  H5O_native_info_t info{};
+  const herr_t read = H5Oget_native_info(object, &info, H5O_NATIVE_INFO_ALL);
+#else
+  H5O_info_t info{};
+  const herr_t read = H5Oget_info2(object, &info, H5O_INFO_ALL);
+#endif
+  if (read < 0) throw FormatError(hdf5_reason());
 }
 
 Hdf5Node hdf5_node(Hdf5Handle object, const std::string& path) {

@@ -17,6 +17,11 @@ std::vector<Hdf5Node> hdf5_tree(hid_t file, const std::string& until);
 /// @throws FormatError if the library cannot list them
 std::vector<std::string> hdf5_names(hid_t group);
 
+/// Has the library look at all that it keeps of an object beside what one asks for, as other programs do: indices, heaps and
+/// their free space, whose checksums it compares.
+/// @throws FormatError if any of it is damaged
+void require_sound_metadata(hid_t object);
+
 /// An open object described.
 /// @throws FormatError if it cannot be
 Hdf5Node hdf5_node(Hdf5Handle object, const std::string& path);
