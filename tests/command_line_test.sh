@@ -879,8 +879,19 @@ expect 0 "" -q $swept_kinds --resume
 expect 0 "whole; schema 2" validate "$work/r"
 expect 0 "whole; schema 1" validate "$2/tests/golden/result_v1.h5"
 expect 3 "not finished" validate "$work/r" "$2/tests/golden/result_unfinished.h5"
-expect 3 "cannot be opened" validate "$work/none.h5"
+expect 1 "cannot be opened" validate "$work/none.h5"
+expect 3 "cannot be opened" validate "$work/none.h5" "$2/tests/golden/result_unfinished.h5"
 expect 0 "whole; schema 2" validate --trusted "$work/r"
+
+# Captured states have a digest of the whole file, and no run takes one that is not what was written.
+expect 0 "" -q capture --model "$golden" --ids "$work/even.json" --what projections --out "$work/whole.h5"
+expect 0 "whole.h5: whole; captured states, every byte" validate "$work/whole.h5"
+LC_ALL=C sed 's/hidden_size/hidden_Size/; s/queries/Queries/' "$work/whole.h5" >"$work/unwhole.h5"
+expect 3 "unwhole.h5: is not what was written: the digest at its end is that of other bytes" validate "$work/unwhole.h5"
+LC_ALL=C sed 's/model_sha256/model_Sha256/g' "$work/whole.h5" >"$work/unwhole.h5"
+expect 1 "unwhole.h5: is not what was written" -q run --states "$work/unwhole.h5" --out "$work/from-unwhole" $quick
+head -c -81 "$work/whole.h5" >"$work/unsealed.h5"
+expect 0 "captured states, which have no digest" validate "$work/unsealed.h5"
 
 # Nobody takes a changed result for what was written; `inspect` shows it and says so.
 change() { LC_ALL=C sed 's/whether the head singles out/whether the head Singles out/' "$1" >"$work/change" && cp "$work/change" "$1"; }
@@ -907,7 +918,7 @@ expect 0 "is finished" $changed --resume
 expect 1 "is of another run (seed: 1 there, 2 here)" $resumed --resume --seed 2
 mkdir "$work/begun"
 : >"$work/begun/results.unfinished"
-expect 3 "begun: holds what an unfinished run came to" validate "$work/begun"
+expect 1 "begun: holds what an unfinished run came to" validate "$work/begun"
 for command in inspect figures; do expect 1 "begun: holds what an unfinished run came to, no result yet; go on with it with --resume" $command "$work/begun"; done
 printf 'something else' >"$work/u/results.unfinished"
 rm "$work/u/results.h5"

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -8,8 +11,10 @@
 #include <fmt/format.h>
 
 #include "../../core/numbers/error.h"
+#include "../../data/files/digest.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_check.h"
+#include "../../data/sources/stored_writer.h"
 #include "../../reports/drawing/run_mark.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/figures/written_files.h"
@@ -40,33 +45,50 @@ bool has_own_drawings(const fs::path& file) {
   return std::ranges::none_of(drawings, of_another);
 }
 
+/// Captured states have one digest, of the whole file.
+int validity_of_states(const fs::path& file) {
+  const std::optional<bool> right = seal_is_right(file);
+  fmt::print("{}: {}\n", visible_text(file.string()),
+             !right ? "captured states, which have no digest: an older headwave wrote them, or another program changed "
+                      "the file"
+             : *right ? "whole; captured states, every byte as the digest at the file's end says"
+                      : "is not what was written: the digest at its end is that of other bytes");
+  return right.value_or(true) ? done : different;
+}
+
 /// A line for each file, and one for everything that is wrong in it.
-/// @returns whether it is as it was written
-bool is_valid(const fs::path& file) {
+/// @returns done where it is as it was written, different where not, failed where that cannot be told
+int validity(const fs::path& file) {
   try {
-    const ResultCheck check = check_result(Hdf5File(result_path(file)));
+    const Hdf5File opened(result_path(file));
+    if (attribute_text(opened.attributes("/"), "title") == stored_states_title) return validity_of_states(file);
+    const ResultCheck check = check_result(opened);
     for (const std::string& problem : check.problems)
       fmt::print("{}: {}\n", visible_text(file.string()), visible_text(problem));
-    if (!check.problems.empty() || !has_own_drawings(result_path(file))) return false;
-    fmt::print("{}: whole; schema {}, {} arrays{}, {}\n", visible_text(file.string()), check.schema_version,
+    if (!check.problems.empty() || !has_own_drawings(result_path(file))) return different;
+    fmt::print("{}: whole; schema {}, {} arrays{}{}, {}\n", visible_text(file.string()), check.schema_version,
                check.arrays, check.has_attribute_digests ? " and all attributes" : "",
+               check.has_file_digest ? ", every byte of the file" : "",
                check.digests > 0 ? "as their digests say" : "which had no digests yet");
-    return true;
+    return done;
+  } catch (const IoError& problem) {
+    fmt::print(stderr, "headwave: error: {}\n", visible_text(problem.what()));
+    return failed;
   } catch (const Error& problem) {
     fmt::print("{}\n", visible_text(problem.what()));
-    return false;
+    return different;
   }
 }
 
 int validate(const std::vector<fs::path>& paths) {
-  int code = done;
+  std::set<int> codes{done};
   for (const fs::path& path : paths) {
     const auto files = result_files(path);
-    if (files.empty() && !is_valid(path)) code = different;
-    for (const auto& [kind, file] : files)
-      if (!is_valid(file)) code = different;
+    if (files.empty()) codes.insert(validity(path));
+    for (const auto& [kind, file] : files) codes.insert(validity(file));
   }
-  return code;
+  if (codes.contains(different)) return different;
+  return *codes.rbegin();
 }
 
 }  // namespace
@@ -74,11 +96,12 @@ int validate(const std::vector<fs::path>& paths) {
 void add_validate(CLI::App& program, Command& chosen) {
   auto paths = std::make_shared<std::vector<fs::path>>();
   CLI::App* command = program.add_subcommand("validate",
-                                             "whether results are whole, every array and attribute is what was "
-                                             "written, and page and figures are theirs; exits "
-                                             "with 3 where one is not");
+                                             "whether results and captured states are what was written, to the last "
+                                             "byte, and page and figures are theirs; exits with 3 where one is not, "
+                                             "with 1 where one cannot be read");
   command->add_option("path", *paths, "results.h5 of earlier runs, or their folders")->required()->type_name("PATH");
-  add_examples(*command, {{"validate result", "every array of a result, and all attributes, against their digests"},
+  add_examples(*command, {{"validate result states.h5",
+                           "every array and attribute against its digest, and the file's bytes against theirs"},
                           {"validate result/results.h5 -q && echo whole", "for scripts: the exit code says it"}});
   command->final_callback([=, &chosen] { chosen = [=] { return validate(*paths); }; });
 }

@@ -1,9 +1,8 @@
 #include "digest.h"
 
 #include <array>
-#include <fstream>
 #include <span>
-#include <vector>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,9 +10,47 @@
 
 #include "../../core/numbers/error.h"
 #include "../../core/numbers/stopping.h"
+#include "file_bytes.h"
 #include "printable.h"
 
 namespace headwave {
+
+namespace {
+
+std::string seal_of(const std::string& sha256) {
+  return fmt::format("{}{}\n", seal_mark, sha256);
+}
+
+struct DigestedFile {
+  std::string sha256;
+  std::optional<bool> seal_is_right;
+};
+
+/// Empty where there is none.
+std::string seal_at_end(const FileBytes& file) {
+  if (file.size() < seal_bytes) return "";
+  std::string end = file.text(file.size() - seal_bytes, seal_bytes);
+  return end.starts_with(seal_mark) && end.ends_with('\n') ? end : "";
+}
+
+DigestedFile digested_file(const std::filesystem::path& path) {
+  const FileBytes file(path);
+  const std::string seal = seal_at_end(file);
+  const std::size_t sealed = file.size() - seal.size();
+  Sha256 all, before_seal;
+  // Piece by piece: weights that are mapped already would otherwise be in memory twice.
+  for (std::size_t at = 0; at < file.size();) {
+    stop_if_asked();
+    const std::string piece = file.text(at, std::size_t{1} << 20U);
+    all.add(piece);
+    if (!seal.empty() && at < sealed) before_seal.add(std::string_view(piece).substr(0, sealed - at));
+    at += piece.size();
+  }
+  if (seal.empty()) return {all.hexadecimal(), {}};
+  return {all.hexadecimal(), seal == seal_of(before_seal.hexadecimal())};
+}
+
+}  // namespace
 
 Sha256::Sha256() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) {
   good_ = context_ && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1;
@@ -31,21 +68,22 @@ std::string Sha256::hexadecimal() {
   return fmt::format("{:02x}", fmt::join(std::span(digest).first(length), ""));
 }
 
+std::string seal_of_file(const std::filesystem::path& path) {
+  return seal_of(digested_file(path).sha256);
+}
+
+std::optional<bool> seal_is_right(const std::filesystem::path& path) {
+  return digested_file(path).seal_is_right;
+}
+
 std::string sha256_of_file(const std::filesystem::path& path) {
-  const std::string name = shown_path(path);
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path))
-    throw IoError(fmt::format("{}: cannot be opened to compute its SHA-256", name));
-  Sha256 sha256;
-  // Piece by piece: weights that are mapped already would otherwise be in memory twice.
-  std::vector<char> piece(std::size_t{1} << 20U);
-  while (file) {
-    stop_if_asked();
-    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    sha256.add({piece.data(), static_cast<std::size_t>(file.gcount())});
-  }
-  if (file.bad()) throw IoError(fmt::format("{}: cannot be read to the end", name));
-  return sha256.hexadecimal();
+  DigestedFile file = digested_file(path);
+  if (!file.seal_is_right.value_or(true))
+    throw FormatError(
+        fmt::format("{}: is not what was written: the digest at its end is that of other bytes; put a sound copy in "
+                    "its place, or remove it and make it again",
+                    shown_path(path)));
+  return std::move(file.sha256);
 }
 
 std::string sha256_of_text(std::string_view bytes) {

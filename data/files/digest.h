@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,10 +28,24 @@ class Sha256 {
   bool good_ = false;
 };
 
-/// SHA-256 of a file's bytes, as 64 lower-case hexadecimal digits: what `sha256sum` prints.
+/// What a file of ours ends with: "headwave sha256 ", the digest of all bytes before it, and a line feed. HDF5 ignores
+/// bytes after its own end, and who changes the file with HDF5 cuts them off.
+inline constexpr std::string_view seal_mark = "headwave sha256 ";
+inline constexpr std::size_t seal_bytes = seal_mark.size() + 64 + 1;
+
+/// The seal of a file that is not sealed yet.
+/// @throws IoError if the file cannot be read
+std::string seal_of_file(const std::filesystem::path& path);
+
+/// Whether a file's bytes are what the seal at its end says; nothing where it has none.
+/// @throws IoError if the file cannot be read
+std::optional<bool> seal_is_right(const std::filesystem::path& path);
+
+/// SHA-256 of a file's bytes, as 64 lower-case hexadecimal digits: what `sha256sum` prints. The seal of a sealed file is
+/// compared on the way.
 ///
 /// Source: FIPS 180-4.
-/// @throws IoError if the file cannot be read
+/// @throws IoError if the file cannot be read; FormatError if it is sealed and its bytes are not what the seal says
 std::string sha256_of_file(const std::filesystem::path& path);
 
 /// The same of bytes in memory.
@@ -37,7 +53,7 @@ std::string sha256_of_text(std::string_view bytes);
 
 /// Digests of several files as `sha256sum` lists them, one line each: digest, two blanks, the file's name without its
 /// folder. What results remember their inputs by; `sha256sum --check` reads it.
-/// @throws IoError if a file cannot be read
+/// @throws as sha256_of_file()
 std::string sha256_list(const std::vector<std::filesystem::path>& files);
 
 }  // namespace headwave

@@ -3,11 +3,25 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "../../core/numbers/error.h"
 #include "digest.h"
 #include "file_descriptor.h"
 #include "printable.h"
 
 namespace headwave {
+
+namespace {
+
+/// A sealed file that was written to is not what its seal says either.
+bool still_has(const std::filesystem::path& file, const std::string& digest) {
+  try {
+    return sha256_list({file}) == digest;
+  } catch (const FormatError&) {
+    return false;
+  }
+}
+
+}  // namespace
 
 DigestedFiles::DigestedFiles(const std::vector<std::filesystem::path>& files) {
   for (const std::filesystem::path& file : files) {
@@ -23,7 +37,7 @@ void DigestedFiles::require_same() const {
     struct stat status {};
     const bool same =
         ::stat(file.path.c_str(), &status) == 0 && status.st_dev == file.device && status.st_ino == file.number;
-    if (same && sha256_list({file.path}) != file.digest)
+    if (same && !still_has(file.path, file.digest))
       throw ChangedFile(fmt::format(
           "{}: was written to while it was in use: its SHA-256 is not what it was before; start again, and leave the "
           "file alone meanwhile",

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../../core/numbers/error.h"
+#include "digest.h"
 #include "file_lock.h"
 #include "file_watch.h"
 #include "numbered_name.h"
@@ -66,6 +67,11 @@ ReplacedFile::~ReplacedFile() {
 
 void ReplacedFile::write(std::string_view bytes) {
   if (!file_.write(bytes)) fail_by_errno(path_, "cannot be written");
+}
+
+void ReplacedFile::seal() const {
+  const std::string seal = seal_of_file(temporary_);
+  if (::lseek(file_.get(), 0, SEEK_END) < 0 || !file_.write(seal)) fail_by_errno(path_, "cannot be written");
 }
 
 void ReplacedFile::forget() const {

@@ -32,6 +32,10 @@ class ReplacedFile {
   /// @throws IoError if the disk refuses
   void write(std::string_view bytes);
 
+  /// Appends the digest of all that the temporary file holds (seal_mark): the last that is written to it.
+  /// @throws IoError if the file cannot be read, or the disk refuses
+  void seal() const;
+
   /// Syncs the temporary file and has the system drop it from memory: whoever reads it next reads the disk.
   /// @throws IoError if the disk refuses
   void forget() const;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
@@ -18,21 +17,17 @@ class DigestComparison {
 
   /// A Field's array, or an axis.
   /// @param digest  value_digest() of what was read
-  void array(const ResultObject& array, const std::string& digest);
+  void array(ResultObject array, const std::string& digest);
 
   /// What came to light. Asked once, when all is read: that a digest is lost is known by the others.
-  /// @param everything  whether all Fields were read, so that what else a group holds was not written
-  [[nodiscard]] ResultCheck taken(bool everything);
+  [[nodiscard]] ResultCheck taken();
 
  private:
-  /// @returns whether it is what was written
-  bool is_as_written(const ResultObject& object);
-  void tell_changed(const ResultObject& group, bool everything);
+  /// @param what  of the object the digest is of, as messages say it
+  void attributes(ResultObject& object, const char* what);
   void tell_lost(const char* what, const std::vector<std::string>& paths);
 
   ResultCheck check_;
-  std::set<std::string> seen_;
-  std::vector<ResultObject> changed_groups_;
   std::vector<std::string> without_digest_, without_attributes_digest_;
 };
 

@@ -13,13 +13,18 @@ namespace headwave {
 /// What keeps attributes_digest() of an array or a group.
 inline constexpr const char* attributes_digest_name = "attributes_sha256";
 
+/// What lists the attributes and members that an object was written with, so that what others add is told apart:
+/// "axes/signal//layer/mean_weight", names of attributes, two slashes, names of members. None of them has a slash.
+inline constexpr const char* written_name = "written";
+
 /// Names that the result file gives to attributes of a Field's dataset; a Field's own attributes may not use them.
 inline constexpr auto result_own_attributes = std::to_array<std::string_view>(
     {"long_name", "units", "_FillValue", "flag_values", "flag_meanings", "flag_labels", "sha256", "CLASS",
-     attributes_digest_name, "DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates"});
+     attributes_digest_name, written_name, "DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates"});
 
 /// Names that it gives to attributes of its groups; provenance may not use them.
-inline constexpr std::array<std::string_view, 2> group_own_attributes = {"NX_class", attributes_digest_name};
+inline constexpr std::array<std::string_view, 3> group_own_attributes = {"NX_class", attributes_digest_name,
+                                                                         written_name};
 
 /// One analysis in the file: its Fields, in order, and every axis that any of them has.
 struct ResultGroup {

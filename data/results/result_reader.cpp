@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -7,6 +8,7 @@
 
 #include "../../core/numbers/error.h"
 #include "../../core/numbers/stopping.h"
+#include "../files/digest.h"
 #include "../files/printable.h"
 #include "../hdf5/hdf5_file.h"
 #include "digest_comparison.h"
@@ -35,7 +37,6 @@ class Reader {
     result.provenance = file_.attributes("/provenance");
     compare_group("/", root_);
     compare_group("/provenance", result.provenance);
-    everything_ = wanted == nullptr;
     for (const std::string_view own : group_own_attributes) result.provenance.erase(std::string(own));
     return result;
   }
@@ -45,11 +46,10 @@ class Reader {
     see_fields(nullptr, [](const Field&) {});
     compare_group("/", root_);
     compare_group("/provenance", file_.attributes("/provenance"));
-    everything_ = true;
   }
 
   /// What came to light of that which was read. Asked once.
-  ResultCheck check() { return comparison_.taken(everything_); }
+  ResultCheck check() { return comparison_.taken(); }
 
  private:
   [[noreturn]] void refuse(const std::string& problem) const {
@@ -152,7 +152,6 @@ class Reader {
   DigestComparison comparison_;
   std::map<std::string, Axis> axes_;
   std::set<std::string> groups_;  // of the Fields that were read
-  bool everything_ = false;       // whether all Fields were
 };
 
 /// A problem of a file, as messages tell it.
@@ -193,7 +192,12 @@ Result read_result(const Hdf5File& file, const std::vector<std::string>& fields,
 ResultCheck check_result(const Hdf5File& file) {
   Reader reader(file);
   reader.look_through();
-  return reader.check();
+  ResultCheck check = reader.check();
+  const std::optional<bool> right = seal_is_right(file.path());
+  check.has_file_digest = right.has_value();
+  if (check.problems.empty() && !right.value_or(true))
+    check.problems.emplace_back("is not what was written: the digest at its end is that of other bytes");
+  return check;
 }
 
 void require_whole_result(const Hdf5File& file) {

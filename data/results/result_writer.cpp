@@ -24,12 +24,14 @@ namespace headwave {
 
 namespace {
 
-/// The last of an object's attributes, of a group once all is in it: by it a reader knows the object as it was written.
+/// The last of an object's attributes, of a group once all is in it: by them a reader knows the object as it was written.
 void write_attributes_digest(hid_t object, const std::string& path) {
   std::vector<std::string> members;
   if (H5Iget_type(object) != H5I_DATASET) members = hdf5_names(object);
-  write_hdf5_attribute(object, attributes_digest_name,
-                       attributes_digest({path, hdf5_attributes(object), std::move(members)}));
+  ResultObject written{path, hdf5_attributes(object), std::move(members)};
+  written.attributes[written_name] = written_text(written);
+  write_hdf5_attribute(object, written_name, written.attributes[written_name]);
+  write_hdf5_attribute(object, attributes_digest_name, attributes_digest(written));
 }
 
 void write_flags(hid_t dataset, const std::vector<std::string>& meanings) {
@@ -166,6 +168,7 @@ void write_result(const Result& result, const ReplacedFile& file) {
   try {
     const Hdf5Session session;
     write_file(result, groups, file.temporary());
+    file.seal();
   } catch (const IoError& problem) {
     throw IoError(fmt::format("{}: {}", shown_path(file.path()), problem.what()));
   }

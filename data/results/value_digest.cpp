@@ -60,6 +60,28 @@ std::string value_digest(const Axis& axis) {
   return std::visit(DigestOf{}, axis.values);
 }
 
+std::string written_text(const ResultObject& object) {
+  std::string text;
+  for (const auto& [name, value] : object.attributes)
+    if (std::ranges::count(written_later, name) == 0) text += name + "/";
+  for (const std::string& member : object.members) text += "/" + member;
+  return text;
+}
+
+void keep_written(ResultObject& object) {
+  const std::string text = attribute_text(object.attributes, written_name);
+  if (text.empty()) return;  // of an older headwave
+  std::set<std::string> attributes{written_name, attributes_digest_name}, members, *names = &attributes;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string name = text.substr(at, text.find('/', at) - at);
+    if (name.empty()) names = &members;
+    if (!name.empty()) names->insert(name);
+    at += name.size() + 1;
+  }
+  std::erase_if(object.attributes, [&](const auto& attribute) { return !attributes.contains(attribute.first); });
+  std::erase_if(object.members, [&](const std::string& member) { return !members.contains(member); });
+}
+
 std::string attributes_digest(const ResultObject& object) {
   Sha256 digest;
   // Sizes before, so that no end of one can be taken for the beginning of the next.

@@ -104,8 +104,8 @@ class StoredDocuments : public DigestedSource {
                                                              ? "not known: the file has no marks of them (special)"
                                                              : "marked in the file (special)")}};
     std::call_once(digested_, [&] {
-      digests_ = DigestedFiles(place_->files());
-      place_->require_same_files();  // later another may take the name: what is open stays what it was
+      digests_ = DigestedFiles(place_->files());  // a sealed file that is damaged is refused here
+      place_->require_same_files();               // later another may take the name: what is open stays what it was
     });
     if (!digests_.list().empty()) provenance["source_sha256"] = digests_.list();
     for (const auto& [name, noted] : place_->arrays().captured()) provenance[fmt::format("captured_{}", name)] = noted;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "../../core/numbers/error.h"
+#include "../files/digest.h"
 #include "../files/printable.h"
 #include "../files/replaced_file.h"
 #include "../hdf5/hdf5_attributes.h"
@@ -184,7 +185,7 @@ void StoredWriter::finish(const Attributes& provenance, const std::filesystem::p
     const Hdf5Session session;
     for (auto& [path, rows] : file.datasets) finish_hdf5(rows, path);
     const hid_t root = file.handle.id();
-    write_hdf5_attribute(root, "title", std::string("states of a model, stored by headwave"));
+    write_hdf5_attribute(root, "title", std::string(stored_states_title));
     write_hdf5_attribute(root, "num_heads", static_cast<std::int64_t>(file.block.heads));
     write_hdf5_attribute(root, "head_dim", static_cast<std::int64_t>(file.block.d_head));
     write_hdf5_attribute(root, "causal", static_cast<std::int64_t>(file.block.causal ? 1 : 0));
@@ -197,6 +198,7 @@ void StoredWriter::finish(const Attributes& provenance, const std::filesystem::p
     demand_hdf5(H5Fflush(root, H5F_SCOPE_LOCAL) >= 0, "/");
     write_hdf5_attribute(root, "complete", std::int64_t{1});
     finish_hdf5(file.handle, "/");
+    file.replaced.seal();
   } catch (const IoError& problem) {
     throw IoError(fmt::format("{}: {}", shown_path(file.replaced.path()), problem.what()));
   }
@@ -212,6 +214,7 @@ void require_stored(const std::filesystem::path& file, const StoredLayout& layou
   if (!first.special.empty()) names.emplace_back("special");
   if (!first.tokens.empty()) names.emplace_back("tokens");
   if (!first.name.empty()) names.emplace_back("document_name");
+  (void)sha256_of_file(file);  // compares the seal
   const Hdf5File stored(file);
   for (const std::string& name : names) {
     const std::vector<Index> shape = stored.has(name) ? stored.node(name).shape : std::vector<Index>();

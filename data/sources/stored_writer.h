@@ -10,6 +10,9 @@
 
 namespace headwave {
 
+/// The title of files that a StoredWriter wrote.
+inline constexpr const char* stored_states_title = "states of a model, stored by headwave";
+
 /// What of every document is stored, and how.
 struct StoredLayout {
   std::vector<Index> layers;  ///< ascending
@@ -20,7 +23,8 @@ struct StoredLayout {
 };
 
 /// Stored states of documents, in the layout that stored_states() reads, written one document after another: a file may
-/// be larger than memory. It appears whole or not at all.
+/// be larger than memory. It appears whole or not at all, and ends with the digest of its bytes, by which who reads it
+/// (the provenance of stored_documents(), require_stored()) refuses one that was damaged since.
 ///
 /// Beside the states stand `tokens`, `ids`, `special` (documents, T) and `document_name` (documents), where documents
 /// have them, the attributes num_heads, head_dim, causal, score_scale and, where there is one, window, and, of queries and
@@ -47,9 +51,11 @@ class StoredWriter {
   std::unique_ptr<File> file_;
 };
 
-/// Whether a file that a StoredWriter finished still holds what it should: values have no digests of their own.
+/// Refuses a file that a StoredWriter finished and that does not hold what it should. One with the digest of all its bytes
+/// (sha256_of_file()) is compared with it.
 /// @param first  of the documents
-/// @throws FormatError if an array is not there, or is not of so many documents; as Hdf5File
+/// @throws FormatError if its digest is that of other bytes, an array is not there, or is not of so many documents; as
+///         Hdf5File
 void require_stored(const std::filesystem::path& file, const StoredLayout& layout, const Document& first,
                     Index documents);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "../../core/numbers/error.h"
+#include "../../data/files/digest.h"
 #include "../../data/files/made_folders.h"
 #include "../../data/files/numbered_name.h"
 #include "../../data/files/printable.h"
@@ -25,6 +26,7 @@ fs::path part_of(const fs::path& file, std::size_t number) {
 
 /// The documents of a part as they were captured.
 std::unique_ptr<Source> documents_of(const fs::path& part, Index expected) {
+  (void)sha256_of_file(part);  // compares its seal
   auto place = std::make_shared<const StoredPlace>(part, StoredSearch());
   std::unique_ptr<Source> source = stored_documents(place, place->contents().layers.size(), 0, {});
   if (source->count() != expected)

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include "../../core/numbers/error.h"
@@ -18,6 +19,7 @@
 #include "../../data/files/printable.h"
 #include "../../data/files/replaced_file.h"
 #include "../catch.h"
+#include "test_files.h"
 
 using namespace headwave;
 
@@ -88,6 +90,33 @@ TEST_CASE("digest: the examples of FIPS 180-2") {
         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  abc\n"
         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  empty");
   CHECK(sha256_list({}).empty());
+}
+
+TEST_CASE("a sealed file is known by the digest at its end, and refused once a bit of it differs") {
+  const TemporaryFolder folder;
+  const auto file = folder / "s";
+  {
+    ReplacedFile replaced(file);
+    replaced.write(std::string(3'000'000, 'a'));
+    CHECK_FALSE(seal_is_right(replaced.temporary()).has_value());
+    replaced.seal();
+    replaced.commit();
+  }
+  const std::string whole = file_bytes(file);
+  CHECK(whole.size() == 3'000'000 + seal_bytes);
+  CHECK(whole.substr(3'000'000) == fmt::format("headwave sha256 {}\n", sha256_of_text(std::string(3'000'000, 'a'))));
+  CHECK(seal_is_right(file) == true);
+  CHECK(sha256_of_file(file) == sha256_of_text(whole));
+  for (const std::size_t at : {std::size_t{0}, std::size_t{1} << 20U, std::size_t{2'999'999}, whole.size() - 5}) {
+    CAPTURE(at);
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    std::ofstream(file, std::ios::binary) << damaged;
+    CHECK(seal_is_right(file) == false);
+    CHECK_THROWS_WITH(sha256_of_file(file), ContainsSubstring("s: is not what was written: the digest at its end"));
+  }
+  std::ofstream(file, std::ios::binary) << whole << "x";  // somebody's bytes now
+  CHECK_FALSE(seal_is_right(file).has_value());
 }
 
 TEST_CASE("replaced file: appears on commit, else leaves what was there") {

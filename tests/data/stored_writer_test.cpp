@@ -1,15 +1,18 @@
 #include "../../data/sources/stored_writer.h"
 
 #include <cmath>
+#include <fstream>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "../../core/numbers/error.h"
 #include "../../core/numbers/random.h"
+#include "../../data/files/digest.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/sources/stored_states.h"
 #include "../catch.h"
+#include "test_files.h"
 
 using namespace headwave;
 
@@ -176,4 +179,82 @@ TEST_CASE("stored states that lack an array, or documents of it, are known by it
   CHECK_THROWS_WITH(require_stored(folder / "s.h5", more, first, 2),
                     ContainsSubstring("'hidden_states/layer_5' is not there; remove it and make it again"));
   CHECK_THROWS_AS(require_stored(folder / "s.h5", layout(true), first, 2), FormatError);
+}
+
+namespace {
+
+void write_documents(const std::filesystem::path& file, int count) {
+  StoredWriter writer(file, block(), layout(true));
+  for (int d = 0; d < count; ++d) writer.append(document(d, true));
+  writer.finish({{"interventions", std::string("without-band")}, {"model_sha256", std::string("0123")}});
+}
+
+/// Whether a file holds what write_documents() wrote, as far as a run reads it.
+bool is_whole(const std::filesystem::path& file, int count) {
+  const StoredInput input = stored_states(file);
+  const Attributes provenance = input.source->provenance();
+  bool right = input.source->count() == count && input.model.stack.block.score_scale == 0.25 &&
+               input.model.stack.block.causal && attribute_text(provenance, "captured_interventions") == "without-band";
+  for (int d = 0; right && d < count; ++d) {
+    const Document was = document(d, true), is = input.source->document(d);
+    right = is.name == was.name && is.ids == was.ids && is.special == was.special && is.tokens[4] == was.tokens[4] &&
+            is.stored.size() == 2;
+    for (std::size_t l = 0; right && l < 2; ++l)
+      right = is.stored[l].query == was.stored[l].query && is.stored[l].key == was.stored[l].key;
+  }
+  return right;
+}
+
+}  // namespace
+
+TEST_CASE("a bit that differs anywhere in captured states is refused, or was in the seal alone") {
+  const TemporaryFolder folder;
+  const auto file = folder / "s.h5";
+  write_documents(file, 2);
+  REQUIRE(is_whole(file, 2));
+  const std::string whole = file_bytes(file);
+  int passed = 0;
+  for (std::size_t at = 0; at < whole.size(); at += 1 + whole.size() / 400) {
+    CAPTURE(at);
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
+    std::ofstream(file, std::ios::binary) << damaged;
+    try {
+      const bool right = is_whole(file, 2);
+      CHECK(right);
+      CHECK(at >= whole.size() - seal_bytes);
+      ++passed;
+    } catch (const Error&) {
+    }
+  }
+  CHECK(passed < 10);
+}
+
+TEST_CASE("a chunk that is missing from captured states without a digest is refused, not read as zeros") {
+  const TemporaryFolder folder;
+  const auto file = folder / "s.h5";
+  write_documents(file, 3);
+  std::string bytes = file_bytes(file);
+  bytes.resize(bytes.size() - seal_bytes);  // as an older headwave wrote it
+  std::ofstream(file, std::ios::binary) << bytes;
+  REQUIRE(is_whole(file, 3));
+  // The keys of chunks in their index: a size, a mask of filters, and where they begin. That of document 1 becomes of 5.
+  int refused = 0;
+  for (std::size_t at = bytes.find("TREE"); at != bytes.npos; at = bytes.find("TREE", at + 1)) {
+    std::string damaged = bytes;
+    for (std::size_t key = at; key < at + 2000 && key + 40 < bytes.size(); ++key) {
+      const std::string_view found = std::string_view(bytes).substr(key, 24);
+      std::string offsets(24, '\0');
+      offsets[0] = 1;  // document 1, token 0, column 0
+      if (found == offsets) {
+        damaged[key] = 5;
+        break;
+      }
+    }
+    if (damaged == bytes) continue;
+    std::ofstream(file, std::ios::binary) << damaged;
+    CHECK_THROWS_AS(is_whole(file, 3), FormatError);
+    ++refused;
+  }
+  CHECK(refused > 0);
 }
