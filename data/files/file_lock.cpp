@@ -22,6 +22,16 @@ std::string content_of_lock(const FileDescriptor& file) {
   return printable({text.data(), static_cast<std::size_t>(length > 0 ? length : 0)});
 }
 
+/// Whether a path still leads to a lock file that this process holds. Where the system does not tell the file goes.
+bool is_held_at(const FileDescriptor& file, const std::filesystem::path& path) {
+  try {
+    return file.is_at(path, AT_SYMLINK_NOFOLLOW);
+  } catch (const IoError&) {
+    ::unlink(path.c_str());
+    throw;
+  }
+}
+
 }  // namespace
 
 bool locked(const FileDescriptor& file) {
@@ -44,7 +54,7 @@ LockFile::LockFile(const std::filesystem::path& path) : path_(path) {
                                 shown_path(folder), content_of_lock(file_)));
     }
     // Whoever held it before may have removed it.
-  } while (!file_.is_at(path, AT_SYMLINK_NOFOLLOW));
+  } while (!is_held_at(file_, path));
   std::array<char, 65> host{};
   (void)::gethostname(host.data(), host.size() - 1);
   // Only words for whoever asks: the lock holds without them.
