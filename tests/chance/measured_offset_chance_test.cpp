@@ -1,6 +1,8 @@
 // Whether heads of position tables in no order are given an offset no more often than stated, however many documents.
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "../../analysis/attention/measured_offset.h"
 #include "../../analysis/attention/offset_trace_probe.h"
@@ -148,9 +150,12 @@ TEST_CASE("the deviation of the null is that of places in one order for all docu
         for (Index i = 0; i < length; ++i) place[static_cast<std::size_t>(i)] = i;
         random.shuffle(std::span(place));
         one = 0;
-        for (Index i = std::max<Index>(0, -t); i < length && i + t < length; ++i)
-          one += mean[static_cast<std::size_t>(head)](place[static_cast<std::size_t>(i)],
-                                                      place[static_cast<std::size_t>(i + t)]);
+        // What a key draws from everybody is in the null's mean: only what it gets beyond that is spread.
+        for (Index i = std::max<Index>(0, -t); i < length && i + t < length; ++i) {
+          const Matrix& weights = mean[static_cast<std::size_t>(head)];
+          const Index query = place[static_cast<std::size_t>(i)], key = place[static_cast<std::size_t>(i + t)];
+          one += weights(query, key) - (weights.col(key).sum() - weights(key, key)) / (length - 1);
+        }
         one /= static_cast<double>(length - std::abs(t));
       }
       const double deviation = std::sqrt((drawn.array() - drawn.mean()).square().mean());
