@@ -74,6 +74,8 @@ AccountVerdict verdict_of(const HeadAccount& account, Index row) {
   const double accounted = std::max({shape[0][row], shape[1][row], shape[2][row]});
   if (!(accounted >= accounted_from)) return AccountVerdict::unaccounted;
   const double position = std::max(0.0, shape[0][row]) / accounted;
+  // Where the model knows no places their means hold what texts have in common there: content.
+  if (!account.site.tells_places(row / account.site.grid.heads)) return AccountVerdict::content;
   const bool aligned = account.q_value[row] <= account.options.false_share;
   if (position >= account.options.nearly_all)
     return aligned ? AccountVerdict::positional : AccountVerdict::no_preference;

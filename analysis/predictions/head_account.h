@@ -72,6 +72,10 @@ struct HeadAccount {
 /// which needs no T x T array; against the variance pair by pair it is about 1 % too large. Where scores are far from
 /// normal the third term makes things worse: shares stand beside every term, and one that lowers them is said to.
 ///
+/// The mean query of a place holds what the model knows of the place, and what texts have in common there: how they
+/// begin, a token that all of them end with. Positions are zero where a model has none, or --intervene words-only took
+/// them away; no head is positional then, and what means of places give counts as content.
+///
 /// The first token, where attention goes that has no better place, is neither query nor key of any profile; the
 /// softmax sees it. Means come from the documents that are accounted for, so noise in them counts as position: shares
 /// rise a little by it, and fall with more documents.

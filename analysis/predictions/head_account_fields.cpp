@@ -40,6 +40,14 @@ std::array<AccountSums, 2> halves_of(std::vector<AccountSums>&& groups) {
   return halves;
 }
 
+/// Whether nothing tells places apart: no table, or one that is the same in every row, and no term.
+bool has_no_positions(const Stack& stack) {
+  const MatrixView32& table = stack.embedding.positions;
+  for (Index row = 1; row < table.rows(); ++row)
+    if (table.row(row) != table.row(0)) return false;
+  return stack.position_term == nullptr && stack.others.position_term == nullptr;
+}
+
 class HeadAccountAnalysis : public DocumentAnalysis<AccountSums, AccountGroups> {
  public:
   explicit HeadAccountAnalysis(const AnalysisInput& input)
@@ -57,6 +65,7 @@ class HeadAccountAnalysis : public DocumentAnalysis<AccountSums, AccountGroups> 
       return term != nullptr && term->use() == PositionUse::added ? term : nullptr;
     };
     site_.added = added(input.stack().position_term.get());
+    site_.no_positions = input.knows_positions() && has_no_positions(input.stack());
     const OtherLayers& others = input.stack().others;
     site_.others = others.layers;
     site_.other_window = others.window;

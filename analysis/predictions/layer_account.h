@@ -13,7 +13,8 @@ namespace headwave {
 
 /// What is taken together to account for a head, each with those before it.
 enum class AccountTerm : std::uint8_t {
-  position,  ///< what queries and keys would do if every token were the average token of its place
+  position,  ///< what queries and keys would do if every token were the average token of its place: the mean of a place
+             ///< holds its position, and what texts have in common there
   content,   ///< how query and key vary together at a distance: equal words at t = 0, words that follow each other
   spread,    ///< half the variance of the scores over documents
 };
@@ -33,7 +34,13 @@ struct AccountSite {
   std::vector<Index> others = {};       ///< layers that have the following in place of window and added
   Index other_window = 0;
   const PositionTerm* other_added = nullptr;
+  bool no_positions = false;  ///< every place is the same to the model
 
+  /// Whether a head of that layer can know places at all. Under a causal mask layers above 0 may count their keys.
+  /// @param place  of the layer, in the grid
+  [[nodiscard]] bool tells_places(Index place) const {
+    return !no_positions || (kind == AttentionKind::causal && grid.layers[static_cast<std::size_t>(place)] > 0);
+  }
   /// The same of one layer.
   /// @param place  in the grid
   [[nodiscard]] AccountSite layer(Index place) const;

@@ -186,6 +186,21 @@ TEST_CASE("without enough documents there is no interval, without a null no head
   CHECK(account.shape[0][0] > 0.99);
 }
 
+TEST_CASE("where positions are zero no head is positional, whatever texts have in common at a place", "[analysis]") {
+  DrawnScores spec;
+  spec.amplitudes = {0.8, 0.7};
+  spec.deviation = 0.1;
+  AccountSite site = site_of(spec);
+  const auto verdict = [&] { return head_account(drawn_groups(spec, 8, Random(7)), site).verdict[0]; };
+  CHECK(verdict() == AccountVerdict::positional);
+  site.no_positions = true;
+  CHECK(verdict() == AccountVerdict::content);
+  site.kind = AttentionKind::causal;
+  CHECK_FALSE(site.tells_places(0));
+  site.grid.layers = {1};
+  CHECK(site.tells_places(0));  // which may count the keys that the mask leaves
+}
+
 TEST_CASE("of one document there is no verdict and no share, for its own means would explain it wholly", "[analysis]") {
   DrawnScores spec;
   spec.amplitudes = {0.8, 0.7};
