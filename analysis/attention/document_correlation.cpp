@@ -53,18 +53,18 @@ PlacePairWeights::PlacePairWeights(const PlacePairs& pairs, const HeadGrid& grid
 }
 
 void PlacePairWeights::see(const Tile& tile, Index first_row) {
-  for (Index r = 0; r < tile.rows(); ++r) {
-    const Index query = tile.first_row + r;
-    if (query >= pairs_.length() || !query_counts_[static_cast<std::size_t>(query)]) continue;
-    const KeySpan open = tile.allowed_keys(query);
-    const auto scale = static_cast<float>(kind_ == AttentionKind::causal ? open.count : 1);
-    for (const Index at : pairs_.of_query(query)) {
-      const Index key = pairs_.pair(at).key;
-      if (key < open.first || key >= open.end() || !key_counts_[static_cast<std::size_t>(key)]) continue;
-      for (Index head = 0; head < tile.heads(); ++head)
+  for (Index head = 0; head < tile.heads(); ++head)
+    for (Index r = 0; r < tile.rows(); ++r) {
+      const Index query = tile.first_row + r;
+      if (query >= pairs_.length() || !query_counts_[static_cast<std::size_t>(query)]) continue;
+      const KeySpan open = tile.allowed_keys(query);
+      const auto scale = static_cast<float>(kind_ == AttentionKind::causal ? open.count : 1);
+      for (const Index at : pairs_.of_query(query)) {
+        const Index key = pairs_.pair(at).key;
+        if (key < open.first || key >= open.end() || !key_counts_[static_cast<std::size_t>(key)]) continue;
         weights_(first_row + head, at) = scale * tile.weights[static_cast<std::size_t>(head)](r, key);
+      }
     }
-  }
 }
 
 Matrix32 PlacePairWeights::deviations() const {
