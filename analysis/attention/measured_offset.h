@@ -58,7 +58,7 @@ struct MeasuredOffsets {
 /// r is how far two documents agree about which pairs of places belong together: the correlation of A_d[i, j] and
 /// A_d'[i, j], what a key draws from everybody taken away, over a sample of pairs (document_correlation.h). For equal
 /// v_d (5) is v (1 + (N - 1) r) / N: for r = 0 N documents are N draws, for r = 1 they are one. As N grows the null
-/// keeps the spread sqrt(r v) of what the documents share, and no number of documents makes noise of it an offset. The
+/// keeps the spread sqrt(r v) of what the documents share, so that no number of documents turns noise into an offset. The
 /// third moment follows in the same way. What a text has in common with others at the same place counts in r too, and
 /// so does a document that comes twice.
 ///
