@@ -74,12 +74,13 @@ AccountVerdict verdict_of(const HeadAccount& account, Index row) {
   const double accounted = std::max({shape[0][row], shape[1][row], shape[2][row]});
   if (!(accounted >= accounted_from)) return AccountVerdict::unaccounted;
   const double position = std::max(0.0, shape[0][row]) / accounted;
-  // Where the model knows no places their means hold what texts have in common there: content.
-  if (!account.site.tells_places(row / account.site.grid.heads)) return AccountVerdict::content;
   const bool aligned = account.q_value[row] <= account.options.false_share;
+  // Where the model knows no places their means hold what texts have in common there: content.
+  const bool places = account.site.tells_places(row / account.site.grid.heads);
   if (position >= account.options.nearly_all)
-    return aligned ? AccountVerdict::positional : AccountVerdict::no_preference;
-  return aligned && position > 1 - account.options.nearly_all ? AccountVerdict::mixed : AccountVerdict::content;
+    return !aligned ? AccountVerdict::no_preference : places ? AccountVerdict::positional : AccountVerdict::content;
+  const bool in_part = aligned && position > 1 - account.options.nearly_all;
+  return in_part && places ? AccountVerdict::mixed : AccountVerdict::content;
 }
 
 /// The parts of an account that need passes of their own, each of one layer: done on any thread, put in place in order.
