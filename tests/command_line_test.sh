@@ -206,6 +206,15 @@ cmp -s "$work/even.json" "$work/own/report.html" && cmp -s "$work/s.h5" "$work/o
 expect 0 "" -q run $own --ids "$work/own/even.json"
 # shellcheck disable=SC2086
 expect 0 "" -q run $own --ids "$work/own/even.json"
+# Equal documents count once, and the run says so; where lengths differ it says which analyses used fewer.
+echo '[[3,1,4,1,5,9,2,6],[2,7,1,8,2,8],[1,4,1,4,2,1,3,5],[3,1,4,1,5,9,2,6],[2,7,1,8,2,8]]' >"$work/again.json"
+expect 0 "again.json: 2 of 5 documents are equal to an earlier one; each counts once, 3 are left" run --model "$golden" --ids "$work/again.json" --no-figures --out "$work/again-run"
+expect 0 "used 2 of 3, those of 8 tokens; --length makes all alike" run --model "$golden" --ids "$work/again.json" --no-figures --out "$work/again-run" --force
+expect 0 "@equal_documents 2" inspect -a "$work/again-run"
+echo '[[3,1,4,1,5,9,2,6],[2,7,1,8,2,8],[1,4,1,4,2,1,3,5]]' >"$work/once.json"
+expect 0 "" run --model "$golden" --ids "$work/once.json" --no-figures --out "$work/once-run"
+digests "$work/once-run" >"$work/a.csv"; digests "$work/again-run" | cmp -s - "$work/a.csv" || { echo "FAILED: documents that come twice change the result"; failed=1; }
+expect 1 "2 to 5 cycles per T = 8 tokens, of a table of" run --model "$golden" --ids "$work/once.json" --intervene without-band=2:5 --no-figures --out "$work/banded"
 cp -r "$golden" "$work/beside"
 for i in 1 2; do expect 0 "" -q run --model "$work/beside" --ids "$work/even.json" --only measured_offset --no-figures --out "$work/beside" --force; done
 expect 1 "results.h5: would be replaced, and is the input $work/own/results.h5" compare "$work/own" "$work/beside" --out "$work/own" --force

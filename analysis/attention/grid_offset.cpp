@@ -15,26 +15,31 @@ namespace {
 class GridOffsetAnalysis : public DocumentAnalysis<DocumentGridOffsets, GridOffsetSum> {
  public:
   explicit GridOffsetAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input,
-                         [site = &input.site, grid = input.model.patches] { return GridOffsetSum(site->grid, grid); }),
-        grid_(input.model.patches) {
-    for (Index position = 0; position < grid_.first; ++position) {
-      const auto i = static_cast<std::size_t>(position);
-      opening_.push_back(i < input.first.tokens.size() ? input.first.tokens[i] : std::to_string(position));
-    }
-  }
+      : GridOffsetAnalysis(input, std::make_shared<const PlacePairs>(input.longest, input.site.kind)) {}
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
     const bool map = i == std::min(options().map_document, input().documents - 1);
-    return look_of(std::make_unique<GridOffsetProbe>(site().grid, grid_, document, map), &GridOffsetProbe::found);
+    return look_of(std::make_unique<GridOffsetProbe>(site().grid, grid_, document, map, pairs_.get()),
+                   &GridOffsetProbe::found);
   }
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
     return describe(finished.keep(sum_.offsets({options().level})), opening_);
   }
 
  private:
+  GridOffsetAnalysis(const AnalysisInput& input, std::shared_ptr<const PlacePairs> pairs)
+      : DocumentAnalysis(input, [site = &input.site, grid = input.model.patches,
+                                 count = pairs->count()] { return GridOffsetSum(site->grid, grid, count); }),
+        pairs_(std::move(pairs)),
+        grid_(input.model.patches) {
+    for (Index position = 0; position < grid_.first; ++position) {
+      const auto i = static_cast<std::size_t>(position);
+      opening_.push_back(i < input.first.tokens.size() ? input.first.tokens[i] : std::to_string(position));
+    }
+  }
   void add(GridOffsetSum& sum, DocumentGridOffsets&& found) const override { sum.add(std::move(found)); }
   void join(GridOffsetSum& sum, GridOffsetSum&& next) const override { sum.join(std::move(next)); }
 
+  std::shared_ptr<const PlacePairs> pairs_;
   PatchGrid grid_;
   std::vector<std::string> opening_;
 };
@@ -46,8 +51,9 @@ AnalysisCost grid_offset_cost(const AnalysisSizes& sizes, const DocumentSizes& d
   const double lags = 4 * sizes.rows * sizes.longest, places = sizes.rows * sizes.longest;
   cost.document = 4e-9 * sizes.rows * document.tokens * document.tokens;
   cost.entries = 4 * lags + 5 * places;
-  cost.kept = 8 * cost.entries;
-  cost.looking = 8 * (6 * lags + 8 * places);
+  const double compared = sizes.rows * static_cast<double>(PlacePairs::most);
+  cost.kept = 8 * (cost.entries + 2 * lags + compared);
+  cost.looking = 8 * (6 * lags + 8 * places + compared);
   return cost;
 }
 
@@ -98,11 +104,27 @@ void find_offset(GridOffsets& found, Index row, const std::vector<GridLag>& lags
 
 }  // namespace
 
-GridOffsetSum::GridOffsetSum(HeadGrid heads, const PatchGrid& grid) : heads_(std::move(heads)), grid_(grid) {
+GridOffsetSum::GridOffsetSum(HeadGrid heads, const PatchGrid& grid, Index pairs)
+    : heads_(std::move(heads)), grid_(grid), correlation_(heads_, pairs) {
   sum_.weight = Matrix::Zero(heads_.rows(), GridLags(grid_).count());
   sum_.null_weight = sum_.null_variance = sum_.null_third = sum_.weight;
+  null_root_variance_ = null_root_third_ = sum_.weight;
   sum_.opening = Matrix::Zero(heads_.rows(), grid_.first);
   sum_.received = Matrix::Zero(heads_.rows(), grid_.patches());
+}
+
+void GridOffsetSum::add(DocumentGridOffsets&& document) {
+  null_root_variance_ += document.null_variance.cwiseSqrt();
+  null_root_third_ += document.null_third.unaryExpr([](double w) { return std::cbrt(w); });
+  correlation_.add(document.deviations);
+  add_up(std::move(document), 1);
+}
+
+void GridOffsetSum::join(GridOffsetSum&& next) {
+  null_root_variance_ += next.null_root_variance_;
+  null_root_third_ += next.null_root_third_;
+  correlation_.join(next.correlation_);
+  add_up(std::move(next.sum_), next.documents_);
 }
 
 void GridOffsetSum::add_up(DocumentGridOffsets&& more, Index documents) {
@@ -129,10 +151,16 @@ GridOffsets GridOffsetSum::offsets(const MeasuredOffsetOptions& options) const {
   found.documents = documents_;
   found.weight = sum_.weight / documents;
   found.null_weight = sum_.null_weight / documents;
-  // Of independent documents variances and third moments add up.
-  found.null_deviation = sum_.null_variance.cwiseSqrt() / documents;
-  found.null_skewness =
-      sum_.null_third.array() / sum_.null_variance.array().pow(1.5).max(std::numeric_limits<double>::min());
+  found.correlation = correlation_.correlation();
+  found.null_deviation = found.null_skewness = sum_.null_variance;
+  for (Index row = 0; row < sum_.weight.rows(); ++row)
+    for (Index lag = 0; lag < sum_.weight.cols(); ++lag) {
+      const double r = found.correlation[row];
+      const double variance = correlated_variance(r, sum_.null_variance(row, lag), null_root_variance_(row, lag));
+      const double third = correlated_third(r, sum_.null_third(row, lag), null_root_third_(row, lag));
+      found.null_deviation(row, lag) = std::sqrt(variance) / documents;
+      found.null_skewness(row, lag) = third / std::max(std::pow(variance, 1.5), std::numeric_limits<double>::min());
+    }
   found.opening = sum_.opening / documents;
   found.received = sum_.received / documents;
   found.map = sum_.map;

@@ -33,6 +33,7 @@ class GridLags {
 struct DocumentGridOffsets {
   Matrix weight;                                  ///< (rows, lags)  mean attention weight of the pairs at an offset
   Matrix null_weight, null_variance, null_third;  ///< (rows, lags)  moments if queries are shuffled
+  Matrix32 deviations;                            ///< (rows, pairs of places)  to compare with other images; or empty
   Matrix opening;                                 ///< (rows, first)  mean weight of patches on each opening token
   Matrix received;                                ///< (rows, P)  mean weight that a patch gets from patches
   Matrix map;  ///< (rows * map queries, P)  weights of chosen queries on patches: opening tokens, and the middle patch
@@ -47,6 +48,7 @@ struct GridOffsets {
   double level = 0;
   Matrix weight;                                      ///< (rows, lags)
   Matrix null_weight, null_deviation, null_skewness;  ///< (rows, lags)
+  Vector correlation;                                 ///< (rows)  of images, as in OffsetTraces
   Matrix opening, received, map;                      ///< as of a document; `map` of the one that maps are of
   Vector down, right;                                 ///< (rows) patches; NaN where the status is not `offset`
   Vector peak, threshold, chance;  ///< (rows) largest mean weight, what it had to exceed, and what is expected there
@@ -57,10 +59,11 @@ struct GridOffsets {
 /// Adds images up in the order in which they are given.
 class GridOffsetSum {
  public:
-  GridOffsetSum(HeadGrid heads, const PatchGrid& grid);
-  void add(DocumentGridOffsets&& document) { add_up(std::move(document), 1); }
+  /// @param pairs  pairs of places at which images are compared
+  GridOffsetSum(HeadGrid heads, const PatchGrid& grid, Index pairs = 0);
+  void add(DocumentGridOffsets&& document);
   /// Adds what the next images came to.
-  void join(GridOffsetSum&& next) { add_up(std::move(next.sum_), next.documents_); }
+  void join(GridOffsetSum&& next);
 
   /// The offset on the grid at which a head's attention is largest.
   ///
@@ -82,7 +85,8 @@ class GridOffsetSum {
   static auto members(Self& self) {
     auto& sum = self.sum_;
     return std::tie(self.documents_, sum.weight, sum.null_weight, sum.null_variance, sum.null_third, sum.opening,
-                    sum.received, sum.map, sum.name);
+                    sum.received, sum.map, sum.name, self.null_root_variance_, self.null_root_third_,
+                    self.correlation_);
   }
 
  private:
@@ -91,7 +95,9 @@ class GridOffsetSum {
   HeadGrid heads_;
   PatchGrid grid_;
   Index documents_ = 0;
-  DocumentGridOffsets sum_;  ///< but for the map, which is that of the one document that has it
+  DocumentGridOffsets sum_;                      ///< but for the map, which is that of the one document that has it
+  Matrix null_root_variance_, null_root_third_;  ///< (rows, lags)  sums of square roots and of cube roots
+  DocumentCorrelation correlation_;
 };
 
 /// Fields grid_offset/...

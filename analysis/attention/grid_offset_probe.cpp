@@ -39,7 +39,8 @@ std::vector<Index> GridOffsetProbe::map_queries(const PatchGrid& grid) {
   return queries;
 }
 
-GridOffsetProbe::GridOffsetProbe(HeadGrid heads, const PatchGrid& grid, const Document& document, bool map)
+GridOffsetProbe::GridOffsetProbe(HeadGrid heads, const PatchGrid& grid, const Document& document, bool map,
+                                 const PlacePairs* pairs)
     : heads_(std::move(heads)), grid_(grid), lags_(grid) {
   if (document.length() != grid.positions())
     throw ShapeError(fmt::format("{}: {} tokens, but {} rows of {} patches behind {} tokens are {}", document.name,
@@ -51,6 +52,7 @@ GridOffsetProbe::GridOffsetProbe(HeadGrid heads, const PatchGrid& grid, const Do
   sums_.received = Matrix::Zero(rows, patches);
   if (map) sums_.map = Matrix::Zero(rows * static_cast<Index>(map_queries(grid).size()), patches);
   power_.fill(Matrix::Zero(rows, patches));
+  if (pairs != nullptr) compared_.emplace(*pairs, heads_, document, AttentionKind::self);
 }
 
 void GridOffsetProbe::add_patch(Index row, Index patch, const Vector& weights) {
@@ -74,6 +76,7 @@ void GridOffsetProbe::see(const Tile& tile) {
   if (tile.heads() != heads_.heads || tile.queries != grid_.positions() || tile.keys != grid_.positions())
     throw ShapeError(fmt::format("grid offsets: a tile of {} heads over {} x {} positions came, expected {} over {}",
                                  tile.heads(), tile.queries, tile.keys, heads_.heads, grid_.positions()));
+  if (compared_) compared_->see(tile, heads_.first_row(tile.layer));
   const std::vector<Index> shown = map_queries(grid_);
   const auto maps = static_cast<Index>(shown.size());
   Vector weights(tile.keys);
@@ -122,6 +125,7 @@ DocumentGridOffsets GridOffsetProbe::found() const {
   found.opening /= patches;
   found.received /= patches;
   set_null(found);
+  if (compared_) found.deviations = compared_->deviations();
   return found;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "../../core/attention/probe.h"
 #include "grid_offset.h"
@@ -18,8 +19,10 @@ class GridOffsetProbe : public Probe {
  public:
   /// @param document  the one that will pass by
   /// @param map       keep the weights of chosen queries as well
+  /// @param pairs     where weights are kept, to be compared with other images; null: nowhere. Must outlive the probe
   /// @throws ShapeError if the document has not as many tokens as the grid
-  GridOffsetProbe(HeadGrid heads, const PatchGrid& grid, const Document& document, bool map);
+  GridOffsetProbe(HeadGrid heads, const PatchGrid& grid, const Document& document, bool map,
+                  const PlacePairs* pairs = nullptr);
 
   using Probe::see;
   /// @throws ShapeError if a tile has other heads or positions than were announced
@@ -39,6 +42,7 @@ class GridOffsetProbe : public Probe {
   GridLags lags_;
   DocumentGridOffsets sums_;
   std::array<Matrix, 3> power_;  ///< (rows, P) first, second and third powers of the weights from other patches
+  std::optional<PlacePairWeights> compared_;
 };
 
 }  // namespace headwave

@@ -16,13 +16,12 @@ namespace {
 class MeasuredOffsetAnalysis : public DocumentAnalysis<DocumentTraces, OffsetTraceSum> {
  public:
   explicit MeasuredOffsetAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input, [&site = input.site, longest = input.longest, reach = input.options.reach] {
-          return OffsetTraceSum(site.grid, longest, reach);
-        }) {}
+      : MeasuredOffsetAnalysis(input, std::make_shared<const PlacePairs>(input.longest, input.site.kind)) {}
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index /*i*/) const override {
-    return look_of(std::make_unique<OffsetTraceProbe>(site().grid, document, options().reach, site().kind),
-                   &OffsetTraceProbe::taken);
+    return look_of(
+        std::make_unique<OffsetTraceProbe>(site().grid, document, options().reach, site().kind, pairs_.get()),
+        &OffsetTraceProbe::taken);
   }
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
     const OffsetTraces& traces = finished.keep(sum_.traces());
@@ -33,8 +32,14 @@ class MeasuredOffsetAnalysis : public DocumentAnalysis<DocumentTraces, OffsetTra
   }
 
  private:
+  MeasuredOffsetAnalysis(const AnalysisInput& input, std::shared_ptr<const PlacePairs> pairs)
+      : DocumentAnalysis(input, [&site = input.site, longest = input.longest, reach = input.options.reach,
+                                 count = pairs->count()] { return OffsetTraceSum(site.grid, longest, reach, count); }),
+        pairs_(std::move(pairs)) {}
   void add(OffsetTraceSum& sum, DocumentTraces&& found) const override { sum.add(found); }
   void join(OffsetTraceSum& sum, OffsetTraceSum&& next) const override { sum.join(std::move(next)); }
+
+  std::shared_ptr<const PlacePairs> pairs_;
 };
 
 AnalysisCost measured_offset_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
@@ -43,8 +48,9 @@ AnalysisCost measured_offset_cost(const AnalysisSizes& sizes, const DocumentSize
   const double near = 2 * static_cast<double>(options.reach) + 1;
   cost.entries = 6 * sizes.rows * (2 * sizes.longest - 1) + (9 + sizes.documents) * sizes.rows * near +
                  8 * sizes.longest + 8 * near;
-  cost.kept = 8 * cost.entries;
-  cost.looking = 8 * sizes.rows * (15 * document.tokens + 9 * near);
+  const double compared = sizes.rows * static_cast<double>(PlacePairs::most);
+  cost.kept = 8 * (cost.entries + 6 * sizes.rows * near + compared);
+  cost.looking = 8 * sizes.rows * (15 * document.tokens + 9 * near) + 8 * compared;
   return cost;
 }
 

@@ -11,7 +11,7 @@
 
 namespace headwave {
 
-OffsetTraceSum::OffsetTraceSum(HeadGrid grid, Index length, Index reach) {
+OffsetTraceSum::OffsetTraceSum(HeadGrid grid, Index length, Index reach, Index pairs) : correlation_(grid, pairs) {
   const Index rows = grid.rows();
   sum_.grid = std::move(grid);
   sum_.length = length;
@@ -20,6 +20,7 @@ OffsetTraceSum::OffsetTraceSum(HeadGrid grid, Index length, Index reach) {
     sum_.trace[kind] = sum_.weight[kind] = Matrix::Zero(rows, diagonals(length));
     sum_.count[kind] = documents_with_pairs_[kind] = Vector::Zero(diagonals(length));
     sum_.null_weight[kind] = sum_.null_deviation[kind] = sum_.null_skewness[kind] = Matrix::Zero(rows, 2 * reach + 1);
+    null_root_variance_[kind] = null_root_third_[kind] = sum_.null_weight[kind];
     documents_with_null_[kind] = Vector::Zero(2 * reach + 1);
   }
 }
@@ -47,9 +48,13 @@ void OffsetTraceSum::add(const DocumentTraces& document) {
       sum_.null_weight[kind].col(t) += document.null_weight[kind].col(t);
       sum_.null_deviation[kind].col(t) += document.null_variance[kind].col(t);
       sum_.null_skewness[kind].col(t) += document.null_third[kind].col(t);
+      null_root_variance_[kind].col(t) += document.null_variance[kind].col(t).cwiseSqrt();
+      null_root_third_[kind].col(t) +=
+          document.null_third[kind].col(t).unaryExpr([](double w) { return std::cbrt(w); });
       documents_with_null_[kind][t] += 1.0;
     }
   }
+  correlation_.add(document.deviations);
   ++sum_.documents;
 }
 
@@ -61,9 +66,12 @@ void OffsetTraceSum::join(OffsetTraceSum&& next) {
     sum_.null_weight[kind] += next.sum_.null_weight[kind];
     sum_.null_deviation[kind] += next.sum_.null_deviation[kind];
     sum_.null_skewness[kind] += next.sum_.null_skewness[kind];
+    null_root_variance_[kind] += next.null_root_variance_[kind];
+    null_root_third_[kind] += next.null_root_third_[kind];
     documents_with_pairs_[kind] += next.documents_with_pairs_[kind];
     documents_with_null_[kind] += next.documents_with_null_[kind];
   }
+  correlation_.join(next.correlation_);
   append(by_document_, std::move(next.by_document_));
   append(sum_.lengths, std::move(next.sum_.lengths));
   sum_.documents += next.sum_.documents;
@@ -76,6 +84,7 @@ OffsetTraces OffsetTraceSum::traces() const {
   for (std::size_t d = 0; d < by_document_.size(); ++d)
     traces.by_document.middleRows(static_cast<Index>(d) * rows, rows) = by_document_[d];
   const auto documents = static_cast<double>(traces.documents);
+  traces.correlation = correlation_.correlation();
   for (std::size_t kind = 0; kind < pairs_kinds; ++kind) {
     if (!are_finite(traces.trace[kind]))
       throw NumericError(
@@ -84,9 +93,16 @@ OffsetTraces OffsetTraceSum::traces() const {
     traces.count[kind] /= documents;
     // 0 / 0 is NaN: no document has a pair at that offset.
     traces.weight[kind].array().rowwise() /= documents_with_pairs_[kind].transpose().array();
-    // Sums of variances and third moments become those of a mean; 0 / 0 is NaN where there is no null.
+    // Moments of documents become those of their mean; 0 / 0 is NaN where there is no null.
     const auto documents_here = documents_with_null_[kind].transpose().array();
-    const Matrix variance = traces.null_deviation[kind];
+    Matrix variance(rows, documents_here.size());
+    for (Index row = 0; row < rows; ++row)
+      for (Index t = 0; t < variance.cols(); ++t) {
+        const double r = traces.correlation[row];
+        variance(row, t) = correlated_variance(r, sum_.null_deviation[kind](row, t), null_root_variance_[kind](row, t));
+        traces.null_skewness[kind](row, t) =
+            correlated_third(r, sum_.null_skewness[kind](row, t), null_root_third_[kind](row, t));
+      }
     traces.null_weight[kind].array().rowwise() /= documents_here;
     traces.null_skewness[kind].array() /= variance.array().pow(1.5).max(std::numeric_limits<double>::min());
     traces.null_deviation[kind] = variance.cwiseSqrt();
@@ -134,6 +150,11 @@ std::vector<Field> describe(const OffsetTraces& traces) {
       .undefined(no_null);
   fields.add("null_skewness", {pairs, layer, head, near}, "1", "skewness of null_weight", traces.null_skewness)
       .undefined(no_null);
+  fields
+      .add("document_correlation", {layer, head}, "1",
+           "correlation between documents of the weights that pairs of places get, which null_deviation rests on",
+           traces.correlation)
+      .undefined("one document, or none that share a pair of places; counts as 1");
   fields
       .add("by_document", {document, layer, head, near}, "1",
            "attention weight summed along a diagonal, all pairs of one document", traces.by_document)

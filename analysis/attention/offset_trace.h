@@ -7,6 +7,7 @@
 #include "../../core/fields/field.h"
 #include "../../core/fields/head_grid.h"
 #include "../../core/numbers/matrix.h"
+#include "document_correlation.h"
 
 namespace headwave {
 
@@ -29,6 +30,7 @@ struct DocumentTraces {
   PairsMatrices null_weight;    ///< (rows, 2 reach + 1)  expectation if queries are shuffled; NaN: no null
   PairsMatrices null_variance;  ///< (rows, 2 reach + 1)  variance
   PairsMatrices null_third;     ///< (rows, 2 reach + 1)  third central moment
+  Matrix32 deviations;          ///< (rows, pairs of places)  to compare with other documents; empty: not compared
 };
 
 /// Offset traces of a job: means over documents, and every document's own near traces.
@@ -43,6 +45,7 @@ struct OffsetTraces {
   PairsMatrices null_weight;     ///< (rows, 2 reach + 1)  expectation of weight if queries are shuffled; NaN: no null
   PairsMatrices null_deviation;  ///< (rows, 2 reach + 1)  its standard deviation
   PairsMatrices null_skewness;   ///< (rows, 2 reach + 1)  its skewness
+  Vector correlation;            ///< (rows)  of documents, which the two rest on; NaN: not compared, counts as 1
   Matrix by_document;            ///< (documents * rows, 2 reach + 1) tr_t of all pairs; NaN: no pairs
   std::vector<Index> lengths;    ///< (documents) T of each document
 };
@@ -51,7 +54,8 @@ struct OffsetTraces {
 class OffsetTraceSum {
  public:
   /// @param length  T of the longest document to come
-  OffsetTraceSum(HeadGrid grid, Index length, Index reach);
+  /// @param pairs   pairs of places at which documents are compared
+  OffsetTraceSum(HeadGrid grid, Index length, Index reach, Index pairs = 0);
   void add(const DocumentTraces& document);
   /// Adds what the next documents came to.
   void join(OffsetTraceSum&& next);
@@ -61,12 +65,15 @@ class OffsetTraceSum {
   static auto members(Self& self) {
     auto& sum = self.sum_;
     return std::tie(sum.documents, sum.trace, sum.weight, sum.count, sum.null_weight, sum.null_deviation,
-                    sum.null_skewness, sum.lengths, self.by_document_, self.documents_with_pairs_,
-                    self.documents_with_null_);
+                    sum.null_skewness, sum.lengths, self.null_root_variance_, self.null_root_third_, self.correlation_,
+                    self.by_document_, self.documents_with_pairs_, self.documents_with_null_);
   }
 
  private:
-  OffsetTraces sum_;
+  OffsetTraces sum_;                  ///< of the null: sums of means, variances and third moments
+  PairsMatrices null_root_variance_;  ///< (rows, 2 reach + 1)  sum of square roots of variances
+  PairsMatrices null_root_third_;     ///< (rows, 2 reach + 1)  sum of cube roots of third moments
+  DocumentCorrelation correlation_;
   std::vector<Matrix> by_document_;    ///< (rows, 2 reach + 1) each
   PairsVectors documents_with_pairs_;  ///< (2 T - 1)
   PairsVectors documents_with_null_;   ///< (2 reach + 1)

@@ -22,7 +22,8 @@ OffsetTraceProbe::Side OffsetTraceProbe::side_of(const TokenSequence& tokens, In
   return side;
 }
 
-OffsetTraceProbe::OffsetTraceProbe(HeadGrid grid, const Document& document, Index reach, AttentionKind kind)
+OffsetTraceProbe::OffsetTraceProbe(HeadGrid grid, const Document& document, Index reach, AttentionKind kind,
+                                   const PlacePairs* pairs)
     : grid_(std::move(grid)),
       reach_(reach),
       kind_(kind),
@@ -32,6 +33,7 @@ OffsetTraceProbe::OffsetTraceProbe(HeadGrid grid, const Document& document, Inde
   windows_.resize(grid_.layers.size());
   const Matrix none = Matrix::Zero(grid_.rows(), length_);
   for (Sums& sums : sums_) sums = {Matrix::Zero(grid_.rows(), diagonals(length_)), {none, none, none}};
+  if (pairs != nullptr) compared_.emplace(*pairs, grid_, document, kind);
 }
 
 Index OffsetTraceProbe::first_key(Index query, Index window) {
@@ -111,6 +113,7 @@ void OffsetTraceProbe::see(const Tile& tile) {
         fmt::format("offset traces: a tile of {} heads over {} x {} positions came, expected {} over {} x {}",
                     tile.heads(), tile.queries, tile.keys, grid_.heads, queries_.length, keys_.length));
   windows_[static_cast<std::size_t>(grid_.place_of(tile.layer))] = tile.window;
+  if (compared_) compared_->see(tile, grid_.first_row(tile.layer));
   for (Index head = 0; head < tile.heads(); ++head) {
     const Index row = grid_.first_row(tile.layer) + head;
     const MatrixView32& weights = tile.weights[static_cast<std::size_t>(head)];
@@ -195,6 +198,7 @@ DocumentTraces OffsetTraceProbe::taken() {
   DocumentTraces result;
   result.length = length_;
   result.reach = reach_;
+  if (compared_) result.deviations = compared_->deviations();
   const Sums& all = sums_[all_pairs];
   for (std::size_t pairs = 0; pairs < pairs_kinds; ++pairs) {
     result.count[pairs] = pair_counts(pairs);

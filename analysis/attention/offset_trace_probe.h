@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "../../core/attention/probe.h"
@@ -14,8 +15,9 @@ namespace headwave {
 ///
 /// is a sum over query positions, not a mean; divided by its count it is the mean weight at offset t.
 ///
-/// Beside it stands the null of a head that does not care where a key is relative to the query: each key keeps the
-/// weights it gets from others, but which query gives which is drawn anew. With m_j, v_j and w_j the mean, variance and
+/// Beside it stands the null of one document, of a head that does not care where a key is relative to the query: each
+/// key keeps the weights it gets from others, but which query gives which is drawn anew. What it is of several documents
+/// is another matter (document_correlation.h), for which weights are kept at pairs of places that all documents share. With m_j, v_j and w_j the mean, variance and
 /// third central moment of the weights A[i, j], i != j, that key j gets,
 ///
 ///     E[tr_t] = sum m_j,  Var[tr_t] = sum v_j,  third moment = sum w_j  over the diagonal's keys j   (2)
@@ -32,7 +34,9 @@ class OffsetTraceProbe : public Probe {
   /// @param document  the one that will pass by
   /// @param reach     largest |t| for which the null is kept, in tokens
   /// @param kind      the attention that is looked at; others pass unseen
-  OffsetTraceProbe(HeadGrid grid, const Document& document, Index reach, AttentionKind kind = AttentionKind::self);
+  /// @param pairs     where weights are kept, to be compared with other documents; null: nowhere. Must outlive the probe
+  OffsetTraceProbe(HeadGrid grid, const Document& document, Index reach, AttentionKind kind = AttentionKind::self,
+                   const PlacePairs* pairs = nullptr);
 
   using Probe::see;
   /// @throws ShapeError if a tile of that kind has other heads or sequences than were announced
@@ -75,6 +79,7 @@ class OffsetTraceProbe : public Probe {
   Index length_;                        ///< T, of the longer side
   std::vector<Index> windows_;          ///< of each layer of the grid, as the mask has it; 0: no limit
   std::array<Sums, pairs_kinds> sums_;  ///< [all] everything; the others: what they leave out
+  std::optional<PlacePairWeights> compared_;
 };
 
 }  // namespace headwave

@@ -20,9 +20,14 @@ struct AccountSite {
   Index length = 0;              ///< T
   Index reach = 64;              ///< offsets |t| <= reach are accounted for, in tokens; at most (T - 1) / 2
   const Stack* stack = nullptr;  ///< scale, masks, position terms; weights only where a term is compared
+  bool no_positions = false;     ///< every place is the same to the model
 
   /// Window of the mask of a layer of the grid; 0: no limit.
   [[nodiscard]] Index window(std::size_t place) const { return stack->window(grid.layers[place]); }
+  /// Whether a head of a layer of the grid can know places at all. Under a causal mask layers above 0 may count their keys.
+  [[nodiscard]] bool tells_places(std::size_t place) const {
+    return !no_positions || (kind == AttentionKind::causal && grid.layers[place] > 0);
+  }
 };
 
 /// Queries and keys of one layer before a rotary term turns them.

@@ -245,6 +245,12 @@ AccountVerdict verdict_of(const HeadAccount& account, Index row) {
   const double position = account.part[0][row], self = account.part[1][row], order = account.part[2][row];
   const bool ordered = account.q_value[row] <= options.false_share;
   if (position >= std::max(self, order) && !ordered) return AccountVerdict::no_preference;
+  // Where the model knows no places, the mean of a place holds what texts have in common there: their order.
+  const bool places = account.site.tells_places(static_cast<std::size_t>(row / account.site.grid.heads));
+  if (!places) {
+    if (self >= options.nearly_all) return AccountVerdict::self;
+    return position + order >= options.nearly_all ? AccountVerdict::order : AccountVerdict::mixed;
+  }
   if (position >= options.nearly_all) return AccountVerdict::positional;
   if (self >= options.nearly_all) return AccountVerdict::self;
   return order >= options.nearly_all ? AccountVerdict::order : AccountVerdict::mixed;
@@ -441,15 +447,24 @@ class Builder {
   std::vector<HalfProfiles> dealt_;        ///< [2 layer + half]
 };
 
+/// Whether nothing tells places apart: no table, or one that is the same in every row, and no term.
+bool has_no_positions(const Stack& stack) {
+  const MatrixView32& table = stack.embedding.positions;
+  for (Index row = 1; row < table.rows(); ++row)
+    if (table.row(row) != table.row(0)) return false;
+  return stack.position_term == nullptr && stack.others.position_term == nullptr;
+}
+
 class HeadAccountAnalysis : public DocumentAnalysis<AccountDocument, AccountSums> {
  public:
   explicit HeadAccountAnalysis(const AnalysisInput& input)
       : DocumentAnalysis(input, [documents = input.site.documents, length = input.site.length] {
           return AccountSums(documents, dealt_documents(documents, length));
         }) {
-    site_ = {input.site.grid, input.site.kind, input.site.length,
-             std::min(input.options.reach, (input.site.length - 1) / 2),  // as measured_offset() searches
-             &input.stack()};
+    site_ = {
+        input.site.grid,   input.site.kind,
+        input.site.length, std::min(input.options.reach, (input.site.length - 1) / 2),  // as measured_offset() searches
+        &input.stack(),    input.knows_positions() && has_no_positions(input.stack())};
   }
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {

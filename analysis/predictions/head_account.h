@@ -104,6 +104,10 @@ struct HeadAccount {
 /// Intervals leave out an eighth of the documents at a time (a jackknife), with Student's t; means and c are held. Only
 /// dealt_documents() are dealt, all are measured.
 ///
+/// The mean query of a place holds what the model knows of the place, and what texts have in common there: how they begin, a
+/// token that all of them end with. Where a model has no positions, or an intervention took them away, no head is positional,
+/// and what means of places give counts as order of the text.
+///
 /// Leaves out cross-attention, whose queries and keys are different tokens.
 ///
 /// Source: this project. Shao and Wu 1989, doi:10.1214/aos/1176347263, for the jackknife by groups.

@@ -151,6 +151,7 @@ void set_peaks(const BandTraces& total, const AccountHalves* halves, OffsetByQue
   found.source.resize(rows);
   const bool known = halves != nullptr && halves->halves[1].documents > 0;
   parallel_for(std::ssize(found.grid.layers), found.options.threads, [&](Index layer) {
+    const bool placeless = halves != nullptr && !halves->site.tells_places(static_cast<std::size_t>(layer));
     const BandTraces position =
         known ? position_traces(*halves, static_cast<std::size_t>(layer), found) : BandTraces(0, found.bands);
     for (Index head = 0; head < found.grid.heads; ++head) {
@@ -159,7 +160,7 @@ void set_peaks(const BandTraces& total, const AccountHalves* halves, OffsetByQue
       for (Index band = 0; band < found.bands.count(); ++band) {
         std::vector<PeakSource>& sources = found.source[row].emplace_back();
         for (const BandPeak& peak : found.peaks[row][static_cast<std::size_t>(band)])
-          sources.push_back(source_of(peak, position, found, head, band));
+          sources.push_back(placeless ? PeakSource::other : source_of(peak, position, found, head, band));
       }
     }
   });

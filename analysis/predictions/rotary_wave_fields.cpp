@@ -28,7 +28,7 @@ class RotaryWaveAnalysis : public DocumentAnalysis<DocumentRotary, std::vector<D
       return fields.taken();
     }
     RotaryWaveOptions how;
-    how.reach = std::min(options().reach, site().length - 1);
+    how.reach = std::min(options().reach, (site().length - 1) / 2);  // as measured_offset() searches
     how.causal = site().kind == AttentionKind::causal;
     how.length = site().length;
     how.score_scale = stack().block.score_scale;
@@ -54,7 +54,7 @@ class RotaryWaveAnalysis : public DocumentAnalysis<DocumentRotary, std::vector<D
 };
 
 std::unique_ptr<Analysis> make_rotary_wave(const AnalysisInput& input) {
-  return input.site.length < 2 ? nullptr : std::make_unique<RotaryWaveAnalysis>(input);
+  return input.site.length < 3 ? nullptr : std::make_unique<RotaryWaveAnalysis>(input);
 }
 
 AnalysisCost rotary_wave_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {

@@ -21,6 +21,14 @@ std::string extent_text(Index documents, std::int64_t length, bool of_one_length
                      of_one_length || documents == 1 ? "" : "up to ", length);
 }
 
+/// What messages call the file or folder that documents come from.
+std::string source_name(const InputOptions& options, const SourceOptions& given) {
+  if (!given.states->empty()) return options.states.string();
+  if (!given.images->empty()) return options.images.string();
+  if (!given.features->empty()) return options.features.string();
+  return input_name(given.text->empty() ? options.ids : options.text);
+}
+
 }  // namespace
 
 std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& options, const SourceOptions& given) {
@@ -40,6 +48,12 @@ std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& o
                                       ? "a file"
                                       : fmt::format("{} files", std::get<std::int64_t>(found->second)),
                                   std::get<std::int64_t>(found->second) == 1 ? "does" : "do"));
+  if (const auto found = provenance.find("equal_documents"); found != provenance.end()) {
+    const auto equal = std::get<std::int64_t>(found->second);
+    remarks.push_back(fmt::format("{}: {} of {} documents {} equal to an earlier one; each counts once, {} are left",
+                                  source_name(options, given), equal, documents + equal, equal == 1 ? "is" : "are",
+                                  documents));
+  }
   if (const auto found = provenance.find("replaced_characters"); found != provenance.end())
     if (const double share = std::get<double>(found->second); share > 0)
       remarks.push_back(fmt::format("{}: {:.2g} % of the characters could not be decoded as {} and became U+FFFD", name,

@@ -7,8 +7,11 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "../../analysis/registry/registry.h"
 #include "../../core/fields/head_name.h"
+#include "../../core/model/common_length.h"
 #include "../../core/numbers/append.h"
 #include "../../core/numbers/error.h"
 #include "../../data/files/digest.h"
@@ -118,6 +121,23 @@ Undone undone(const fs::path& folder, const Result& result, const FolderOptions&
   return left;
 }
 
+/// Says which analyses looked at some of the documents alone, where documents differ in length.
+void say_fewer_documents(const KindResult& found) {
+  const Field* lengths = found.result.find("offset_trace/length");
+  const auto* tokens = lengths == nullptr ? nullptr : std::get_if<std::vector<std::int64_t>>(&lengths->values);
+  if (tokens == nullptr) return;
+  const CommonLength common = common_length({tokens->begin(), tokens->end()});
+  if (common.documents == std::ssize(*tokens)) return;
+  std::vector<std::string_view> fewer;
+  for (const AnalysisKind* kind : listed_analyses())
+    if (std::ranges::count(kind->needs, Need::equal_length) > 0 &&
+        std::ranges::any_of(found.result.fields, [&](const Field& field) { return field.group() == kind->name; }))
+      fewer.push_back(kind->name);
+  if (fewer.empty()) return;
+  say(fmt::format("documents differ in length: {} used {} of {}, those of {} tokens; --length makes all alike",
+                  fmt::join(fewer, ", "), common.documents, tokens->size(), common.length));
+}
+
 }  // namespace
 
 SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options, const InputWithout& without,
@@ -160,6 +180,7 @@ void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindRe
                std::chrono::steady_clock::time_point start) {
   sign_results(results, identity, job_text);
   say_not_found(options.job, results);
+  for (const KindResult& found : results) say_fewer_documents(found);
   for (KindResult& found : results) say_fewer_map_tokens(command, found.result, options.folder.drawing);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   write_results(folder, results, seconds);

@@ -34,8 +34,8 @@ void silence(Linear& output, Index head, Index heads, ChangedModel& changed) {
   output.weight = changed.kept(std::move(weight));
 }
 
-/// The part of every column at first <= f <= last cycles per T: projections on cosines and sines, which are orthogonal
-/// over the T rows.
+/// The part of every column at first <= f <= last cycles per rows of the table: projections on cosines and sines, which
+/// are orthogonal over the rows.
 Matrix band_of(const Matrix& table, Index first, Index last) {
   const Index length = table.rows();
   Matrix band = Matrix::Zero(length, table.cols());
@@ -157,17 +157,20 @@ Model without_heads(const Model& model, const std::vector<HeadName>& heads, Atte
   return changed.taken();
 }
 
-Model without_band(const Model& model, Index first, Index last) {
+Model without_band(const Model& model, Index first, Index last, Index length) {
   ChangedModel changed(model);
   changed.change_stacks([&](Stack& stack) {
     const Matrix table = stack.embedding.positions.cast<double>();
-    const Index length = table.rows();
-    if (length == 0 || first < 0 || last < first || last > length / 2)
+    const Index rows = table.rows(), tokens = length > 0 ? length : rows;
+    if (rows == 0 || tokens > rows || first < 0 || last < first || last > tokens / 2)
       throw ShapeError(
-          fmt::format("without_band: {} to {} cycles of a table of {} positions; expected a band within 0 "
-                      "to {}",
-                      first, last, length, length / 2));
-    stack.embedding.positions = changed.kept(Matrix32((table - band_of(table, first, last)).cast<float>()));
+          fmt::format("without_band: {} to {} cycles per T = {} tokens, of a table of {} positions; expected a band "
+                      "within 0 to {}",
+                      first, last, tokens, rows, tokens / 2));
+    // Equation (2), doubled to whole numbers: k from ceil((2 first - 1) R / 2T), and below (2 last + 1) R / 2T.
+    const auto from = [&](Index halves) { return (std::max<Index>(halves, 0) * rows + 2 * tokens - 1) / (2 * tokens); };
+    const Index lowest = from(2 * first - 1), highest = std::min(from(2 * last + 1) - 1, rows / 2);
+    stack.embedding.positions = changed.kept(Matrix32((table - band_of(table, lowest, highest)).cast<float>()));
   });
   return changed.taken();
 }

@@ -38,15 +38,22 @@ Model positions_only(const Model& model);
 /// @throws ShapeError naming a head that the model does not have
 Model without_heads(const Model& model, const std::vector<HeadName>& heads, AttentionKind kind = AttentionKind::self);
 
-/// Ablation of a frequency band: the model with a band of frequencies taken out of its position table: every column
-/// loses its components at first <= f <= last cycles per T, T the rows of the table; f = 0 is its mean.
+/// Ablation of a frequency band: the model with a band of frequencies taken out of its position table.
 ///
-/// @throws ShapeError if the model has no position table, or the band lies outside 0 .. T/2
-Model without_band(const Model& model, Index first, Index last);
+/// Frequencies are counted per T tokens, as in the spectra of documents of T tokens. In a table of R rows every column
+/// loses its components of k cycles per R with
+///
+///     first - 1/2 <= k T / R < last + 1/2                                                      (2)
+///
+/// which of T = R are first .. last; k = 0 is the column's mean.
+///
+/// @param length  T, tokens; 0: the rows of the table
+/// @throws ShapeError if the model has no position table, it has fewer than T rows, or the band lies outside 0 .. T/2
+Model without_band(const Model& model, Index first, Index last, Index length = 0);
 
 /// The model with the keys of heads re-aimed by u tokens: what stands at position n is keyed as what stands at n + u.
 ///
-///     W_K' = T_u W_K,  T_u = pinv(P[0 .. T-u-1]) P[u .. T-1]                                   (2)
+///     W_K' = T_u W_K,  T_u = pinv(P[0 .. T-u-1]) P[u .. T-1]                                   (3)
 ///
 /// with P the positions as the layer sees them (layer_positions.h): if position is what a head reads, its offset moves
 /// by -u. Singular values of P below float32's resolution are left out of the inverse; T_u (d x d) is never formed.

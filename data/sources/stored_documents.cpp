@@ -13,6 +13,7 @@
 #include "../files/digested_files.h"
 #include "../files/printable.h"
 #include "digested_source.h"
+#include "distinct_documents.h"
 #include "document_arrays.h"
 #include "name_pattern.h"
 
@@ -89,6 +90,23 @@ class StoredDocuments : public DigestedSource {
       throw FormatError(no_such_array(*arrays, name_of_document(contents.tokens, place.text), "tokens"));
     refuse_padding(*arrays, contents.attention_mask, place, i);
     return document;
+  }
+
+  /// Digest of the first layer: what tells most documents apart, without the others.
+  [[nodiscard]] std::string quick_look(Index i) const {
+    const DocumentPlace& place = at(i);
+    const auto [arrays, contents] = place_->opened(static_cast<std::size_t>(i));
+    const StoredLayerParts& layer = contents.layers.front();
+    Sha256 digest;
+    const auto add = [&](const Matrix32& matrix) {
+      digest.add(
+          {reinterpret_cast<const char*>(matrix.data()), static_cast<std::size_t>(matrix.size()) * sizeof(float)});
+    };
+    for (const std::optional<StoredPart>* part : {&layer.states, &layer.queries, &layer.keys})
+      if (*part) add(document_matrix(*arrays, **part, place));
+    if (layer.attention)
+      add(document_attention(arrays, *layer.attention, place, i).rows(0, std::min<Index>(16, place.length)));
+    return digest.hexadecimal();
   }
 
   [[nodiscard]] Attributes provenance() const override {
@@ -261,7 +279,9 @@ std::string layers_text(const std::vector<Index>& layers) {
 
 std::unique_ptr<Source> stored_documents(std::shared_ptr<const StoredPlace> place, std::size_t layers, Index at_most,
                                          StatesChange change, Index words) {
-  return std::make_unique<StoredDocuments>(std::move(place), layers, at_most, std::move(change), words);
+  auto documents = std::make_unique<StoredDocuments>(std::move(place), layers, at_most, std::move(change), words);
+  const StoredDocuments& stored = *documents;
+  return distinct_documents(std::move(documents), [&stored](Index i) { return stored.quick_look(i); });
 }
 
 }  // namespace headwave

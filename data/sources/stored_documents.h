@@ -70,7 +70,8 @@ using StatesChange = std::function<void(Matrix32& states, Index layer, const std
 /// Ascending numbers of layers as messages and `stored_layers` say them: "0, 3-5".
 std::string layers_text(const std::vector<Index>& layers);
 
-/// The stored arrays, document by document: of a file no more is read than the document asked for.
+/// The stored arrays, document by document: of a file no more is read than the document asked for. Equal documents count
+/// once (distinct_documents.h), for which the first layer of each is read.
 /// @param layers   how many of the place's are wanted, from the first on
 /// @param at_most  documents; 0: all
 /// @param change   may be empty

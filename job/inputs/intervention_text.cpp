@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "../../core/model/common_length.h"
 #include "../../core/model/intervention.h"
 #include "../../core/model/mean_keys.h"
 #include "../../core/model/rotary_intervention.h"
@@ -125,11 +126,15 @@ constexpr std::array all_interventions{
                    const auto [heads, kind] = heads_of_kind(given.value);
                    input.model = without_heads(input.model, heads, kind);
                  }},
-    Intervention{"without-band", "FIRST:LAST", "without-band=FIRST:LAST, in cycles per T", Change::model,
+    Intervention{"without-band", "FIRST:LAST", "without-band=FIRST:LAST, in cycles per T, the length of most documents",
+                 Change::model,
                  [](JobInput& input, const Given& given) {
                    const auto [first, last] = given.parts();
                    require_position_table(input.model);
-                   input.model = without_band(input.model, given.number(first), given.number(last));
+                   std::vector<Index> lengths;
+                   for (Index i = 0; i < input.source->count(); ++i) lengths.push_back(input.source->length(i));
+                   input.model = without_band(input.model, given.number(first), given.number(last),
+                                              common_length(lengths).length);
                  }},
     Intervention{"re-aim", "HEADS:TOKENS", "re-aim=HEADS:TOKENS, such as re-aim=L2H3,L4H1:+2", Change::projections,
                  [](JobInput& input, const Given& given) {

@@ -21,7 +21,7 @@ struct InterventionOptions {
 ///     positions-only                  every word the same
 ///     shuffled-words                  words in another order
 ///     without-heads=L0H1,L2H3         heads pruned; without-heads=cross:L0H1 in an encoder-decoder
-///     without-band=40:60              cycles per T taken out of the position table
+///     without-band=40:60              cycles per T taken out of the position table, T the length of most documents
 ///     re-aim=L2H3,L4H1:+2             keys of heads re-aimed by so many tokens
 ///     turn=L2H3,L4H1:+2               heads with rotary positions turned by so many tokens; turn=causal:L0H1:+2
 ///     without-pairs=5:9               pairs of rotary channels, the fastest first, taken out of all queries

@@ -8,6 +8,7 @@
 
 #include "../../data/files/digest.h"
 #include "../../data/models/decoder_start.h"
+#include "../../data/sources/distinct_documents.h"
 #include "../../data/sources/image_documents.h"
 #include "../../data/sources/packed_ids.h"
 #include "../../data/sources/paired_texts.h"
@@ -138,7 +139,8 @@ JobInput text_input(const ModelPlace& place, const TextPlace& text, const Packin
   Attributes provenance = model_provenance(place);
   provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
   const std::int32_t mask = tokenizer->special_tokens().mask;
-  std::unique_ptr<Source> source = text_documents(text, std::move(tokenizer), packing_for(model, packing));
+  std::unique_ptr<Source> source =
+      distinct_documents(text_documents(text, std::move(tokenizer), packing_for(model, packing)));
   return {std::move(model), std::move(source), std::move(provenance), mask};
 }
 
@@ -154,7 +156,8 @@ JobInput pairs_input(const ModelPlace& place, const TextPlace& text, const TextP
   provenance["tokenizer_sha256"] = sha256_list(tokenizers.text->files());
   provenance["target_tokenizer_sha256"] = sha256_list(tokenizers.target->files());
   const std::int32_t mask = tokenizers.text->special_tokens().mask;
-  std::unique_ptr<Source> source = paired_texts(text, target, tokenizers, packing_for(model, packing));
+  std::unique_ptr<Source> source =
+      distinct_documents(paired_texts(text, target, tokenizers, packing_for(model, packing)));
   return {std::move(model), std::move(source), std::move(provenance), mask};
 }
 
@@ -163,7 +166,8 @@ JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingO
   Attributes provenance = model_provenance(place);
   std::shared_ptr<const Tokenizer> tokenizer = tokenizer_beside(place, provenance);
   const std::int32_t mask = tokenizer ? tokenizer->special_tokens().mask : -1;
-  std::unique_ptr<Source> source = id_documents(ids, std::move(tokenizer), packing_for(model, packing));
+  std::unique_ptr<Source> source =
+      distinct_documents(id_documents(ids, std::move(tokenizer), packing_for(model, packing)));
   require_sequences(model, input_name(ids), !source->document(0).target.ids.empty());
   return {std::move(model), std::move(source), std::move(provenance), mask};
 }
@@ -178,8 +182,8 @@ JobInput images_input(const ModelPlace& place, const std::filesystem::path& fold
     throw IoError(
         fmt::format("{}: not found; it says how images are resized and scaled: put the checkpoint's own there",
                     preprocessor.string()));
-  std::unique_ptr<Source> source =
-      image_documents({folder, preprocessor, model.family}, model.patches, documents.value_or(usual_documents));
+  std::unique_ptr<Source> source = distinct_documents(
+      image_documents({folder, preprocessor, model.family}, model.patches, documents.value_or(usual_documents)));
   return {std::move(model), std::move(source), model_provenance(place), -1};
 }
 
@@ -189,7 +193,8 @@ JobInput sound_input(const ModelPlace& place, const std::filesystem::path& featu
     throw ShapeError(fmt::format("{}: spectra of sounds were given, but a {} reads {}; give a Whisper",
                                  place.weights.string(), model.family, model.reads_images() ? "images" : "tokens"));
   Attributes provenance = model_provenance(place);
-  std::unique_ptr<Source> source = sound_documents(features, model, tokenizer_beside(place, provenance), documents);
+  std::unique_ptr<Source> source =
+      distinct_documents(sound_documents(features, model, tokenizer_beside(place, provenance), documents));
   return {std::move(model), std::move(source), std::move(provenance), -1};
 }
 

@@ -1,11 +1,12 @@
 #include "sites.h"
 
-#include <map>
 #include <set>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "../../core/model/common_length.h"
 
 namespace headwave {
 
@@ -43,13 +44,9 @@ std::string no_grid(const PatchGrid& patches, const std::vector<Index>& lengths)
 }
 
 void set_length(Site& site, const std::vector<Index>& lengths) {
-  std::map<Index, Index> counts;
-  for (const Index length : lengths) ++counts[length];
-  for (const auto& [length, count] : counts)
-    if (count >= site.documents) {
-      site.length = length;
-      site.documents = count;
-    }
+  const CommonLength common = common_length(lengths);
+  site.length = common.length;
+  site.documents = common.documents;
   Index number = 0;
   for (const Index length : lengths) site.numbers.push_back(length == site.length ? number++ : -1);
 }

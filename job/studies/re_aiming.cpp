@@ -103,7 +103,7 @@ ReAiming re_aiming(const Model& model, const Source& source, const ReAimingOptio
   result.shifts.erase(std::unique(result.shifts.begin(), result.shifts.end()), result.shifts.end());
   const auto heads = static_cast<Index>(result.heads.size()), shifts = static_cast<Index>(result.shifts.size());
   result.offset = result.weight = result.followed = Matrix::Constant(heads, shifts, not_defined);
-  result.follows = result.slope = Vector::Constant(heads, not_defined);
+  result.follows = result.slope = result.fitted = Vector::Constant(heads, not_defined);
 
   std::map<Index, std::vector<Index>> by_layer;  // places in result.heads
   for (Index h = 0; h < heads; ++h) by_layer[result.heads[static_cast<std::size_t>(h)].layer].push_back(h);
@@ -132,6 +132,7 @@ ReAiming re_aiming(const Model& model, const Source& source, const ReAimingOptio
     const FollowedShifts followed = followed_shifts(result.shifts, result.offset.row(h).transpose());
     result.follows[h] = followed.share;
     result.slope[h] = followed.slope;
+    if (!std::isnan(followed.share)) result.fitted[h] = static_cast<double>(followed.fitted);
   }
   return result;
 }
@@ -153,6 +154,10 @@ std::vector<Field> describe(const ReAiming& re_aiming) {
   fields.add("follows", {head}, "1", "share of the shifts that move the offset by exactly -u", re_aiming.follows)
       .undefined(no_offset);
   fields.add("slope", {head}, "1", "moved offset per token of shift, -1: position is all that is read", re_aiming.slope)
+      .undefined("the head has no offset to be moved, or no shift moves it by 0 to 2 u");
+  fields
+      .add("fitted", {head}, "1", "shifts that the slope is fitted to: those that move the offset by 0 to 2 u",
+           re_aiming.fitted)
       .undefined(no_offset);
   return fields.taken();
 }

@@ -25,6 +25,7 @@ struct ReAiming {
   Matrix followed;  ///< (heads, S)  mean weight at t* - u, over that at t* in the model as it is; NaN: beyond the reach
   Vector follows;   ///< (heads)  share of the shifts u != 0 that move the offset by exactly -u
   Vector slope;     ///< (heads)  least squares of the moved offset on u: -1 where position is all that a head reads
+  Vector fitted;  ///< (heads)  shifts u != 0 that the slope is fitted to: what lands elsewhere, on an alias say, is not
 };
 
 /// Re-aims one layer's heads after another, W_K' = T_u W_K (core/model/intervention.h), and measures where they look in the

@@ -1,5 +1,6 @@
 #include "re_aiming_table.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -44,6 +45,9 @@ std::vector<TableColumn> re_aiming_columns(const Result& result) {
       throw ShapeError(fmt::format("{}: expected {} heads, found {}", name, heads.size(), columns.back().cells.size()));
   };
   add("re_aiming/slope", "slope", [](double slope) { return fmt::format("{:.2f}", slope); });
+  add("re_aiming/fitted", "fitted to", [&](double count) {
+    return fmt::format("{:.0f} of {}", count, std::ranges::count_if(shifts, [](auto u) { return u != 0; }));
+  });
   add("re_aiming/follows", "follows", [](double share) { return fmt::format("{:.0f} %", 100 * share); });
   return columns;
 }

@@ -18,9 +18,22 @@ TEST_CASE("a head that reads positions alone follows every shift, one that reads
   const FollowedShifts all = followed_shifts(shifts, Vector{{1, 0, -1, -2, -3}});
   CHECK(all.share == 1);
   CHECK(all.slope == -1);
+  CHECK(all.fitted == 4);
   const FollowedShifts nothing = followed_shifts(shifts, Vector{{-1, -1, -1, -1, -1}});
   CHECK(nothing.share == 0);
   CHECK(nothing.slope == 0);
+}
+
+TEST_CASE("an alias is not fitted, and the slope says how many shifts are") {
+  // Under u = 2 the head lands 57 tokens away: (2 * 2 + 1 + 1) / (4 + 1 + 1) without that shift.
+  const FollowedShifts alias = followed_shifts(shifts, Vector{{1, 0, -1, -2, -58}});
+  CHECK(alias.share == 0.75);
+  CHECK(alias.slope == -1);
+  CHECK(alias.fitted == 3);
+  const FollowedShifts nowhere = followed_shifts(shifts, Vector{{30, 30, -1, 30, 30}});
+  CHECK(nowhere.share == 0);
+  CHECK(std::isnan(nowhere.slope));
+  CHECK(nowhere.fitted == 0);
 }
 
 TEST_CASE("a shift without an offset is not followed, and is not in the slope") {

@@ -182,6 +182,19 @@ TEST_CASE("few documents give no verdict, one document no measure", "[analysis]"
   CHECK(std::isnan(no_null.q_value[0]));
 }
 
+TEST_CASE("where positions are zero no head is positional, whatever texts have in common at a place", "[analysis]") {
+  const DrawnJob job({waves()}, 8, Random(7));
+  AccountSite site = job.site_here();
+  const auto verdict = [&] { return head_account(job.sums, site).verdict[0]; };
+  CHECK(verdict() == AccountVerdict::positional);
+  site.no_positions = true;
+  CHECK(verdict() == AccountVerdict::order);
+  site.kind = AttentionKind::causal;
+  CHECK_FALSE(site.tells_places(0));
+  site.grid.layers = {1};
+  CHECK(site.tells_places(0));  // which may count the keys that the mask leaves
+}
+
 TEST_CASE("as many documents are dealt as 4096 tokens take, even and odd ones alike", "[analysis]") {
   CHECK(dealt_documents(100, 512) == 8);
   CHECK(dealt_documents(100, 128) == 32);

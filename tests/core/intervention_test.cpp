@@ -163,9 +163,21 @@ TEST_CASE("shuffled words keep special tokens in their places and words in numbe
                     ContainsSubstring("states.h5, document 0: only states are stored"));
 }
 
+TEST_CASE("a band counts cycles per tokens of a document, as the spectra of a run do") {
+  const TinyModel tiny(NormPlace::post);
+  const auto table = [](const Model& model) { return Matrix(model.stack.embedding.positions.cast<double>()); };
+  // Of 12 rows: 1 cycle per 4 tokens, 0.5 to 1.5, is 1.5 to 4.5 cycles per 12; 1 to 2 per 12 tokens are themselves.
+  CHECK(table(without_band(tiny.model, 1, 1, 4)) == table(without_band(tiny.model, 2, 4)));
+  CHECK(table(without_band(tiny.model, 0, 0, 4)) == table(without_band(tiny.model, 0, 1)));
+  CHECK(table(without_band(tiny.model, 2, 2, 4)) == table(without_band(tiny.model, 5, 6)));
+  CHECK(table(without_band(tiny.model, 1, 2, 12)) == table(without_band(tiny.model, 1, 2)));
+}
+
 TEST_CASE("a band is taken out, and heads are re-aimed, only where there are positions for it") {
   const TinyModel tiny(NormPlace::post);
   CHECK_NOTHROW(without_band(tiny.model, 0, 6));
+  CHECK_THROWS_WITH(without_band(tiny.model, 2, 5, 8), ContainsSubstring("2 to 5 cycles per T = 8 tokens"));
+  CHECK_THROWS_AS(without_band(tiny.model, 1, 2, 13), ShapeError);
   CHECK_THROWS_WITH(without_band(tiny.model, 2, 7), ContainsSubstring("expected a band within 0 to 6"));
   CHECK_THROWS_AS(without_band(tiny.model, -1, 3), ShapeError);
   CHECK_THROWS_AS(without_band(tiny.model, 3, 2), ShapeError);

@@ -144,6 +144,37 @@ TEST_CASE("documents with padding give the same numbers as without, one by one o
   }
 }
 
+TEST_CASE("the rotary wave of short documents is searched up to half their length, as everything else is") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "ids.json") << "[[3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8], [2, 7, 1, 8, 2, 8, 1, 8, 2, 8, 4, 5]]";
+  const JobInput input = ids_input(repository_file("tests/golden/families/llama"), folder / "ids.json");
+  JobOptions options;
+  options.only = {"rotary_wave"};
+  const Result result = run_job(input.model, *input.source, options);
+  CHECK(result.at("rotary_wave/kernel").axes.back().size() == 2 * 5 + 1);
+}
+
+TEST_CASE("without positions no head is positional, though texts are alike at the same places") {
+  const TemporaryFolder folder;
+  std::ofstream ids(folder / "ids.json");
+  for (int d = 0; d < 16; ++d) {
+    ids << (d == 0 ? "[[" : "], [");
+    for (int i = 0; i < 24; ++i) ids << (i == 0 ? "" : ", ") << (i % 8 == d % 8 ? 5 + d : 3 + (i * i) % 29);
+  }
+  ids << "]]";
+  ids.close();
+  JobInput input = ids_input(repository_file("tests/golden/families/bert-mlm"), folder / "ids.json");
+  JobOptions options;
+  options.only = {"head_account"};
+  const auto called = [&] {
+    const Result result = run_job(input.model, *input.source, options);
+    const auto& verdicts = std::get<std::vector<std::uint8_t>>(result.at("head_account/verdict").values);
+    return std::ranges::count_if(verdicts, [](auto verdict) { return verdict == 0; });
+  };
+  intervene(input, {"words-only"});
+  CHECK(called() == 0);
+}
+
 TEST_CASE("interventions as text") {
   const TemporaryFolder folder;
   std::ofstream(folder / "ids.json") << "[[3, 1, 4, 1, 5, 9, 2, 6]]";

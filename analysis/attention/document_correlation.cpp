@@ -1,0 +1,138 @@
+#include "document_correlation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <span>
+
+#include "../../core/numbers/random.h"
+
+namespace headwave {
+
+namespace {
+
+// Of 2,048 pairs (2) of N independent documents is wrong by about 0.03 / N, and a threshold by about 2 %.
+constexpr Index queries_of_group = 8;
+constexpr Index most_groups = PlacePairs::most / queries_of_group;
+constexpr std::uint64_t seed = 37;
+
+}  // namespace
+
+PlacePairs::PlacePairs(Index length, AttentionKind kind) : length_(length) {
+  by_query_.resize(static_cast<std::size_t>(std::max<Index>(length, 0)));
+  const Index shortest = 4;
+  for (Index g = 0; g < most_groups && length >= shortest; ++g) {
+    Random random = Random(seed).stream(static_cast<std::uint64_t>(g));
+    // The first part of the document that this group lies in: places 1 .. part - 1.
+    const Index part = shortest + (g * (length - shortest + 1)) / most_groups;
+    const bool causal = kind == AttentionKind::causal;
+    const Index key = 1 + random.below(causal ? part - 3 : part - 1);
+    std::vector<Index> queries;
+    for (Index i = causal ? key + 1 : 1; i < part; ++i)
+      if (i != key) queries.push_back(i);
+    random.shuffle(std::span(queries));
+    queries.resize(std::min<std::size_t>(queries.size(), queries_of_group));
+    for (const Index query : queries) {
+      by_query_[static_cast<std::size_t>(query)].push_back(count());
+      pairs_.push_back({query, key});
+    }
+    groups_.push_back(count());
+  }
+}
+
+PlacePairWeights::PlacePairWeights(const PlacePairs& pairs, const HeadGrid& grid, const Document& document,
+                                   AttentionKind kind)
+    : pairs_(pairs),
+      kind_(kind),
+      weights_(Matrix32::Constant(grid.rows(), pairs.count(), std::numeric_limits<float>::quiet_NaN())) {
+  for (Index i = 0; i < document.queries(kind); ++i)
+    query_counts_.push_back(counts(Pairs::without_sink, document.query_tokens(kind), i));
+  for (Index j = 0; j < document.keys(kind); ++j)
+    key_counts_.push_back(counts(Pairs::without_sink, document.key_tokens(kind), j));
+}
+
+void PlacePairWeights::see(const Tile& tile, Index first_row) {
+  for (Index head = 0; head < tile.heads(); ++head)
+    for (Index r = 0; r < tile.rows(); ++r) {
+      const Index query = tile.first_row + r;
+      if (query >= pairs_.length() || !query_counts_[static_cast<std::size_t>(query)]) continue;
+      const KeySpan open = tile.allowed_keys(query);
+      const auto scale = static_cast<float>(kind_ == AttentionKind::causal ? open.count : 1);
+      for (const Index at : pairs_.of_query(query)) {
+        const Index key = pairs_.pair(at).key;
+        if (key < open.first || key >= open.end() || !key_counts_[static_cast<std::size_t>(key)]) continue;
+        weights_(first_row + head, at) = scale * tile.weights[static_cast<std::size_t>(head)](r, key);
+      }
+    }
+}
+
+Matrix32 PlacePairWeights::deviations() const {
+  Matrix32 found = weights_;
+  const std::vector<Index>& groups = pairs_.groups();
+  for (Index row = 0; row < found.rows(); ++row) {
+    double squares = 0, present = 0;
+    for (std::size_t g = 0; g + 1 < groups.size(); ++g) {
+      auto group = found.row(row).segment(groups[g], groups[g + 1] - groups[g]);
+      const auto here = group.array().isNaN();
+      const auto count = static_cast<float>(group.size() - here.count());
+      const float mean = here.select(0.0F, group.array()).sum() / count;
+      group.array() -= mean;
+      if (count < 2) group.setConstant(std::numeric_limits<float>::quiet_NaN());
+      for (const float z : group)
+        if (!std::isnan(z)) {
+          squares += static_cast<double>(z) * z;
+          present += 1;
+        }
+    }
+    if (squares > 0) found.row(row) *= static_cast<float>(std::sqrt(present / squares));
+  }
+  return found;
+}
+
+DocumentCorrelation::DocumentCorrelation(const HeadGrid& grid, Index pairs)
+    : heads_(grid.heads),
+      sum_(Matrix::Zero(grid.rows(), pairs)),
+      documents_(Matrix::Zero(static_cast<Index>(grid.layers.size()), pairs)),
+      squares_(Vector::Zero(grid.rows())) {}
+
+void DocumentCorrelation::add(const Matrix32& deviations) {
+  if (deviations.size() == 0) return;
+  for (Index row = 0; row < sum_.rows(); ++row)
+    for (Index at = 0; at < sum_.cols(); ++at) {
+      const double z = deviations(row, at);
+      if (std::isnan(z)) continue;
+      sum_(row, at) += z;
+      squares_[row] += z * z;
+      if (row % heads_ == 0) documents_(row / heads_, at) += 1;
+    }
+}
+
+void DocumentCorrelation::join(const DocumentCorrelation& next) {
+  sum_ += next.sum_;
+  documents_ += next.documents_;
+  squares_ += next.squares_;
+}
+
+Vector DocumentCorrelation::correlation() const {
+  Vector correlation = Vector::Constant(sum_.rows(), not_defined);
+  for (Index row = 0; row < sum_.rows(); ++row) {
+    const auto n = documents_.row(row / heads_).array();
+    const double both = (n * (n - 1)).sum();
+    if (both > 0) correlation[row] = std::clamp((sum_.row(row).squaredNorm() - squares_[row]) / both, 0.0, 1.0);
+  }
+  return correlation;
+}
+
+double correlated_variance(double correlation, double variances, double deviations) {
+  const double r = std::isnan(correlation) ? 1.0 : correlation;
+  return (1 - r) * variances + r * deviations * deviations;
+}
+
+double correlated_third(double correlation, double thirds, double roots) {
+  const double r = std::isnan(correlation) ? 1.0 : correlation;
+  const double shared = std::pow(r, 1.5), own = std::pow(1 - r, 1.5);
+  return (own * thirds + shared * roots * roots * roots) / (own + shared);
+}
+
+}  // namespace headwave

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <tuple>
+#include <vector>
+
+#include "../../core/attention/probe.h"
+#include "../../core/fields/head_grid.h"
+#include "../../core/numbers/matrix.h"
+
+namespace headwave {
+
+/// Pairs of places, the same in every document, at which attention weights are compared between documents.
+///
+/// They come in groups: one key and up to 8 queries, all within a first part of the longest document. How long that
+/// part is runs evenly from 4 tokens to T, so that a document of any length holds its share of the groups. The first
+/// place is left out, where attention goes that has no better place. The sample depends on T and the mask alone.
+class PlacePairs {
+ public:
+  struct Pair {
+    Index query = 0, key = 0;  ///< places, from 0; under a causal mask key < query
+  };
+
+  static constexpr Index most = 2048;
+
+  /// @param length  T, tokens of the longest document; of fewer than 4 there are no pairs
+  PlacePairs(Index length, AttentionKind kind);
+
+  [[nodiscard]] Index count() const { return static_cast<Index>(pairs_.size()); }
+  [[nodiscard]] Index length() const { return length_; }
+  [[nodiscard]] const Pair& pair(Index i) const { return pairs_[static_cast<std::size_t>(i)]; }
+  /// Where each group of pairs with one key begins, and where the last ends.
+  [[nodiscard]] const std::vector<Index>& groups() const { return groups_; }
+  /// Which pairs a query has.
+  [[nodiscard]] const std::vector<Index>& of_query(Index query) const {
+    return by_query_[static_cast<std::size_t>(query)];
+  }
+
+ private:
+  Index length_;
+  std::vector<Pair> pairs_;
+  std::vector<Index> groups_{0};
+  std::vector<std::vector<Index>> by_query_;  ///< [query]
+};
+
+/// The weights of one document at these pairs, gathered while they pass by.
+class PlacePairWeights {
+ public:
+  /// @param pairs  must outlive this object
+  PlacePairWeights(const PlacePairs& pairs, const HeadGrid& grid, const Document& document, AttentionKind kind);
+
+  void see(const Tile& tile, Index first_row);
+
+  /// Deviations of the weights from the mean of their group, in units of their root mean square.
+  ///
+  ///     x_ij = weight A[i, j]; under a causal mask times the number of keys that query i may look at
+  ///     z_ij = (x_ij - mean of the group) / rms of these differences over the head's pairs             (1)
+  ///
+  /// The mean of the group takes away what a key draws from everybody.
+  /// @returns (rows, pairs)  NaN: the document has no such pair, or one of the two is a special token
+  [[nodiscard]] Matrix32 deviations() const;
+
+ private:
+  const PlacePairs& pairs_;
+  AttentionKind kind_;
+  std::vector<bool> query_counts_, key_counts_;
+  Matrix32 weights_;  ///< (rows, pairs)  x; NaN: no such pair
+};
+
+/// How far documents agree about which pairs of places belong together, head by head.
+///
+///     r = sum over pairs of sum_{d != d'} z_d z_d' / sum over pairs of n (n - 1)                     (2)
+///
+/// the mean correlation between two documents, n of which hold a pair (an intraclass correlation). It costs one sum
+/// per pair: sum_{d != d'} z_d z_d' = (sum_d z_d)^2 - sum_d z_d^2.
+///
+/// It gives the moments of a mean over documents whose own moments are known. Each document's deviation is taken as a
+/// part that all documents share and a part of its own, sqrt(r) F + sqrt(1 - r) E_d, of equal skewness:
+///
+///     Var[sum_d X_d]          = (1 - r) sum v_d + r (sum sqrt v_d)^2                                  (3)
+///     third moment of the sum = [(1 - r)^(3/2) sum w_d + r^(3/2) (sum cbrt w_d)^3] / [(1 - r)^(3/2) + r^(3/2)]   (4)
+///
+/// For r = 0 the documents are independent and moments add up; for r = 1 they are one document, whatever their number.
+///
+/// Source: Kish 1965, Survey Sampling, for the design effect 1 + (N - 1) r, which (3) is for equal v.
+class DocumentCorrelation {
+ public:
+  DocumentCorrelation() = default;
+  explicit DocumentCorrelation(const HeadGrid& grid, Index pairs = 0);
+
+  /// @param deviations  of (1); empty: nothing was compared
+  void add(const Matrix32& deviations);
+  void join(const DocumentCorrelation& next);
+
+  /// @returns (rows)  r of (2), between 0 and 1; NaN: no pair is held by two documents
+  [[nodiscard]] Vector correlation() const;
+
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.sum_, self.documents_, self.squares_);
+  }
+
+ private:
+  Index heads_ = 0;
+  Matrix sum_;        ///< (rows, pairs)    sum_d z_d
+  Matrix documents_;  ///< (layers, pairs)  n
+  Vector squares_;    ///< (rows)           sum over documents and pairs of z^2
+};
+
+/// (3) and (4) of sums over documents, element by element of a row. A correlation that is NaN counts as 1: nothing says
+/// that one document adds to what another says.
+/// @param variances   sum v_d;  deviations  sum sqrt v_d
+/// @param thirds      sum w_d;  roots       sum cbrt w_d
+double correlated_variance(double correlation, double variances, double deviations);
+double correlated_third(double correlation, double thirds, double roots);
+
+}  // namespace headwave

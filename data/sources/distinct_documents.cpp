@@ -1,0 +1,89 @@
+#include "distinct_documents.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "../files/digest.h"
+
+namespace headwave {
+
+namespace {
+
+template <class Item>
+void add(Sha256& digest, const Item* first, Index count) {
+  digest.add({reinterpret_cast<const char*>(&count), sizeof count});
+  digest.add({reinterpret_cast<const char*>(first), static_cast<std::size_t>(count) * sizeof(Item)});
+}
+
+void add(Sha256& digest, const Matrix32& matrix) {
+  add(digest, matrix.data(), matrix.size());
+}
+
+void add(Sha256& digest, const TokenSequence& tokens) {
+  add(digest, tokens.ids.data(), std::ssize(tokens.ids));
+  add(digest, tokens.special.data(), std::ssize(tokens.special));
+  add(digest, tokens.signal);
+}
+
+/// Of all that a document gives to a job but its name and the text of its tokens.
+std::string digest_of(const Document& document) {
+  Sha256 digest;
+  add(digest, document);
+  add(digest, document.target);
+  for (const StoredLayer& layer : document.stored) {
+    for (const Matrix32* matrix : {&layer.states, &layer.query, &layer.key}) add(digest, *matrix);
+    const FinishedAttention& attention = layer.attention;
+    for (Index first = 0; first < attention.length; first += 64)
+      add(digest, attention.rows(first, std::min<Index>(64, attention.length - first)));
+  }
+  return digest.hexadecimal();
+}
+
+class ChosenDocuments : public Source {
+ public:
+  ChosenDocuments(std::unique_ptr<Source> source, std::vector<Index> chosen)
+      : source_(std::move(source)), chosen_(std::move(chosen)) {}
+  [[nodiscard]] Index count() const override { return std::ssize(chosen_); }
+  [[nodiscard]] Index length(Index i) const override { return source_->length(at(i)); }
+  [[nodiscard]] Document document(Index i) const override { return source_->document(at(i)); }
+  [[nodiscard]] Attributes provenance() const override {
+    Attributes provenance = source_->provenance();
+    if (provenance.contains("documents")) provenance["documents"] = static_cast<std::int64_t>(count());
+    provenance["equal_documents"] = static_cast<std::int64_t>(source_->count() - count());
+    return provenance;
+  }
+
+ private:
+  [[nodiscard]] Index at(Index i) const { return chosen_[static_cast<std::size_t>(i)]; }
+
+  std::unique_ptr<Source> source_;
+  std::vector<Index> chosen_;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> distinct_documents(std::unique_ptr<Source> source, const QuickLook& quick) {
+  const auto whole = [&](Index i) { return digest_of(source->document(i)); };
+  std::vector<Index> chosen;
+  std::map<std::string, std::vector<Index>> looks;  // the chosen of each quick look
+  std::map<Index, std::string> digests;             // of those that something was compared with
+  for (Index i = 0; i < source->count(); ++i) {
+    std::vector<Index>& alike = looks[quick ? quick(i) : whole(i)];
+    bool equal = !quick && !alike.empty();
+    for (std::size_t a = 0; quick && a < alike.size() && !equal; ++a) {
+      for (const Index one : {alike[a], i})
+        if (!digests.contains(one)) digests[one] = whole(one);
+      equal = digests[alike[a]] == digests[i];
+    }
+    if (equal) continue;
+    alike.push_back(i);
+    chosen.push_back(i);
+  }
+  if (std::ssize(chosen) == source->count()) return source;
+  return std::make_unique<ChosenDocuments>(std::move(source), std::move(chosen));
+}
+
+}  // namespace headwave
