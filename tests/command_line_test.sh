@@ -365,6 +365,7 @@ expect 1 "the mean over a single document is its own key" -q loss --model "$fami
 expect 0 "turn=L0H1:+2 mean-keys=L1H0,L1H1" loss --model "$families/llama" --random-tokens 6 --documents 3 --intervene turn=L0H1:+2 --intervene mean-keys=L1H0,L1H1
 expect 1 "--heads: there is no L9H9" -q re-aim --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --heads L9H9
 expect 1 "--length 100000, but the model has 24 positions" atlas --model "$families/gpt2" --length 100000 --out "$work/m"
+expect 1 "--rows 25, but the position table has 24" atlas --model "$families/gpt2" --rows 25 --out "$work/m"
 expect 1 "--paper-rotation: there is no L9H9" atlas --model "$families/gpt2" --paper-rotation L9H9 --out "$work/m"
 
 expect 1 "--layer applies where nothing says which layer" -q run --states "$2/tests/golden/stored/causal.h5" --layer 1 --out "$work/m"

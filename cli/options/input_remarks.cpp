@@ -1,13 +1,16 @@
 #include "input_remarks.h"
 
+#include <algorithm>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "../../data/files/input_text.h"
 #include "../../data/sources/stored_documents.h"
+#include "../../job/run/provenance.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../terminal/terminal.h"
 
@@ -21,13 +24,64 @@ std::string extent_text(Index documents, std::int64_t length, bool of_one_length
                      of_one_length || documents == 1 ? "" : "up to ", length);
 }
 
+/// How far the documents go in a stack that reads them, in tokens.
+Index furthest(const JobInput& input, const Stack& stack) {
+  Index tokens = 0;
+  for (Index i = 0; i < input.source->count(); ++i) {
+    if (!input.model.decoder) {
+      tokens = std::max(tokens, input.source->length(i));
+      continue;
+    }
+    const Document document = input.source->document(i);
+    const TokenSequence& read = &stack == &input.model.stack ? document : document.target;
+    tokens = std::max(tokens, static_cast<Index>(read.ids.size()));
+  }
+  return tokens;
+}
+
+/// What is read of a position table where it was never trained; empty: nothing.
+std::string untrained_remark(const JobInput& input, const Stack& stack) {
+  Attributes found;
+  add_trained_rows(found, stack.embedding.positions);
+  if (found.empty()) return {};
+  const auto trained = std::get<std::int64_t>(found.at("trained_rows"));
+  const Index tokens = furthest(input, stack);
+  if (tokens <= trained) return {};
+  return fmt::format("{}; documents of up to {} tokens reach into them: documents of {} tokens or fewer do not",
+                     untrained_rows_text(found), tokens, trained);
+}
+
 }  // namespace
+
+std::string untrained_rows_text(const Attributes& provenance) {
+  if (!provenance.contains("trained_rows")) return {};
+  const auto trained = std::get<std::int64_t>(provenance.at("trained_rows"));
+  const auto rows = std::get<std::int64_t>(provenance.at("position_rows"));
+  return fmt::format(
+      "rows {} to {} of the position table look as if they were never trained (their norm is {:.3g}, that of the rows "
+      "before them {:.3g})",
+      trained, rows - 1, std::get<double>(provenance.at("untrained_norm")),
+      std::get<double>(provenance.at("trained_norm")));
+}
+
+std::string rows_read_text(const Attributes& provenance, Index read) {
+  const std::string untrained = untrained_rows_text(provenance);
+  if (untrained.empty()) return {};
+  const auto trained = std::get<std::int64_t>(provenance.at("trained_rows"));
+  const auto rows = std::get<std::int64_t>(provenance.at("position_rows"));
+  if (read < trained) return {};
+  if (read > trained) return fmt::format("{}; rows 0 to {} are read, these among them", untrained, read - 1);
+  return fmt::format("{}; rows 0 to {} are read (--rows {} reads all)", untrained, read - 1, rows);
+}
 
 std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& options, const SourceOptions& given) {
   std::vector<std::string> remarks;
   const std::string name = input_name(given.text->empty() ? options.ids : options.text);
   const Attributes provenance = input.source->provenance();
   const Index documents = input.source->count();
+  for (const Stack* stack : {&input.model.stack, input.model.decoder ? &*input.model.decoder : nullptr})
+    if (stack != nullptr)
+      if (std::string remark = untrained_remark(input, *stack); !remark.empty()) remarks.push_back(std::move(remark));
   const bool counted = !given.text->empty() || !given.ids->empty();
   if (counted && !options.packing.documents && documents < usual_documents)
     remarks.push_back(fmt::format("{}: {}; statistics over so few are rough, {} are usual", name,

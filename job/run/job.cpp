@@ -10,6 +10,7 @@
 #include "document_pass.h"
 #include "job_memory.h"
 #include "job_stages.h"
+#include "provenance.h"
 
 namespace headwave {
 
@@ -35,6 +36,7 @@ void add_model(Attributes& provenance, const Model& model, const Document& docum
     provenance["score_scale"] = block.score_scale;
   }
   if (stack.position_term) provenance["position_term"] = std::string(stack.position_term->name());
+  add_trained_rows(provenance, stack.embedding.positions);
   if (!document.stored.empty()) {
     if (document.stored.front().states.size() > 0)
       provenance["hidden_states"] = std::string("as stored: what enters each layer's projections");

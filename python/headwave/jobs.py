@@ -83,14 +83,14 @@ def account(model: Any = None, tokenizer: Any = None, **given: Any) -> Results:
     return run(model, tokenizer, only=["head_account", "offset_agreement"], **given)
 
 
-def atlas(model: str | os.PathLike, *, map: str | os.PathLike | None = None, length: int = 0, reach: int = 64,
+def atlas(model: str | os.PathLike, *, map: str | os.PathLike | None = None, length: int = 0, rows: int = 0, reach: int = 64,
           draws: int = 20, level: float = 0.05, words: str = "zipf", passes: int = 4, seed: int = 1, threads: int = 0,
           layers: str = "", weights: str = "auto", progress: Progress = False) -> Results:
     """Where every head would look, from the checkpoint: by its weights, and over documents of random words; no text.
 
     Args:
         model: a Hugging Face model directory
-        length: positions looked at, the first ones, and tokens of a document; 0: all, and at most 512
+        length: positions looked at, the first ones, and tokens of a document; 0: all rows that are read, and at most 512
         reach: offsets |t| <= reach are predicted, in tokens
         draws, level: random rotations that the null is made of, and the share of heads called positional that may be
             false
@@ -103,16 +103,17 @@ def atlas(model: str | os.PathLike, *, map: str | os.PathLike | None = None, len
 
     Raises:
         headwave.Error: the model cannot be read, or a number is out of its range.
+        rows: of the position table, the first so many are read; 0: those that look trained
     """
     progress = _listener(progress)
     folder, words = path(model, "model"), path(words, "words")
     place = _core.ModelPlace(folder, path(map, "map") if map else "", as_text(layers, "layers"), as_text(weights, "weights"))
-    length, reach = whole(length, "length", 0, 2**20), whole(reach, "reach", 1, 2**20)
+    length, rows, reach = whole(length, "length", 0, 2**20), whole(rows, "rows", 0, 2**20), whole(reach, "reach", 1, 2**20)
     draws, passes = whole(draws, "draws", 3, 100000), whole(passes, "passes", 0, 100000)
     level, seed, threads = real(level, "level", 0, 1), whole(seed, "seed", 0, 2**63 - 1), whole(threads, "threads", 0, 1024)
     command = f"headwave.atlas({folder!r}, length={length}, reach={reach}, passes={passes}, seed={seed})"
     return _results(told(progress, lambda look: _core.atlas(
-        place, length, reach, draws, level, words, passes, seed, threads, command, look)))
+        place, length, rows, reach, draws, level, words, passes, seed, threads, command, look)))
 
 
 def _listener(progress: Progress) -> Progress:
