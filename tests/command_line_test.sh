@@ -76,6 +76,7 @@ expect_line 2 "no command 'rnu'; did you mean 'run'?" help rnu
 # Where an option would do nothing a command does not offer it, and says why.
 expect_line 2 "--states: stored states have no words" loss --states x
 expect_line 2 "--shuffles: a loss is compared document by document" loss --shuffles 2
+expect_line 2 "--allow-unknown: applies to --text only" run --model x --ids y --allow-unknown --out z
 expect_line 2 "--only: the list needs every analysis" reproduce --only head_types
 expect_line 2 "--intervene: the list has interventions of its own" reproduce --intervene words-only
 expect_line 2 "--head-count: applies to stored states" reproduce --head-count 2
@@ -297,6 +298,13 @@ expect 0 "$(sha256sum <"$work/sentence.txt")" inspect "$work/piped/results.h5" -
 "$headwave" inspect "$work/piped/results.h5" --job | grep -qx "text = ['\"]-['\"]" || { echo "FAILED: a job from standard input does not say so"; failed=1; }
 yes 'a b c' | "$headwave" -q run --model "$work/bert" --text - --documents 2 --length 10 --out "$work/endless" $quick >"$work/out" || { echo "FAILED: a stream without end is not read as far as is needed"; failed=1; }
 "$headwave" loss --model "$work/bert" --text - <"$work/sentence.txt" 2>&1 | grep -qF "no prediction head" || { echo "FAILED: loss of standard input"; failed=1; }
+# A text that the vocabulary cannot spell: told, or refused.
+echo 'a b nothing c nowhere never' >"$work/strange.txt"
+expect 0 "strange.txt: 50 % of its tokens are unknown" run --model "$work/bert" --text "$work/strange.txt" --out "$work/e" $quick --force
+expect 0 "unknown_share" inspect "$work/e/results.h5" --attributes
+echo 'nothing nowhere never' >"$work/strange.txt"
+expect 1 "strange.txt: 100 % of its tokens are unknown ([UNK])" run --model "$work/bert" --text "$work/strange.txt" --out "$work/e" $quick --force
+expect 0 "strange.txt: 100 % of its tokens are unknown" run --model "$work/bert" --text "$work/strange.txt" --allow-unknown --out "$work/e" $quick --force
 expect 0 "one document of 3 tokens" run --model "$work/bert" --ids "$work/line.txt" --out "$work/e" $quick --force
 printf '5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7\n' >"$work/long.txt"
 expect 1 "long.txt: document 0 has 45 tokens, but the model has 40 positions" run --model "$work/bert" --ids "$work/long.txt" --out "$work/e2"

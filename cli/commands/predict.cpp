@@ -9,13 +9,16 @@
 #include "../../core/model/guesses.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/sources/typed_document.h"
+#include "../../data/sources/unknown_tokens.h"
 #include "../../data/tokens/tokenizer.h"
 #include "../../job/inputs/job_input.h"
 #include "../../reports/drawing/terminal_table.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../options/help.h"
+#include "../options/input_remarks.h"
 #include "../options/run_input.h"
 #include "../options/values.h"
+#include "../terminal/terminal.h"
 #include "commands.h"
 
 namespace headwave::cli {
@@ -34,6 +37,10 @@ struct PredictOptions {
 
 std::vector<Guess> guesses_of(const Model& model, const Tokenizer& tokenizer, const PredictOptions& options) {
   const Document document = typed_document(options.text, tokenizer, model.stack.block.causal);
+  UnknownTokens unknown(tokenizer);
+  unknown.count(document.ids);
+  if (const std::string remark = unknown_tokens_text("the text", unknown.share().value_or(0)); !remark.empty())
+    say(remark);
   if (model.stack.block.causal)
     return greedy_continuation(model, document, std::max<Index>(1, options.tokens), options.top);
   const std::int32_t mask = tokenizer.special_tokens().mask;

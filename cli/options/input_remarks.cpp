@@ -10,6 +10,7 @@
 
 #include "../../data/files/input_text.h"
 #include "../../data/sources/stored_documents.h"
+#include "../../data/sources/unknown_tokens.h"
 #include "../../job/run/provenance.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../terminal/terminal.h"
@@ -52,6 +53,15 @@ std::string untrained_remark(const JobInput& input, const Stack& stack) {
 }
 
 }  // namespace
+
+std::string unknown_tokens_text(const std::string& text, double share) {
+  if (share < many_unknown) return {};
+  return fmt::format(
+      "{}: {:.0f} % of its tokens are unknown, since the model's vocabulary cannot spell them; is it in the language "
+      "and the "
+      "spelling that the model was trained on?",
+      text, 100 * share);
+}
 
 std::string untrained_rows_text(const Attributes& provenance) {
   if (!provenance.contains("trained_rows")) return {};
@@ -98,6 +108,14 @@ std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& o
     if (const double share = std::get<double>(found->second); share > 0)
       remarks.push_back(fmt::format("{}: {:.2g} % of the characters could not be decoded as {} and became U+FFFD", name,
                                     100 * share, options.packing.encoding));
+  for (const auto& [share, text] :
+       {std::pair("unknown_share", &options.text), {"target_unknown_share", &options.target}})
+    if (const auto found = provenance.find(share); found != provenance.end())
+      if (std::string remark = unknown_tokens_text(input_name(*text), std::get<double>(found->second)); !remark.empty())
+        remarks.push_back(std::move(remark));
+  if (const auto found = input.provenance.find("tokenizer_unread"); found != input.provenance.end())
+    remarks.push_back(fmt::format("{}: tokens are shown as ids, and none is known to be special or padding",
+                                  std::get<std::string>(found->second)));
   if (const auto found = provenance.find("stored_layers"); found != provenance.end()) {
     const auto& stored = std::get<std::string>(found->second);
     std::vector<Index> layers(input.model.stack.blocks.size());

@@ -134,6 +134,9 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
     added.stored = add_stored_options(command, options.stored);
   else
     added.stored = refuse_stored_options(command, without.states);
+  added.allow_unknown =
+      command.add_flag("--allow-unknown", options.packing.allow_unknown,
+                       "take a text even if the model's vocabulary cannot spell 90 % of its tokens or more");
   added.shuffles = add_interventions(command, options, without);
   return added;
 }
@@ -156,6 +159,7 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
   if (options.intervening.shuffles > 1 && std::find(options.interventions.begin(), options.interventions.end(),
                                                     "shuffled-words") == options.interventions.end())
     refuse(given.shuffles, "applies to --intervene shuffled-words");
+  if (given.text->empty()) refuse(given.allow_unknown, "applies to --text only");
   if (given.model->empty()) refuse(given.map, "says what the tensors of --model are; give that too");
   if (!given.states->empty() && given.place.layers != nullptr)
     refuse(given.place.layers, "does not apply to --states: layers are those that were stored");

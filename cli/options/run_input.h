@@ -27,7 +27,7 @@ struct InputOptions {
 /// The options whose meaning depends on where documents come from.
 struct SourceOptions {
   CLI::Option *model, *map, *text, *target, *encoding, *ids, *images, *features, *states, *random, *documents, *length,
-      *no_special_tokens, *shuffles;
+      *no_special_tokens, *allow_unknown, *shuffles;
   PlaceOptionsGiven place;
   StoredOptionsGiven stored;
 };
