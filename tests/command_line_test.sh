@@ -76,6 +76,8 @@ expect_line 2 "no command 'rnu'; did you mean 'run'?" help rnu
 # Where an option would do nothing a command does not offer it, and says why.
 expect_line 2 "--states: stored states have no words" loss --states x
 expect_line 2 "--shuffles: a loss is compared document by document" loss --shuffles 2
+expect_line 2 "--images: a model of images names what it sees" loss --images x
+expect_line 2 "give one of --text, --ids, --features and --random-tokens" loss --model x
 expect_line 2 "--allow-unknown: applies to --text only" run --model x --ids y --allow-unknown --out z
 expect_line 2 "--only: the list needs every analysis" reproduce --only head_types
 expect_line 2 "--intervene: the list has interventions of its own" reproduce --intervene words-only
@@ -85,7 +87,7 @@ expect_line 2 "no --map-tokens; it is an option of" atlas --map-tokens 5
 expect_line 2 "no --pairs; it is an option of" re-aim --pairs all
 expect_line 2 "--completions requires --paper-rotation" atlas --model x --out y --completions 5
 expect_line 2 "--shuffles: applies to --intervene shuffled-words" run --model x --text y --shuffles 3 --out z
-for absent in 'loss --states' 'loss --shuffles' 'loss --layer' 'reproduce --only' 'reproduce --states' 'reproduce --intervene' \
+for absent in 'loss --states' 'loss --images' 'loss --shuffles' 'loss --layer' 'reproduce --only' 'reproduce --states' 'reproduce --intervene' \
   're-aim --states' 're-aim --intervene' 're-aim --pairs' 'atlas --map-tokens' 'atlas --pairs' 'atlas --heads' 'spectrum --pairs'; do
   "$headwave" help "${absent% *}" | grep -qF -- "  ${absent#* } " && { echo "FAILED: $absent is offered"; failed=1; }
 done
@@ -371,6 +373,8 @@ expect 1 "a gpt2 has no rotary positions; its positions are a table" run --model
 expect 1 "without-pairs=2:9: 2 to 9 of 6 pairs of channels; expected pairs within 0 to 5" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-pairs=2:9
 expect 1 "the mean over a single document is its own key" -q loss --model "$families/gpt2" --ids "$work/five.json" --intervene mean-keys=L0H1
 expect 0 "turn=L0H1:+2 mean-keys=L1H0,L1H1" loss --model "$families/llama" --random-tokens 6 --documents 3 --intervene turn=L0H1:+2 --intervene mean-keys=L1H0,L1H1
+expect 0 "loss (nats/token)" loss --model "$families/bart" --ids "$work/pair.json"
+expect 0 "loss (nats/token)" loss --model "$families/whisper" --features "$sounds" --documents 2
 expect 1 "--heads: there is no L9H9" -q re-aim --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --heads L9H9
 expect 1 "--length 100000, but the model has 24 positions" atlas --model "$families/gpt2" --length 100000 --out "$work/m"
 expect 1 "--rows 25, but the position table has 24" atlas --model "$families/gpt2" --rows 25 --out "$work/m"

@@ -34,7 +34,7 @@ struct SourceOptions {
 
 /// Why a command has not all of these options; empty: it has.
 struct InputWithout {
-  std::string states = {}, interventions = {}, shuffles = {}, model = {};
+  std::string states = {}, interventions = {}, shuffles = {}, model = {}, images = {};
   bool layers = false;  ///< it has --layers of another meaning
 };
 

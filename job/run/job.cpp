@@ -53,7 +53,15 @@ void require_maps(const JobOptions& options, const Source& source) {
   if (options.map_document >= source.count())
     throw ShapeError(fmt::format("--map-document: there is no document {}; the job has {}, 0 to {}",
                                  options.map_document, source.count(), source.count() - 1));
-  const Index length = source.length(options.map_document);
+  if (options.map_first < 0) return;
+  const Document document = source.document(options.map_document);
+  const auto target = static_cast<Index>(document.target.ids.size());
+  if (target > 0 && options.map_first >= std::min(document.length(), target))
+    throw ShapeError(fmt::format(
+        "--map-window: begins at token {}, but of document {} the encoder reads {} tokens and the "
+        "decoder {}; cross-attention needs a window that begins within both, at 0 to {}",
+        options.map_first, options.map_document, document.length(), target, std::min(document.length(), target) - 1));
+  const Index length = document.length();
   if (options.map_first >= length)
     throw ShapeError(fmt::format("--map-window: begins at token {}; document {} has {}, 0 to {}", options.map_first,
                                  options.map_document, length, length - 1));
