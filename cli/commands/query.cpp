@@ -39,11 +39,11 @@ int query(const QueryOptions& options) {
   const std::unique_ptr<Tokenizer> tokenizer = open_tokenizer(options.model);
   const HeadName head = parse_head_name(options.head);
   const Document document = typed_document(options.text, *tokenizer, model.stack.block.causal);
+  const std::vector<std::vector<SoughtWord>> sought = sought_words(model, document, head, options.top);
   UnknownTokens unknown(*tokenizer);
   unknown.count(document.ids);
   if (const std::string remark = unknown_tokens_text("the text", unknown.share().value_or(0)); !remark.empty())
     say(remark);
-  const std::vector<std::vector<SoughtWord>> sought = sought_words(model, document, head, options.top);
   ordered_json json = ordered_json::array();
   TableColumn tokens{"token", Align::left, {}}, looks{"its query scores highest (score)", Align::left, {}};
   for (std::size_t i = 0; i < sought.size(); ++i) {

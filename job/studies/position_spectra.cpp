@@ -26,10 +26,10 @@ Attributes provenance_of(const std::filesystem::path& model, Index length, const
 
 ModelSpectrum spectrum_of(const std::filesystem::path& model, const PositionSpectraOptions& options) {
   const Matrix32 table = position_table(model);
-  for (const Index asked : {options.length, options.rows})
+  for (const auto& [what, asked] : {std::pair("a length of", options.length), {"a number of rows of", options.rows}})
     if (asked > table.rows())
-      throw ShapeError(
-          fmt::format("{}: {} positions, but {} were asked for; ask for fewer", model.string(), table.rows(), asked));
+      throw ShapeError(fmt::format("{}: {} positions, {} {} was asked for; ask for fewer", model.string(), table.rows(),
+                                   what, asked));
   const Index rows = options.rows > 0 ? options.rows : trained_rows(table).trained;
   const Index length = options.length > 0 ? std::min(options.length, rows) : rows;
   if (length < 2)

@@ -34,7 +34,7 @@ TEST_CASE("a spectrum of fewer positions is that of the table's first rows") {
   options.length = 1;
   CHECK_THROWS_WITH(position_spectra({directory}, options), ContainsSubstring("needs two positions or more, 1"));
   options.length = 41;
-  CHECK_THROWS_WITH(position_spectra({directory}, options), ContainsSubstring("40 positions, but 41 were asked for"));
+  CHECK_THROWS_WITH(position_spectra({directory}, options), ContainsSubstring("40 positions, a length of 41"));
 }
 
 TEST_CASE("a file without config.json beside it says what is missing") {
@@ -76,7 +76,7 @@ TEST_CASE("the spectrum of a table leaves out the rows that were never trained, 
   CHECK(length(12, 0) == 12);
   CHECK(length(33, 0) == 26);
   CHECK(length(33, 40) == 33);
-  CHECK_THROWS_WITH(length(0, 41), ContainsSubstring("40 positions, but 41 were asked for"));
+  CHECK_THROWS_WITH(length(0, 41), ContainsSubstring("40 positions, a number of rows of 41 was asked for"));
   CHECK_FALSE(position_spectra({repository_file("tests/golden/models/bert")})
                   .front()
                   .result.provenance.contains("trained_rows"));
