@@ -51,8 +51,12 @@ StatesAt states_at(const nb::object& given) {
 }
 
 PackingOptions packing_of(std::optional<Index> documents, std::optional<Index> length, bool special_tokens,
-                          const std::string& encoding) {
-  return {.documents = documents, .length = length, .special_tokens = special_tokens, .encoding = encoding};
+                          const std::string& encoding, bool allow_unknown = false) {
+  return {.documents = documents,
+          .length = length,
+          .special_tokens = special_tokens,
+          .allow_unknown = allow_unknown,
+          .encoding = encoding};
 }
 
 std::shared_ptr<const Checkpoint> checkpoint_of(const std::string& called, const nb::list& given) {
@@ -150,25 +154,26 @@ void add_inputs(nb::module_& module) {
   module.def(
       "text_input",
       [](const ModelPlace& model, const nb::object& text, std::optional<Index> documents, std::optional<Index> length,
-         bool special_tokens, const std::string& encoding) {
+         bool special_tokens, const std::string& encoding, bool allow_unknown) {
         const TextPlace place = place_of(text);
         return opened(input_name(place), [&] {
-          return text_input(model, place, packing_of(documents, length, special_tokens, encoding));
+          return text_input(model, place, packing_of(documents, length, special_tokens, encoding, allow_unknown));
         });
       },
       nb::arg("model"), nb::arg("text"), nb::arg("documents").none(), nb::arg("length").none(),
-      nb::arg("special_tokens"), nb::arg("encoding"), "A text through the model's own tokenizer.");
+      nb::arg("special_tokens"), nb::arg("encoding"), nb::arg("allow_unknown"),
+      "A text through the model's own tokenizer.");
   module.def(
       "pairs_input",
       [](const ModelPlace& model, const nb::object& text, const nb::object& target, std::optional<Index> documents,
-         bool special_tokens, const std::string& encoding) {
+         bool special_tokens, const std::string& encoding, bool allow_unknown) {
         const TextPlace read = place_of(text), written = place_of(target);
         return opened(input_name(read), [&] {
-          return pairs_input(model, read, written, packing_of(documents, {}, special_tokens, encoding));
+          return pairs_input(model, read, written, packing_of(documents, {}, special_tokens, encoding, allow_unknown));
         });
       },
       nb::arg("model"), nb::arg("text"), nb::arg("target"), nb::arg("documents").none(), nb::arg("special_tokens"),
-      nb::arg("encoding"), "Two texts, line by line, through the model's own tokenizers.");
+      nb::arg("encoding"), nb::arg("allow_unknown"), "Two texts, line by line, through the model's own tokenizers.");
   module.def(
       "ids_input",
       [](const ModelPlace& model, const nb::object& ids, std::optional<Index> documents, std::optional<Index> length) {

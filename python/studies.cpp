@@ -75,7 +75,7 @@ Result spectrum(const Doubles& positions, const std::optional<Doubles>& words, b
 }
 
 struct AtlasOptions {
-  Index length, reach, draws, passes;
+  Index length, rows, reach, draws, passes;
   double level;
   std::string words;
   std::uint64_t seed;
@@ -86,6 +86,7 @@ std::vector<std::pair<std::string, Result>> atlas(const ModelPlace& model, const
                                                   const std::string& command, const nb::object& progress) {
   ModelAtlasOptions options;
   options.atlas.length = given.length;
+  options.rows = given.rows;
   options.atlas.reach = given.reach;
   options.atlas.null.draws = given.draws;
   options.atlas.null.level = given.level;
@@ -116,13 +117,14 @@ void add_studies(nb::module_& module) {
              nb::arg("detrend"), nb::arg("hann"), "The spectrum of a position table, (T, d_model).");
   module.def(
       "atlas",
-      [](const ModelPlace& model, Index length, Index reach, Index draws, double level, const std::string& words,
-         Index passes, std::uint64_t seed, int threads, const std::string& command, const nb::object& progress) {
-        return atlas(model, {length, reach, draws, passes, level, words, seed, threads}, command, progress);
+      [](const ModelPlace& model, Index length, Index rows, Index reach, Index draws, double level,
+         const std::string& words, Index passes, std::uint64_t seed, int threads, const std::string& command,
+         const nb::object& progress) {
+        return atlas(model, {length, rows, reach, draws, passes, level, words, seed, threads}, command, progress);
       },
-      nb::arg("model"), nb::arg("length"), nb::arg("reach"), nb::arg("draws"), nb::arg("level"), nb::arg("words"),
-      nb::arg("passes"), nb::arg("seed"), nb::arg("threads"), nb::arg("command"), nb::arg("progress").none(),
-      "Where every head would look, from the checkpoint alone.");
+      nb::arg("model"), nb::arg("length"), nb::arg("rows"), nb::arg("reach"), nb::arg("draws"), nb::arg("level"),
+      nb::arg("words"), nb::arg("passes"), nb::arg("seed"), nb::arg("threads"), nb::arg("command"),
+      nb::arg("progress").none(), "Where every head would look, from the checkpoint alone.");
 }
 
 }  // namespace headwave::python

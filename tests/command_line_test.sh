@@ -76,6 +76,9 @@ expect_line 2 "no command 'rnu'; did you mean 'run'?" help rnu
 # Where an option would do nothing a command does not offer it, and says why.
 expect_line 2 "--states: stored states have no words" loss --states x
 expect_line 2 "--shuffles: a loss is compared document by document" loss --shuffles 2
+expect_line 2 "--images: a model of images names what it sees" loss --images x
+expect_line 2 "give one of --text, --ids, --features and --random-tokens" loss --model x
+expect_line 2 "--allow-unknown: applies to --text only" run --model x --ids y --allow-unknown --out z
 expect_line 2 "--only: the list needs every analysis" reproduce --only head_types
 expect_line 2 "--intervene: the list has interventions of its own" reproduce --intervene words-only
 expect_line 2 "--head-count: applies to stored states" reproduce --head-count 2
@@ -84,7 +87,7 @@ expect_line 2 "no --map-tokens; it is an option of" atlas --map-tokens 5
 expect_line 2 "no --pairs; it is an option of" re-aim --pairs all
 expect_line 2 "--completions requires --paper-rotation" atlas --model x --out y --completions 5
 expect_line 2 "--shuffles: applies to --intervene shuffled-words" run --model x --text y --shuffles 3 --out z
-for absent in 'loss --states' 'loss --shuffles' 'loss --layer' 'reproduce --only' 'reproduce --states' 'reproduce --intervene' \
+for absent in 'loss --states' 'loss --images' 'loss --shuffles' 'loss --layer' 'reproduce --only' 'reproduce --states' 'reproduce --intervene' \
   're-aim --states' 're-aim --intervene' 're-aim --pairs' 'atlas --map-tokens' 'atlas --pairs' 'atlas --heads' 'spectrum --pairs'; do
   "$headwave" help "${absent% *}" | grep -qF -- "  ${absent#* } " && { echo "FAILED: $absent is offered"; failed=1; }
 done
@@ -306,6 +309,13 @@ expect 0 "$(sha256sum <"$work/sentence.txt")" inspect "$work/piped/results.h5" -
 "$headwave" inspect "$work/piped/results.h5" --job | grep -qx "text = ['\"]-['\"]" || { echo "FAILED: a job from standard input does not say so"; failed=1; }
 yes 'a b c' | "$headwave" -q run --model "$work/bert" --text - --documents 2 --length 10 --out "$work/endless" $quick >"$work/out" || { echo "FAILED: a stream without end is not read as far as is needed"; failed=1; }
 "$headwave" loss --model "$work/bert" --text - <"$work/sentence.txt" 2>&1 | grep -qF "no prediction head" || { echo "FAILED: loss of standard input"; failed=1; }
+# A text that the vocabulary cannot spell: told, or refused.
+echo 'a b nothing c nowhere never' >"$work/strange.txt"
+expect 0 "strange.txt: 50 % of its tokens are unknown" run --model "$work/bert" --text "$work/strange.txt" --out "$work/e" $quick --force
+expect 0 "unknown_share" inspect "$work/e/results.h5" --attributes
+echo 'nothing nowhere never' >"$work/strange.txt"
+expect 1 "strange.txt: 100 % of its tokens are unknown ([UNK])" run --model "$work/bert" --text "$work/strange.txt" --out "$work/e" $quick --force
+expect 0 "strange.txt: 100 % of its tokens are unknown" run --model "$work/bert" --text "$work/strange.txt" --allow-unknown --out "$work/e" $quick --force
 expect 0 "one document of 3 tokens" run --model "$work/bert" --ids "$work/line.txt" --out "$work/e" $quick --force
 printf '5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7 5 6 7\n' >"$work/long.txt"
 expect 1 "long.txt: document 0 has 45 tokens, but the model has 40 positions" run --model "$work/bert" --ids "$work/long.txt" --out "$work/e2"
@@ -372,8 +382,11 @@ expect 1 "a gpt2 has no rotary positions; its positions are a table" run --model
 expect 1 "without-pairs=2:9: 2 to 9 of 6 pairs of channels; expected pairs within 0 to 5" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-pairs=2:9
 expect 1 "the mean over a single document is its own key" -q loss --model "$families/gpt2" --ids "$work/five.json" --intervene mean-keys=L0H1
 expect 0 "turn=L0H1:+2 mean-keys=L1H0,L1H1" loss --model "$families/llama" --random-tokens 6 --documents 3 --intervene turn=L0H1:+2 --intervene mean-keys=L1H0,L1H1
+expect 0 "loss (nats/token)" loss --model "$families/bart" --ids "$work/pair.json"
+expect 0 "loss (nats/token)" loss --model "$families/whisper" --features "$sounds" --documents 2
 expect 1 "--heads: there is no L9H9" -q re-aim --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --heads L9H9
 expect 1 "--length 100000, but the model has 24 positions" atlas --model "$families/gpt2" --length 100000 --out "$work/m"
+expect 1 "--rows 25, but the position table has 24" atlas --model "$families/gpt2" --rows 25 --out "$work/m"
 expect 1 "--paper-rotation: there is no L9H9" atlas --model "$families/gpt2" --paper-rotation L9H9 --out "$work/m"
 
 expect 1 "--layer applies where nothing says which layer" -q run --states "$2/tests/golden/stored/causal.h5" --layer 1 --out "$work/m"

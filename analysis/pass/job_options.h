@@ -25,6 +25,7 @@ struct JobOptions {
   Index score_window = 30;
   Index score_clusters = 2;
   Index atlas_draws = 40;
+  Index rows = 0;
   Index map_document = 0;
   Index map_first = -1;
   Index map_tokens = 64;

@@ -10,6 +10,7 @@
 #include "../../core/algebra/thin_svd.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/layer_positions.h"
+#include "../../core/model/trained_rows.h"
 #include "../../core/numbers/scale.h"
 
 namespace headwave {
@@ -31,7 +32,8 @@ class PositionComponentsAnalysis : public Analysis {
  public:
   using Analysis::Analysis;
   [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
-    return describe(position_components(position_rows(stack(), input().longest)));
+    return describe(
+        position_components(position_rows(stack(), std::min(input().longest, rows_to_read(stack(), options().rows)))));
   }
 };
 

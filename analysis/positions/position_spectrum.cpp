@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include "../../core/fields/fields.h"
+#include "../../core/model/layer_positions.h"
 #include "../../core/model/model_pass.h"
+#include "../../core/model/trained_rows.h"
 #include "../statistics/quantile.h"
 
 namespace headwave {
@@ -104,16 +106,17 @@ void add_peaks(Fields& fields, const PositionSpectrum& spectrum) {
       .note("minimum_prominence", spectrum.options.minimum_prominence);
 }
 
-/// Of the rows that the documents' tokens read, beside the first document's words; of the whole table where there are
-/// none.
+/// Of the rows that the first document's tokens read, beside its words; where there are none, of all. Rows that were never
+/// trained are left out of both.
 class PositionSpectrumAnalysis : public Analysis {
  public:
   using Analysis::Analysis;
   [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
-    const Matrix positions = stack().embedding.positions.cast<double>();
+    const Matrix positions = position_rows(stack(), rows_to_read(stack(), options().rows));
     if (input().first.ids.empty() || positions.size() == 0) return describe(position_spectrum(positions));
     const Matrix words = word_sequence(input().model, input().first, site().kind).cast<double>();
-    return describe(position_spectrum(positions.topRows(words.rows()), words));
+    const Index length = std::min(words.rows(), positions.rows());
+    return describe(position_spectrum(positions.topRows(length), words.topRows(length)));
   }
 };
 

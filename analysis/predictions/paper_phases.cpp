@@ -6,6 +6,7 @@
 #include "../../core/fields/fields.h"
 #include "../../core/model/head_weights.h"
 #include "../../core/model/layer_positions.h"
+#include "../../core/model/trained_rows.h"
 #include "../../core/numbers/threads.h"
 #include "../waves/phase_rotation.h"
 #include "../waves/phase_spectrum.h"
@@ -44,7 +45,7 @@ PaperPhases paper_phases(const Stack& stack, const std::vector<HeadName>& heads,
   const Index positions = stack.embedding.positions.rows();
   result.undefined = positions == 0 ? "no position table" : not_bilinear(stack);
   if (!result.undefined.empty()) return result;
-  result.length = options.length > 0 ? options.length : positions;
+  result.length = options.length > 0 ? options.length : trained_rows(stack.embedding.positions).trained;
   if (result.length > positions)
     throw ShapeError(fmt::format("paper_phases: a length of {} was asked for, the model has {} positions",
                                  result.length, positions));

@@ -9,6 +9,7 @@
 #include "../../core/fields/fields.h"
 #include "../../core/model/embedding_means.h"
 #include "../../core/model/layer_positions.h"
+#include "../../core/model/trained_rows.h"
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/numbers/threads.h"
 #include "../statistics/false_discovery.h"
@@ -67,7 +68,7 @@ class PositionAtlasAnalysis : public Analysis {
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
     PositionAtlasOptions atlas;
     atlas.layers = site().grid.layers;
-    atlas.length = std::min(input().longest, stack().embedding.positions.rows());
+    atlas.length = std::min(input().longest, rows_to_read(stack(), options().rows));
     atlas.reach = options().reach;
     atlas.null.draws = options().atlas_draws;
     atlas.null.level = options().false_share;
@@ -112,7 +113,7 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
                     : rows == 0    ? "no layer's query and key projections"
                                    : not_bilinear(stack);
   if (!atlas.undefined.empty()) return atlas;
-  atlas.length = options.length > 0 ? options.length : positions;
+  atlas.length = options.length > 0 ? options.length : trained_rows(stack.embedding.positions).trained;
   if (atlas.length > positions)
     throw ShapeError(fmt::format("position_atlas: a length of {} was asked for, the model has {} positions",
                                  atlas.length, positions));

@@ -15,7 +15,7 @@ namespace headwave {
 
 struct PositionAtlasOptions {
   std::vector<Index> layers;  ///< that are looked at, ascending; empty: all
-  Index length = 0;           ///< T, the first so many positions; 0: all that the table has
+  Index length = 0;           ///< T, the first so many positions; 0: those that were trained (trained_rows.h)
   Index reach = 64;           ///< offsets are predicted among |t| <= reach, in tokens
   WordChances words;          ///< that positions are averaged over; without ids every word of the model alike
   PositionNullOptions null;

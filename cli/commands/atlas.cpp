@@ -7,6 +7,7 @@
 
 #include "../../job/studies/model_atlas.h"
 #include "../options/help.h"
+#include "../options/input_remarks.h"
 #include "../options/job_options.h"
 #include "../options/place_options.h"
 #include "../options/values.h"
@@ -42,6 +43,11 @@ int atlas(AtlasCommand& options) {
     if (const auto missing = found.result.provenance.find("missing"); missing != found.result.provenance.end())
       say(fmt::format("a partial checkpoint: missing are {}; the weights of the layers that are there are looked at",
                       std::get<std::string>(missing->second)));
+  for (const KindResult& found : results)
+    if (const auto rows = found.result.provenance.find("positions_read"); rows != found.result.provenance.end())
+      if (const std::string remark = rows_read_text(found.result.provenance, std::get<std::int64_t>(rows->second));
+          !remark.empty())
+        say_once(remark);
   write_folder(folder, results, options.folder, seconds);
   return done;
 }
@@ -72,9 +78,11 @@ void add_atlas(CLI::App& program, Command& chosen) {
       ->capture_default_str();
   command
       ->add_option("--length", options->atlas.atlas.length,
-                   "positions looked at, the first ones, and tokens of a document; 0: all, and at most 512")
+                   "positions looked at, the first ones, and tokens of a document; 0: all rows that are read, and at "
+                   "most 512")
       ->check(whole_number(0, 1048576))
       ->capture_default_str();
+  command->add_option("--rows", options->atlas.rows, rows_help)->check(whole_number(0, 1048576))->capture_default_str();
   command->add_option("--reach", options->atlas.atlas.reach, "offsets are predicted among |t| <= reach, in tokens")
       ->check(whole_number(1, 1048576))
       ->capture_default_str();

@@ -100,7 +100,8 @@ void add_loss(CLI::App& program, Command& chosen) {
       program.add_subcommand("loss", "how well a model predicts a text, and how much worse with --intervene");
   const SourceOptions source = add_input_options(
       *command, options->input,
-      {"stored states have no words that could be predicted", "", "a loss is compared document by document"});
+      {"stored states have no words that could be predicted", "", "a loss is compared document by document", "",
+       "a model of images names what it sees, and predicts no tokens"});
   command->add_option("--masked-share", options->loss.masked_share, "masked models: share of tokens to be guessed")
       ->check(real_number(0.0, 1.0))
       ->capture_default_str();
@@ -113,6 +114,8 @@ void add_loss(CLI::App& program, Command& chosen) {
   command->add_flag("--json", options->json, "print JSON, versioned, for other programs");
   add_examples(*command,
                {{"loss --model bert --text text.txt --documents 20 --length 128", "how well masked words are guessed"},
+                {"loss --model marian --text source.txt --target target.txt",
+                 "how well an encoder-decoder predicts what is written"},
                 {"loss --model gpt2 --text text.txt --documents 20 --length 128 --intervene without-heads=L0H1,L1H0",
                  "how much worse a text is predicted without two heads"}});
   command->final_callback([=, &chosen] {

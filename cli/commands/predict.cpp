@@ -9,13 +9,16 @@
 #include "../../core/model/guesses.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/sources/typed_document.h"
+#include "../../data/sources/unknown_tokens.h"
 #include "../../data/tokens/tokenizer.h"
 #include "../../job/inputs/job_input.h"
 #include "../../reports/drawing/terminal_table.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../options/help.h"
+#include "../options/input_remarks.h"
 #include "../options/run_input.h"
 #include "../options/values.h"
+#include "../terminal/terminal.h"
 #include "commands.h"
 
 namespace headwave::cli {
@@ -32,16 +35,28 @@ struct PredictOptions {
   bool json = false;
 };
 
+/// Says so where the vocabulary cannot spell the text.
+void say_unknown(const Document& document, const Tokenizer& tokenizer) {
+  UnknownTokens unknown(tokenizer);
+  unknown.count(document.ids);
+  if (const std::string remark = unknown_tokens_text("the text", unknown.share().value_or(0)); !remark.empty())
+    say(remark);
+}
+
 std::vector<Guess> guesses_of(const Model& model, const Tokenizer& tokenizer, const PredictOptions& options) {
   const Document document = typed_document(options.text, tokenizer, model.stack.block.causal);
-  if (model.stack.block.causal)
-    return greedy_continuation(model, document, std::max<Index>(1, options.tokens), options.top);
+  if (model.stack.block.causal) {
+    std::vector<Guess> guesses = greedy_continuation(model, document, std::max<Index>(1, options.tokens), options.top);
+    say_unknown(document, tokenizer);
+    return guesses;
+  }
   const std::int32_t mask = tokenizer.special_tokens().mask;
   std::vector<Guess> guesses = masked_guesses(model, document, mask, options.top);
   if (guesses.empty())
     throw ShapeError(
         mask < 0 ? "the tokenizer has no mask token; this model cannot be asked for a word"
                  : fmt::format("the text has no {}; put it where a word should be guessed", tokenizer.piece(mask)));
+  say_unknown(document, tokenizer);
   return guesses;
 }
 

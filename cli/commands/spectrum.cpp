@@ -20,6 +20,7 @@
 #include "../../reports/figures/spectrum_figure.h"
 #include "../../reports/figures/written_files.h"
 #include "../options/help.h"
+#include "../options/input_remarks.h"
 #include "../options/style_options.h"
 #include "../options/values.h"
 #include "../results/output_folder.h"
@@ -115,6 +116,9 @@ int compare_spectra(SpectrumCommand& command) {
   append(drawn, caption_files("spectra", spectra_caption(curves)));
   const auto figures = write_drawn(folder.path(), "spectra", drawn);
   print_table(spectra);
+  for (const ModelSpectrum& model : spectra)
+    if (const std::string remark = rows_read_text(model.result.provenance, model.spectrum.length); !remark.empty())
+      say(visible_text(fmt::format("{}: {}", model.name, remark)));
   say(fmt::format("wrote {} results and {} files of figures to {}", spectra.size(), figures.size(),
                   visible_text(folder.path().string())));
   return 0;
@@ -139,9 +143,14 @@ void add_spectrum(CLI::App& program, Command& chosen) {
       ->required()
       ->type_name("DIR");
   command->add_flag("--force", options->force, "replace results and figures that are already there");
-  command->add_option("--length", options->analysis.length, "only the first T positions, 2 or more; without it all")
+  command
+      ->add_option("--length", options->analysis.length,
+                   "only the first T positions, 2 or more; without it all rows that are read")
       ->check(whole_number(2, 1048576))
       ->type_name("T");
+  command->add_option("--rows", options->analysis.rows, rows_help)
+      ->check(whole_number(0, 1048576))
+      ->capture_default_str();
   command->add_flag("--demean", options->analysis.spectrum.spectrum.demean, "take each column's mean away first");
   command->add_flag("--detrend", options->analysis.spectrum.spectrum.detrend,
                     "take each column's least-squares line away first");

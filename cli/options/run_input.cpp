@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -89,11 +90,14 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
                   .add_option("--ids", options.ids,
                               "token ids instead of text: JSON, or one document per line; -: standard input")
                   ->type_name("FILE");
-  added.images = command
-                     .add_option("--images", options.images,
-                                 "PNG and JPEG files of a folder, for a model that reads images: each is a document, "
-                                 "made ready as the model's preprocessor_config.json says")
-                     ->type_name("DIR");
+  added.images =
+      without.images.empty()
+          ? command
+                .add_option("--images", options.images,
+                            "PNG and JPEG files of a folder, for a model that reads images: each is a document, "
+                            "made ready as the model's preprocessor_config.json says")
+                ->type_name("DIR")
+          : refused_option(command, "--images", without.images);
   added.features = command
                        .add_option("--features", options.features,
                                    "spectra of sounds, as the feature extractor of a model that reads sound makes them "
@@ -130,6 +134,9 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
                      ->type_name("N");
   added.no_special_tokens = command.add_flag("!--no-special-tokens", options.packing.special_tokens,
                                              "put no [CLS] and [SEP] (or their kin) around documents");
+  added.allow_unknown =
+      command.add_flag("--allow-unknown", options.packing.allow_unknown,
+                       "take a text even if the model's vocabulary cannot spell 90 % of its tokens or more");
   if (without.states.empty())
     added.stored = add_stored_options(command, options.stored);
   else
@@ -142,12 +149,17 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
   const auto refuse = [](const CLI::Option* option, const char* why) {
     if (!option->empty()) throw CLI::ValidationError(option->get_name(), why);
   };
-  if (given.text->empty() && given.ids->empty() && given.images->empty() && given.features->empty() &&
-      given.states->empty() && given.random->empty())
-    throw CLI::ValidationError(given.states->get_group().empty()
-                                   ? "give one of --text, --ids, --images, --features and --random-tokens"
-                                   : "give one of --text, --ids, --images, --features, --random-tokens and --states");
+  const std::vector<const CLI::Option*> sources{given.text,     given.ids,    given.images,
+                                                given.features, given.random, given.states};
+  if (std::ranges::all_of(sources, [](const CLI::Option* source) { return source->empty(); })) {
+    std::string offered;  // what a command refuses stands in no group
+    for (const CLI::Option* source : sources)
+      if (!source->get_group().empty()) offered += (offered.empty() ? "" : ", ") + source->get_name();
+    const std::size_t last = offered.rfind(", ");
+    throw CLI::ValidationError("give one of " + offered.substr(0, last) + " and " + offered.substr(last + 2));
+  }
   if (given.text->empty()) refuse(given.encoding, "applies to --text only");
+  if (given.text->empty()) refuse(given.allow_unknown, "applies to --text only");
   if (given.text->empty()) refuse(given.target, "is what is written where --text is read; give that too");
   if (options.text == "-" && options.target == "-")
     refuse(given.target, "- is standard input, which --text reads; give one of them as a file");

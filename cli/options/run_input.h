@@ -27,14 +27,14 @@ struct InputOptions {
 /// The options whose meaning depends on where documents come from.
 struct SourceOptions {
   CLI::Option *model, *map, *text, *target, *encoding, *ids, *images, *features, *states, *random, *documents, *length,
-      *no_special_tokens, *shuffles;
+      *no_special_tokens, *allow_unknown, *shuffles;
   PlaceOptionsGiven place;
   StoredOptionsGiven stored;
 };
 
 /// Why a command has not all of these options; empty: it has.
 struct InputWithout {
-  std::string states = {}, interventions = {}, shuffles = {}, model = {};
+  std::string states = {}, interventions = {}, shuffles = {}, model = {}, images = {};
   bool layers = false;  ///< it has --layers of another meaning
 };
 

@@ -12,6 +12,7 @@
 #include "../algebra/product.h"
 #include "../numbers/threads.h"
 #include "layer.h"
+#include "trained_rows.h"
 
 namespace headwave {
 
@@ -132,7 +133,9 @@ Matrix EmbeddingMeans::one_by_one(const Norm& own) const {
 /// Equation (2): the mean first, then what is left of every word.
 Matrix EmbeddingMeans::covariance(const Norm& own) const {
   const Index d = stack_.embedding.words.cols(), count = words_.chance.size();
-  const Eigen::RowVectorXf middle = stack_.embedding.positions.cast<double>().colwise().mean().cast<float>();
+  const MatrixView32& table = stack_.embedding.positions;
+  const Index trained = std::max(length_, trained_rows(table).trained);
+  const Eigen::RowVectorXf middle = table.topRows(trained).cast<double>().colwise().mean().cast<float>();
   const auto seen = [&](Index first) {
     Matrix32 x = words(first, std::min(words_at_a_time, count - first)).rowwise() + middle;
     normalise(x, stack_.embedding.norm);

@@ -13,6 +13,7 @@
 #include "../numbers/random.h"
 #include "changed_model.h"
 #include "layer_positions.h"
+#include "trained_rows.h"
 
 namespace headwave {
 
@@ -180,7 +181,8 @@ Model re_aimed(const Model& model, const std::vector<HeadName>& heads, Index u) 
   const BlockSpec& block = model.stack.block;
   for (const HeadName& head : heads) {
     require_head(model.stack, head, "re_aimed");
-    const Matrix positions = layer_positions(model.stack, head.layer);
+    const Index trained = trained_rows(model.stack.embedding.positions).trained;
+    const Matrix positions = layer_positions(model.stack, head.layer).topRows(trained);
     if (u == 0 || std::abs(u) >= positions.rows())
       throw ShapeError(fmt::format("re_aimed: by {} tokens with {} positions; expected a shift within them, not 0", u,
                                    positions.rows()));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "layer.h"
+#include "trained_rows.h"
 
 namespace headwave {
 
@@ -51,7 +52,8 @@ Matrix32 layer_words(const Stack& stack, Index layer) {
   if (embedding.words.empty()) throw ShapeError("layer_words: the model has no word embeddings");
   Matrix32 x = embedding.words.copied(0, embedding.words.rows());
   if (embedding.word_scale != 1.0F) x *= embedding.word_scale;
-  if (!embedding.positions.empty()) x.rowwise() += mean_row(embedding.positions, 1.0F);
+  if (const MatrixView32& table = embedding.positions; !table.empty())
+    x.rowwise() += mean_row(MatrixView32(table.data(), trained_rows(table).trained, table.cols()), 1.0F);
   as_layer_sees(x, stack, layer);
   return x;
 }

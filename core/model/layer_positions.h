@@ -19,7 +19,7 @@ namespace headwave {
 Matrix layer_positions(const Stack& stack, Index layer, bool with_mean_word = true);
 
 /// The words as a layer's projections would see them at a position like all others: the norms of (1) and (2) of word +
-/// mean position + token type 0.
+/// mean position (of the rows that were trained, see trained_rows.h) + token type 0.
 ///
 /// @returns (vocabulary, d_model) in float32, since vocabularies are large
 /// @throws ShapeError if there is no such layer, or the model has no words

@@ -83,17 +83,18 @@ void require_ids(const Document& document) {
 }  // namespace
 
 PredictionLoss causal_loss(const Model& model, const Document& document) {
-  if (!model.stack.block.causal || model.decoder)
+  if (!model.stack.block.causal && !model.decoder)
     throw ShapeError(
         fmt::format("causal_loss: a {} does not predict the next token from those before it", model.family));
   require_head(model);
   require_ids(document);
+  const std::vector<std::int32_t>& ids = model.decoder ? document.target.ids : document.ids;
   const Matrix32 last = model_pass(model, document, {}, {.final_states = true});
   PredictionLoss loss;
   if (last.rows() < 2) return loss;
   const Matrix32 scores = logits(model, last.topRows(last.rows() - 1));
   for (Index i = 0; i < scores.rows(); ++i) {
-    const Index next = document.ids[static_cast<std::size_t>(i) + 1];
+    const Index next = ids[static_cast<std::size_t>(i) + 1];
     require_word(model, next);
     loss.sum += surprise(scores, i, next);
     ++loss.tokens;

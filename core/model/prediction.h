@@ -48,8 +48,9 @@ struct PredictionLoss {
   [[nodiscard]] double mean() const { return sum / static_cast<double>(tokens); }
 };
 
-/// Loss of a causal model: every token but the first is predicted from those before it.
-/// @throws ShapeError if the model is not causal or predicts nothing, the document has states without token ids or a
+/// Loss of a causal model: every token but the first is predicted from those before it; in an encoder-decoder every token
+/// of the target but the first, from those before it and from what the encoder reads.
+/// @throws ShapeError if the model is neither causal nor an encoder-decoder or predicts nothing, the document has states without token ids or a
 ///         token that is not predicted, or as model_pass()
 PredictionLoss causal_loss(const Model& model, const Document& document);
 

@@ -132,8 +132,8 @@ ModelMap deberta_map(const ModelConfig& config, const HasTensor& has) {
   stack.narrow = weight_and_bias(at + "output.dense");
   stack.feed_forward_norm = weight_and_bias(at + "output.LayerNorm");
 
-  // Relative positions know no end, but the model was not made for more.
-  map.longest = config.size("max_position_embeddings");
+  // Without a position table nothing ends: distances beyond the last vector read that vector.
+  map.longest = stack.positions.has_table() ? stack.positions.rows : 0;
   map.prediction = masked_head(config, has, stack.words);
   map.ignored = {"*position_ids"};
   return map;

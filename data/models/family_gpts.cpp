@@ -146,7 +146,12 @@ ModelMap gpt_neox_map(const ModelConfig& config, const HasTensor& has) {
   usual.partial = true;
   usual.partial_key = "rotary_pct";
   usual.share = 0.25;
-  stack.positions.rotary = rotary_options(config, stack.block.d_head, usual);
+  // 'head_dim' does not say how wide heads are: only the share of channels that turn is counted by it.
+  const Index turning = config.size_or("head_dim", stack.block.d_head);
+  stack.positions.rotary = rotary_options(config, turning, usual);
+  if (stack.positions.rotary.channels > stack.block.d_head)
+    config.fail(fmt::format("'head_dim' is {}, of which {} channels would turn, but heads have {}", turning,
+                            stack.positions.rotary.channels, stack.block.d_head));
   const bool biases = config.flag_or("attention_bias", true);
   const auto linear = [&](const char* name) { return biases ? weight_and_bias(at + name) : weight_alone(at + name); };
   const TensorNames fused = linear("attention.query_key_value");

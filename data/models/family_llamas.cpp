@@ -130,7 +130,8 @@ void set_additions(const ModelConfig& config, const std::string& family, const s
   if (family == "gemma2" || family == "gemma3_text") {
     const bool second = family == "gemma2";
     stack.block.score_scale = 1 / std::sqrt(config.positive_or("query_pre_attn_scalar", 256));
-    stack.block.soft_cap = cap_of(config, "attn_logit_softcapping", second ? 50 : 0);
+    const double cap = cap_of(config, "attn_logit_softcapping", second ? 50 : 0);
+    stack.block.soft_cap = second ? cap : 0;  // transformers reads it of a Gemma 3, but does not apply it
     map.prediction.soft_cap = static_cast<float>(cap_of(config, "final_logit_softcapping", second ? 30 : 0));
     stack.self_added_norm = weight_alone(at + "post_attention_layernorm");
     stack.feed_forward_norm = weight_alone(at + "pre_feedforward_layernorm");

@@ -40,7 +40,18 @@ Fit fit_of(const ModelConfig& config, const std::string& family, const Checkpoin
   return {std::move(check), as};
 }
 
-/// Of the families that read the config the one with the fewest problems.
+/// Whether a map reads half of the tensors or more, what predicts left aside: a map of few tensors leaves few problems in any
+/// checkpoint.
+bool reads_half(const Fit& fit, const Checkpoint& checkpoint) {
+  const auto of_heads = [](const std::vector<std::string>& names) {
+    return std::ranges::count_if(names, is_of_a_head);
+  };
+  const std::vector<std::string> names = checkpoint.names();
+  const auto unread = std::ssize(fit.check.unused) - of_heads(fit.check.unused);
+  return 2 * unread <= std::ssize(names) - of_heads(names);
+}
+
+/// Of the families that read the config and half of the tensors the one with the fewest problems.
 std::optional<Fit> best_fit(const ModelConfig& config, const Checkpoint& checkpoint, const Checked& checked) {
   std::vector<std::string> known = known_families();
   // Of those that tensors do not tell apart the plainest is proposed: what the others add stands in config.json.
@@ -49,6 +60,7 @@ std::optional<Fit> best_fit(const ModelConfig& config, const Checkpoint& checkpo
   for (const std::string& name : known) {
     try {
       Fit fit = fit_of(config, name, checkpoint, checked);
+      if (!reads_half(fit, checkpoint)) continue;
       if (!best || fit.check.problems.size() < best->check.problems.size()) best.emplace(std::move(fit));
     } catch (const FormatError&) {
       continue;  // its settings are not these
@@ -96,7 +108,7 @@ std::string obstacle(const ModelConfig& config, const NameLikeness& near, const 
 [[noreturn]] void refuse_stranger(const ModelConfig& config, const Checkpoint& checkpoint, const Checked& checked) {
   const NameLikeness near = nearest_by_names(checkpoint.names());
   const std::string nearest =
-      near.family.empty()
+      near.family.empty() || 2 * near.shared < near.own
           ? "no known family has tensors of such names"
           : fmt::format("by the names of its tensors {} comes nearest ({} of {} are there), but {}", near.family,
                         near.shared, near.own, obstacle(config, near, checkpoint, checked));

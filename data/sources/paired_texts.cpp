@@ -9,6 +9,7 @@
 #include "../../core/numbers/error.h"
 #include "../files/text_lines.h"
 #include "id_pairs.h"
+#include "unknown_tokens.h"
 
 namespace headwave {
 
@@ -66,7 +67,16 @@ std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& tar
          read_by_decoder(ids_of(targets[line], *tokenizers.target, options.special_tokens), tokenizers.decoder_start)});
     require_readable(documents.back(), std::ssize(documents) - 1, options, read.name());
   }
+  UnknownTokens unknown(*tokenizers.text), target_unknown(*tokenizers.target);
+  for (const IdPair& document : documents) {
+    unknown.count(document.ids);
+    target_unknown.count({document.target.begin() + 1, document.target.end()});  // after the decoder's start
+  }
+  unknown.require_known(read.name(), options);
+  target_unknown.require_known(written.name(), options);
   Attributes provenance = packing_provenance(documents);
+  if (const auto share = unknown.share()) provenance["unknown_share"] = *share;
+  if (const auto share = target_unknown.share()) provenance["target_unknown_share"] = *share;
   provenance.insert(read.provenance().begin(), read.provenance().end());
   for (const auto& [name, value] : written.provenance())
     if (name.starts_with("source_")) provenance["target_" + name.substr(7)] = value;

@@ -8,6 +8,7 @@
 #include "../../core/numbers/error.h"
 #include "id_pairs.h"
 #include "listed_ids.h"
+#include "unknown_tokens.h"
 
 namespace headwave {
 
@@ -55,8 +56,12 @@ std::unique_ptr<Source> text_documents(const TextPlace& file, std::shared_ptr<co
   const SpecialTokens special = options.special_tokens ? tokenizer->special_tokens() : SpecialTokens{};
   std::vector<IdPair> documents = without_targets(
       packed_ids(tokenizer->encode(input.text()), special.opens, special.closes, options, input.name()));
+  UnknownTokens unknown(*tokenizer);
+  for (const IdPair& document : documents) unknown.count(document.ids);
+  unknown.require_known(input.name(), options);
   Attributes provenance = provenance_of(input, documents);
   provenance["source"] = std::string("text");
+  if (const auto share = unknown.share()) provenance["unknown_share"] = *share;
   provenance["tokenizer"] = tokenizer->kind();
   provenance["special_tokens"] = special_tokens_text(special, "document");
   return id_pairs({std::move(documents), documents_name(file), tokenizer, std::move(tokenizer)}, std::move(provenance));

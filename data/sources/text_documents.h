@@ -22,6 +22,7 @@ struct PackingOptions {
   /// shorter than that is one document of its own length.
   std::optional<Index> length;
   bool special_tokens = true;  ///< put the tokenizer's opening and closing token around every document
+  bool allow_unknown = false;  ///< take a text whose tokens are nearly all unknown, see unknown_tokens.h
   std::string encoding = {};   ///< of a text; empty: UTF-8, and nothing else is taken (see input_text.h)
   Index positions = 0;         ///< the longest document that the model can read, in tokens; 0: any
   Index vocabulary = 0;        ///< the model's number of tokens, which ids must stay below; 0: any
@@ -32,7 +33,8 @@ struct PackingOptions {
 ///
 /// @param file  a file, "-" for standard input, or a text in memory; see input_text.h
 /// @throws IoError if the file cannot be read; FormatError if it is no text, empty or too short for the documents asked
-///         for, with the number that it would give; ShapeError if the length leaves no room between the special tokens
+///         for, with the number that it would give, or as require_known(); ShapeError if the length leaves no room between
+///         the special tokens
 std::unique_ptr<Source> text_documents(const TextPlace& file, std::shared_ptr<const Tokenizer> tokenizer,
                                        const PackingOptions& options = {});
 

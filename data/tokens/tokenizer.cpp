@@ -18,14 +18,14 @@ std::string special_tokens_text(const SpecialTokens& special, const std::string&
   return "opening and closing token around every " + what;
 }
 
-std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_directory) {
+std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_directory, TokenizerUse use) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(model_directory, ignored))
     throw IoError(
         fmt::format("{}: expected the folder of a model, and there is none by that name", shown_path(model_directory)));
   const auto has = [&](const char* name) { return std::filesystem::exists(model_directory / name, ignored); };
 
-  if (has("tokenizer.json")) return json_tokenizer(model_directory / "tokenizer.json");
+  if (has("tokenizer.json")) return json_tokenizer(model_directory / "tokenizer.json", use);
   if (has("vocab.txt")) return word_piece_tokenizer(model_directory / "vocab.txt");
   if (has("vocab.json") && has("merges.txt"))
     return byte_level_tokenizer(model_directory / "vocab.json", model_directory / "merges.txt");

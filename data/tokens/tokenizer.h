@@ -68,6 +68,12 @@ class Tokenizer {
   [[nodiscard]] virtual std::vector<std::filesystem::path> files() const = 0;
 };
 
+/// What a tokenizer is needed for.
+enum class TokenizerUse {
+  text,   ///< to turn a text into ids
+  names,  ///< to name ids that are ready: how documents are opened and closed is not read
+};
+
 /// The tokenizer that lies in a model's folder: `tokenizer.json`; or else `vocab.txt` (WordPiece, as BERT); or else
 /// `vocab.json` with `merges.txt`, or `encoder.json` with `vocab.bpe` (byte-level BPE, as GPT-2 and RoBERTa); or
 /// `spiece.model`, `tokenizer.model` or `spm.model` (SentencePiece, as T5, Llama 2 and DeBERTa); or `source.spm` with `vocab.json` (Marian). Beside all but the first, `tokenizer_config.json` and `added_tokens.json` are heeded where they exist; a Japanese BERT spells
@@ -79,7 +85,8 @@ class Tokenizer {
 /// Kudo and Richardson 2018 (SentencePiece).
 /// @throws IoError if the folder or a file cannot be read; FormatError if there is none of these files, or one is
 /// broken
-std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_directory);
+std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& model_directory,
+                                          TokenizerUse use = TokenizerUse::text);
 
 /// The tokenizer of what an encoder-decoder writes: Marian's of `target.spm`; else open_tokenizer()'s.
 /// @throws Error as open_tokenizer()

@@ -120,7 +120,8 @@ std::unique_ptr<TokenModel> unigram_model(const JsonObject& model, LongParts& pa
 }
 
 // Pad and mask go by their usual names; the unknown token by what the model says.
-SpecialTokens specials_of(const JsonObject& file, const JsonObject& model, const TokenPipeline& pipeline) {
+SpecialTokens specials_of(const JsonObject& file, const JsonObject& model, const TokenPipeline& pipeline,
+                          TokenizerUse use) {
   const Vocabulary& vocabulary = pipeline.model->vocabulary();
   SpecialTokens special = specials_by_name(vocabulary);
   const auto added = [&](std::int32_t& id, const char* of_bert, const char* of_roberta) {
@@ -132,7 +133,7 @@ SpecialTokens specials_of(const JsonObject& file, const JsonObject& model, const
   added(special.unknown, "[UNK]", "<unk>");
   if (model.has("unk_id")) special.unknown = static_cast<std::int32_t>(model.integer("unk_id"));
   if (model.has("unk_token")) special.unknown = vocabulary.id(model.text("unk_token"));
-  const SpecialTokens ends = json_document_ends(file);
+  const SpecialTokens ends = use == TokenizerUse::text ? json_document_ends(file) : SpecialTokens{};
   special.opens = ends.opens;
   special.closes = ends.closes;
   return special;
@@ -140,7 +141,7 @@ SpecialTokens specials_of(const JsonObject& file, const JsonObject& model, const
 
 }  // namespace
 
-std::unique_ptr<Tokenizer> json_tokenizer(const std::filesystem::path& path) {
+std::unique_ptr<Tokenizer> json_tokenizer(const std::filesystem::path& path, TokenizerUse use) {
   const std::string name = shown_path(path);
   LongParts parts;
   const json root = read_apart(path, name, parts);
@@ -168,7 +169,7 @@ std::unique_ptr<Tokenizer> json_tokenizer(const std::filesystem::path& path) {
   pipeline.normalizer = json_normalizer(file);
   pipeline.splitter = json_splitter(file);
   pipeline.readable = json_readable(file);
-  pipeline.special = specials_of(file, model, pipeline);
+  pipeline.special = specials_of(file, model, pipeline, use);
   auto tokenizer = tokenizer_of(std::move(pipeline), name);
   const SpecialTokens special = tokenizer->special_tokens();
   for (const std::int32_t id : {special.opens, special.closes})

@@ -16,13 +16,13 @@ namespace headwave {
 ///   pre_tokenizer   BertPreTokenizer, ByteLevel, Whitespace, WhitespaceSplit, Punctuation, Digits, Metaspace,
 ///                   CharDelimiterSplit, Split, Sequence
 ///   post_processor  TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel, Sequence: which tokens open and
-///                   close a document, one of each at most
+///                   close a document, one of each at most; not read of a tokenizer that only names ids
 ///   decoder         ByteLevel, WordPiece, Replace, Metaspace, BPEDecoder, ByteFallback, Fuse, Strip, Sequence: how pieces
 ///                   are shown
 ///
 /// Truncation and padding are not read: documents are cut and packed elsewhere.
 ///
 /// @throws IoError if the file cannot be read; FormatError if it is broken, or asks for anything else by type
-std::unique_ptr<Tokenizer> json_tokenizer(const std::filesystem::path& path);
+std::unique_ptr<Tokenizer> json_tokenizer(const std::filesystem::path& path, TokenizerUse use = TokenizerUse::text);
 
 }  // namespace headwave

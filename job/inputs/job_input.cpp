@@ -101,16 +101,28 @@ std::filesystem::path folder_of(const ModelPlace& place) {
 }
 
 /// The tokenizer beside a model, noted in the provenance; nothing where there is none.
-std::shared_ptr<const Tokenizer> tokenizer_beside(const ModelPlace& place, Attributes& provenance) {
+std::shared_ptr<const Tokenizer> tokenizer_beside(const ModelPlace& place, Attributes& provenance,
+                                                  TokenizerUse use = TokenizerUse::text) {
   for (const char* name :
        {"tokenizer.json", "vocab.txt", "vocab.json", "encoder.json", "spiece.model", "tokenizer.model", "spm.model"})
     if (std::filesystem::exists(folder_of(place) / name)) {
-      std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(folder_of(place));
+      std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(folder_of(place), use);
       provenance["tokenizer"] = tokenizer->kind();
       provenance["tokenizer_sha256"] = sha256_list(tokenizer->files());
       return tokenizer;
     }
   return nullptr;
+}
+
+/// The same where ids are ready and a tokenizer only names them: one that cannot be read is done without. Why is noted in
+/// the provenance (`tokenizer_unread`).
+std::shared_ptr<const Tokenizer> names_beside(const ModelPlace& place, Attributes& provenance) {
+  try {
+    return tokenizer_beside(place, provenance, TokenizerUse::names);
+  } catch (const FormatError& problem) {
+    provenance["tokenizer_unread"] = std::string(problem.what());
+    return nullptr;
+  }
 }
 
 }  // namespace
@@ -164,7 +176,7 @@ JobInput pairs_input(const ModelPlace& place, const TextPlace& text, const TextP
 JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingOptions& packing) {
   Model model = open_model(place);
   Attributes provenance = model_provenance(place);
-  std::shared_ptr<const Tokenizer> tokenizer = tokenizer_beside(place, provenance);
+  std::shared_ptr<const Tokenizer> tokenizer = names_beside(place, provenance);
   const std::int32_t mask = tokenizer ? tokenizer->special_tokens().mask : -1;
   std::unique_ptr<Source> source =
       distinct_documents(id_documents(ids, std::move(tokenizer), packing_for(model, packing)));
@@ -194,7 +206,7 @@ JobInput sound_input(const ModelPlace& place, const std::filesystem::path& featu
                                  place.weights.string(), model.family, model.reads_images() ? "images" : "tokens"));
   Attributes provenance = model_provenance(place);
   std::unique_ptr<Source> source =
-      distinct_documents(sound_documents(features, model, tokenizer_beside(place, provenance), documents));
+      distinct_documents(sound_documents(features, model, names_beside(place, provenance), documents));
   return {std::move(model), std::move(source), std::move(provenance), -1};
 }
 
@@ -202,7 +214,8 @@ JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bo
   Model model = open_model(place);
   require_sequences(model, "--random-tokens", false);
   Attributes provenance = model_provenance(place);
-  const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_beside(place, provenance);
+  const TokenizerUse use = special_token ? TokenizerUse::text : TokenizerUse::names;
+  const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_beside(place, provenance, use);
   std::vector<std::int32_t> ids = text_words(model.stack.embedding.words.rows(), tokenizer.get());
   options.opening = special_token && tokenizer ? tokenizer->special_tokens().opens : -1;
   std::unique_ptr<Source> source = repeated_tokens(std::move(ids), options);

@@ -48,8 +48,8 @@ JobInput text_input(const ModelPlace& place, const TextPlace& text, const Packin
 JobInput pairs_input(const ModelPlace& place, const TextPlace& text, const TextPlace& target,
                      const PackingOptions& packing = {});
 
-/// Token ids that are ready; the model's tokenizer, where it has one, only gives their text.
-/// @throws Error as open_model, open_tokenizer and id_documents; ShapeError if pairs came for a model that reads one sequence, or the
+/// Token ids that are ready; the model's tokenizer, where it has one that can be read, only gives their text.
+/// @throws Error as open_model and id_documents; ShapeError if pairs came for a model that reads one sequence, or the
 ///         other way round
 JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingOptions& packing = {});
 
@@ -59,8 +59,8 @@ JobInput images_input(const ModelPlace& place, const std::filesystem::path& fold
                       std::optional<Index> documents = {});
 
 /// Spectra that a model's feature extractor made of sounds, and the ids that its decoder reads (sound_documents.h); the
-/// model's tokenizer, where it has one, only gives their text.
-/// @throws Error as open_model, open_tokenizer and sound_documents; ShapeError if the model reads no sound
+/// model's tokenizer, where it has one that can be read, only gives their text.
+/// @throws Error as open_model and sound_documents; ShapeError if the model reads no sound
 JobInput sound_input(const ModelPlace& place, const std::filesystem::path& features,
                      std::optional<Index> documents = {});
 

@@ -11,6 +11,7 @@
 #include "document_pass.h"
 #include "job_memory.h"
 #include "job_stages.h"
+#include "provenance.h"
 
 namespace headwave {
 
@@ -36,6 +37,7 @@ void add_model(Attributes& provenance, const Model& model, const Document& docum
     provenance["score_scale"] = block.score_scale;
   }
   if (stack.position_term) provenance["position_term"] = std::string(stack.position_term->name());
+  add_trained_rows(provenance, stack.embedding.positions);
   if (!document.stored.empty()) {
     if (document.stored.front().states.size() > 0)
       provenance["hidden_states"] = std::string("as stored: what enters each layer's projections");
@@ -52,7 +54,15 @@ void require_maps(const JobOptions& options, const Source& source) {
   if (options.map_document >= source.count())
     throw ShapeError(fmt::format("--map-document: there is no document {}; the job has {}, 0 to {}",
                                  options.map_document, source.count(), source.count() - 1));
-  const Index length = source.length(options.map_document);
+  if (options.map_first < 0) return;
+  const Document document = source.document(options.map_document);
+  const auto target = static_cast<Index>(document.target.ids.size());
+  if (target > 0 && options.map_first >= std::min(document.length(), target))
+    throw ShapeError(fmt::format(
+        "--map-window: begins at token {}, but of document {} the encoder reads {} tokens and the "
+        "decoder {}; cross-attention needs a window that begins within both, at 0 to {}",
+        options.map_first, options.map_document, document.length(), target, std::min(document.length(), target) - 1));
+  const Index length = document.length();
   if (options.map_first >= length)
     throw ShapeError(fmt::format("--map-window: begins at token {}; document {} has {}, 0 to {}", options.map_first,
                                  options.map_document, length, length - 1));

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "../../core/algebra/kernels.h"
+#include "../../core/model/trained_rows.h"
 #include "../../core/numbers/fft.h"
 #include "../../data/results/library_versions.h"
 
@@ -48,6 +49,15 @@ void add_build(Attributes& provenance) {
   provenance["compiler"] = compiler();
   provenance["libraries"] = libraries();
   provenance["instruction_set"] = std::string(instruction_set());
+}
+
+void add_trained_rows(Attributes& provenance, MatrixView32 table) {
+  const TrainedRows found = trained_rows(table);
+  if (found.all()) return;
+  provenance["trained_rows"] = static_cast<std::int64_t>(found.trained);
+  provenance["position_rows"] = static_cast<std::int64_t>(found.rows);
+  provenance["trained_norm"] = found.trained_norm;
+  provenance["untrained_norm"] = found.untrained_norm;
 }
 
 void add_program(Attributes& provenance, const MadeBy& made) {

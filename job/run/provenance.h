@@ -4,6 +4,7 @@
 #include <string>
 
 #include "../../core/fields/field.h"
+#include "../../core/numbers/matrix.h"
 
 namespace headwave {
 
@@ -21,6 +22,10 @@ struct MadeBy {
   std::time_t started = 0;  ///< when
   double seconds = 0;       ///< that it has taken so far
 };
+
+/// Adds what is known of a position table whose last rows were never trained (core/model/trained_rows.h): trained_rows,
+/// position_rows, trained_norm and untrained_norm; of any other table nothing.
+void add_trained_rows(Attributes& provenance, MatrixView32 table);
 
 /// Adds to a result who made it, when, and with what: version, commit, compiler, libraries, processor,
 /// instruction_set, command, started and wall_time_s. Whatever writes a result calls this.

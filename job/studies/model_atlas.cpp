@@ -1,10 +1,14 @@
 #include "model_atlas.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "../../core/model/trained_rows.h"
 #include "../../core/numbers/threads.h"
+#include "../../data/sources/packed_ids.h"
+#include "../run/provenance.h"
 #include "word_passes.h"
 
 namespace headwave {
@@ -17,18 +21,43 @@ void require_options(const Model& model, const ModelPlace& place, const ModelAtl
   if (positions > 0 && (length > positions || length == 1))
     throw ShapeError(fmt::format("{}: --length {}, but the model has {} positions; ask for 2 to {}, or 0 for all",
                                  place.weights.string(), length, positions, positions));
+  if (positions > 0 && (options.rows > positions || options.rows == 1))
+    throw ShapeError(
+        fmt::format("{}: --rows {}, but the position table has {}; ask for 2 to {}, or 0 for those that "
+                    "look trained",
+                    place.weights.string(), options.rows, positions, positions));
   for (const HeadName& name : options.paper_heads)
     if (name.layer >= model.stack.layers() || name.head >= model.stack.block.heads)
       throw ShapeError(fmt::format("--paper-rotation: there is no {}; the model has {} layers of {} heads",
                                    head_name(name.layer, name.head), model.stack.layers(), model.stack.block.heads));
 }
 
+/// How many positions are looked at: as many as were asked for, among the rows that are read.
+Index positions_read(const Stack& stack, const ModelAtlasOptions& options) {
+  const Index rows = rows_to_read(stack, options.rows);
+  return options.atlas.length > 0 ? std::min(options.atlas.length, rows) : rows;
+}
+
+/// Tokens of a document of random words: as asked for, or as the model is usually given, but within the rows that are read.
+Index tokens_of(const Model& model, const ModelAtlasOptions& options) {
+  if (options.atlas.length > 0) return options.atlas.length;
+  PackingOptions packing;
+  packing.positions = model.longest;
+  Index tokens = usual_length(packing);
+  for (const AttentionKind kind : model.kinds())
+    if (const Stack& stack = model.stack_of(kind); !stack.embedding.positions.empty())
+      tokens = std::min(tokens, rows_to_read(stack, options.rows));
+  return tokens;
+}
+
 std::vector<Field> fields_of(const Stack& stack, const ModelAtlasOptions& options) {
-  std::vector<Field> fields = describe(position_atlas(stack, options.atlas));
+  PositionAtlasOptions atlas = options.atlas;
+  atlas.length = positions_read(stack, options);
+  std::vector<Field> fields = describe(position_atlas(stack, atlas));
   append(fields, position_term_fields(stack, options.atlas.reach));
   if (options.paper_heads.empty()) return fields;
   PaperPhasesOptions paper = options.paper;
-  paper.length = options.atlas.length;
+  paper.length = atlas.length;
   paper.seed = options.atlas.null.seed;
   paper.threads = thread_count(options.atlas.threads);
   append(fields, describe(paper_phases(stack, options.paper_heads, paper)));
@@ -45,7 +74,7 @@ std::string no_passes(const PartialModel& partial, const ModelAtlasOptions& opti
 std::vector<KindResult> passed(const Model& model, const ModelPlace& place, const ModelAtlasOptions& options,
                                const ProgressCallback& progress) {
   WordInputOptions words = options.words;
-  words.length = options.atlas.length;
+  words.length = tokens_of(model, options);
   words.seed = options.atlas.null.seed;
   const JobInput input = word_input(model, place, words);
   return word_passes(input, {.reach = options.atlas.reach, .threads = options.atlas.threads}, progress);
@@ -90,6 +119,9 @@ std::vector<KindResult> model_atlas(const ModelPlace& place, const ModelAtlasOpt
           fmt::format("{} tensors, the first {}", partial.missing.size(), partial.missing.front());
     result.provenance["model_family"] = model.family;
     result.provenance["attention"] = std::string(name_of(kind));
+    add_trained_rows(result.provenance, stack.embedding.positions);
+    if (!stack.embedding.positions.empty())
+      result.provenance["positions_read"] = static_cast<std::int64_t>(positions_read(stack, options));
     if (stack.position_term) result.provenance["position_term"] = std::string(stack.position_term->name());
     result.provenance["score_scale"] = stack.block.score_scale;
     result.provenance["reach"] = static_cast<std::int64_t>(options.atlas.reach);

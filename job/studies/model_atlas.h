@@ -11,17 +11,21 @@
 namespace headwave {
 
 struct ModelAtlasOptions {
-  PositionAtlasOptions atlas;
+  PositionAtlasOptions atlas;  ///< length: at most `rows` positions are looked at; 0: all of these
+  Index rows = 0;  ///< of the position table, the first so many; 0: those that were trained (trained_rows.h)
   std::vector<HeadName>
       paper_heads;           ///< whose whole rotation is looked at too, see analysis/predictions/paper_phases.h
   PaperPhasesOptions paper;  ///< length, seed and threads are the atlas'
-  WordInputOptions words;    ///< documents: 0 for the weights alone; length and seed are the atlas'
+  WordInputOptions words;    ///< documents: 0 for the weights alone; length and seed are the atlas', of length 0
+                             ///< as many tokens as rows are read, 512 at most
 };
 
 /// The atlas of a checkpoint as a result of its own, without a text: where every head would look. From the weights alone
 /// (position_atlas/..., exact in layer 0, a proxy above it), and from a few documents of random words that pass through
 /// the model (word_atlas/..., in every layer; see word_passes.h). Of a partial checkpoint, the weights of the layers that
-/// it has; what is missing is noted in the provenance (`missing`), and why nothing passed (`no_passes`).
+/// it has; what is missing is noted in the provenance (`missing`), and why nothing passed (`no_passes`). Rows of the position table
+/// that were never trained are left out, unless `rows` asks for them; the provenance says how many were trained
+/// (`trained_rows`) where others were not.
 /// @returns one result, or those of the encoder and of the decoder; cross-attention has no positions in common
 /// @throws Error as open_partial_model, position_atlas, word_input and word_passes; ShapeError also if the length is 1, or
 ///         a head is not there

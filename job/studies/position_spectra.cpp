@@ -1,10 +1,13 @@
 #include "position_spectra.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "../../core/model/trained_rows.h"
 #include "../../data/models/model_directory.h"
+#include "../run/provenance.h"
 
 namespace headwave {
 
@@ -22,18 +25,21 @@ Attributes provenance_of(const std::filesystem::path& model, Index length, const
 }
 
 ModelSpectrum spectrum_of(const std::filesystem::path& model, const PositionSpectraOptions& options) {
-  Matrix positions = position_table(model).cast<double>();
-  const Index length = options.length > 0 ? options.length : positions.rows();
-  if (length > positions.rows())
-    throw ShapeError(fmt::format("{}: {} positions, a length of {} was asked for; ask for fewer", model.string(),
-                                 positions.rows(), length));
+  const Matrix32 table = position_table(model);
+  for (const auto& [what, asked] : {std::pair("a length of", options.length), {"a number of rows of", options.rows}})
+    if (asked > table.rows())
+      throw ShapeError(fmt::format("{}: {} positions, {} {} was asked for; ask for fewer", model.string(), table.rows(),
+                                   what, asked));
+  const Index rows = options.rows > 0 ? options.rows : trained_rows(table).trained;
+  const Index length = options.length > 0 ? std::min(options.length, rows) : rows;
   if (length < 2)
     throw ShapeError(
         fmt::format("{}: a spectrum needs two positions or more, {} is to be looked at", model.string(), length));
-  positions.conservativeResize(length, Eigen::NoChange);
+  const Matrix positions = table.topRows(length).cast<double>();
   ModelSpectrum found{model_name(model), position_spectrum(positions, {}, options.spectrum), {}};
   found.result = {fmt::format("headwave: spectrum of the positions of {}", found.name), describe(found.spectrum),
                   provenance_of(model, length, options.spectrum)};
+  add_trained_rows(found.result.provenance, table);
   return found;
 }
 

@@ -10,7 +10,8 @@
 namespace headwave {
 
 struct PositionSpectraOptions {
-  Index length = 0;  ///< T, only the first so many positions; 0: all that the table has
+  Index length = 0;  ///< T, only the first so many positions, of those that `rows` has; 0: all of these
+  Index rows = 0;    ///< of the table, the first so many; 0: those that were trained (core/model/trained_rows.h)
   PositionSpectrumOptions spectrum;
 };
 

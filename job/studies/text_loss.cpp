@@ -30,10 +30,7 @@ std::vector<Index> masked_places(const Document& document, double share, Random 
 
 std::vector<PredictionLoss> text_losses(const Model& model, const Source& source, std::int32_t mask,
                                         const TextLossOptions& options, const ProgressCallback& progress) {
-  if (model.decoder)
-    throw ShapeError(
-        fmt::format("a {} writes a text about another; losses are of masked and causal language models", model.family));
-  const bool causal = model.stack.block.causal;
+  const bool causal = model.stack.block.causal || model.decoder.has_value();
   if (!causal && mask < 0) throw ShapeError("the tokenizer has no mask token, so no word can be asked of this model");
   const int threads = thread_count(options.threads);
   std::vector<PredictionLoss> losses(static_cast<std::size_t>(source.count()));

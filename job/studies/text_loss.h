@@ -16,13 +16,13 @@ struct TextLossOptions {
   int threads = 0;         ///< 0: one per core; changes no digit
 };
 
-/// How well a model predicts the documents of a source: every next token of a causal model, the masked tokens of a
-/// masked one. Which tokens are masked depends on the seed and the document's number alone, so two models, or one with
+/// How well a model predicts the documents of a source: every next token of a causal model, every next token
+/// of the target of an encoder-decoder, the masked tokens of a masked one. Which tokens are masked depends on the seed and the document's number alone, so two models, or one with
 /// and without an intervention, are asked the same.
 ///
 /// @param mask  id of the mask token, for a masked model
 /// @returns one loss per document
-/// @throws ShapeError if the model predicts nothing, is an encoder-decoder, or needs a mask token that is not there, or if
+/// @throws ShapeError if the model predicts nothing, or needs a mask token that is not there, or if
 ///         the documents have no token to be predicted; Error as the source
 std::vector<PredictionLoss> text_losses(const Model& model, const Source& source, std::int32_t mask,
                                         const TextLossOptions& options = {}, const ProgressCallback& progress = {});

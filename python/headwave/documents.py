@@ -43,6 +43,24 @@ def documents_of(about: Any, tokenizer: Any, text: Any, ids: Any, documents: int
     return _readable([opens + one + closes for one in cut[:documents or 100]], about)
 
 
+def unknown_share(tokenizer: Any, listed: list[list[int]], allow: bool) -> dict[str, float]:
+    """The share of unknown tokens among those that stand for text, by its name in results; nothing where there is no such token.
+
+    Raises:
+        FormatError: nearly all are unknown, and that is not allowed.
+    """
+    unknown = getattr(tokenizer, "unk_token_id", None)
+    around = set(getattr(tokenizer, "all_special_ids", [])) - {unknown}
+    words = [i for ids in listed for i in ids if i not in around]
+    if unknown is None or unknown in (getattr(tokenizer, "bos_token_id", None), getattr(tokenizer, "eos_token_id", None)) or not words:
+        return {}
+    share = words.count(unknown) / len(words)
+    if share >= 0.9 and not allow:
+        raise FormatError(f"text: {100 * share:.0f} % of its tokens are unknown ({tokenizer.unk_token}), since the model's vocabulary cannot spell "
+                          "them; give a text in the language and the spelling that the model was trained on, or allow_unknown=True to take this one")
+    return {"unknown_share": share}
+
+
 def _readable(listed: list[list[int]], about: Any) -> list[list[int]]:
     if not listed or not all(listed):
         raise ShapeError("run: no documents, or one without tokens; expected a token at least in each")

@@ -46,6 +46,7 @@ class Input:
     layers: str
     weights: str
     target: Any = None  #: what an encoder-decoder writes where it reads text
+    allow_unknown: bool = False  #: take a text whose tokens are nearly all unknown
 
     def __post_init__(self) -> None:
         self.documents = whole_or_none(self.documents, "documents", 1)
@@ -72,6 +73,8 @@ class Input:
             raise FormatError("run: length does not apply to target: documents are lines as they stand")
         if self.encoding and self.kind != "text":
             raise FormatError(f"run: encoding is of a text; leave it away with {self.kind}")
+        if self.allow_unknown and self.kind != "text":
+            raise FormatError(f"run: allow_unknown is of a text; leave it away with {self.kind}")
         if self.kind == "states" and self.layers:
             raise FormatError("run: layers does not apply to states: layers are those that were stored")
         if self.in_memory and (self.layers or self.weights != "auto"):
@@ -109,7 +112,7 @@ class Input:
                 "map": self.map and os.path.abspath(self.map), "documents": self.documents, "length": self.length,
                 self.kind.replace("_", "-"): self.value if self.kind == "random_tokens" else file and os.path.abspath(os.fsdecode(file)),
                 "target": os.path.abspath(os.fsdecode(self.target)) if isinstance(self.target, os.PathLike) else None,
-                "no-special-tokens": not self.special_tokens, "encoding": self.encoding, "head-count": self.heads or None,
+                "no-special-tokens": not self.special_tokens, "allow-unknown": bool(self.allow_unknown), "encoding": self.encoding, "head-count": self.heads or None,
                 "layer": self.layer, "dataset": self.dataset, "axes": self.axes,
                 "states-map": self.states_map and os.path.abspath(self.states_map), "apply-norm": self.apply_norm, "any-states": self.any_states,
                 "intervene": self.interventions, "shuffles": self.shuffles, "layers": self.layers, "weights": self.weights}
@@ -129,7 +132,7 @@ class Input:
             raise FormatError("run: ids of a model of PyTorch are lists or an array; read the file first")
         given = {"text": _written(self.value, self.encoding)} if self.kind == "text" else {"ids": self.value}
         return module_input(self.model, self.tokenizer, documents=self.documents, length=self.length,
-                            special_tokens=self.special_tokens, refused=[] if self.kind in ("text", "ids") else [self.kind],
+                            special_tokens=self.special_tokens, allow_unknown=bool(self.allow_unknown), refused=[] if self.kind in ("text", "ids") else [self.kind],
                             **{"text": None, "ids": None, **given})
 
     def _of_states(self) -> Any:
@@ -144,8 +147,9 @@ class Input:
         if self.kind == "text":
             if self.target is not None:
                 return _core.pairs_input(self._place, _text(self.value), _text(self.target, "target"), self.documents,
-                                         self.special_tokens, self.encoding)
-            return _core.text_input(self._place, _text(self.value), self.documents, self.length, self.special_tokens, self.encoding)
+                                         self.special_tokens, self.encoding, bool(self.allow_unknown))
+            return _core.text_input(self._place, _text(self.value), self.documents, self.length, self.special_tokens, self.encoding,
+                                    bool(self.allow_unknown))
         if self.kind == "ids":
             return _core.ids_input(self._place, ids_place(self.value), self.documents, self.length)
         if self.kind == "images":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
@@ -23,7 +24,8 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: A
         documents: int | None = None, length: int | None = None, special_tokens: bool = True, encoding: str = "",
         map: str | os.PathLike | None = None, interventions: Sequence[str] = (), shuffles: int = 1, heads: int = 0,
         layer: int | None = None, dataset: str = "", axes: str = "", states_map: str | os.PathLike | None = None,
-        apply_norm: bool = False, any_states: bool = False, layers: str = "", weights: str = "auto", progress: Progress = False, **options: Any) -> Results:
+        apply_norm: bool = False, any_states: bool = False, layers: str = "", weights: str = "auto", allow_unknown: bool = False,
+        progress: Progress = False, **options: Any) -> Results:
     """Follows every head of a model over documents: what `headwave run` does, and the same numbers to the bit.
 
     Args:
@@ -49,6 +51,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: A
         layers: "0-7": the first layers alone, what comes after them is neither read nor computed
         weights: "memory"; "layers": each read as it is needed, for a model larger than memory; "auto": layers where all would
             take more than half of the memory there is; changes no digit
+        allow_unknown: take a text even if the model's vocabulary cannot spell 90 % of its tokens or more
         progress: True: a line on standard error; or a function that is given the line now and then
         options: of a job (docs/job-file.md): only=["measured_offset"], reach=64, seed=1, threads=0, ...
 
@@ -65,11 +68,19 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: A
     progress = _listener(progress)
     over = Input(model, tokenizer, given[0], sources[given[0]], documents, length, special_tokens, encoding, map, heads, layer,
                  dataset, axes, states_map, apply_norm, any_states, interventions, shuffles, options.get("seed", 1),
-                 options.get("threads", 0), layers, weights, target)
+                 options.get("threads", 0), layers, weights, target, allow_unknown)
     opened = over.opened()
     command = f"headwave.run({', '.join(filter(None, [repr(over.called) if over.called else '', given[0] + '=...']))}" + "".join(
         f", {name}={value!r}" for name, value in sorted(options.items())) + ")"
-    return _results(told(progress, lambda look: _core.run(opened, _plain(options), over.as_options(), command, look)))
+    found = told(progress, lambda look: _core.run(opened, _plain(options), over.as_options(), command, look))
+    _warn_of_unknown(found[0][1].provenance)
+    return _results(found)
+
+
+def _warn_of_unknown(provenance: Mapping[str, Any]) -> None:
+    for name, of in (("unknown_share", "text"), ("target_unknown_share", "target")):
+        if provenance.get(name, 0) >= 0.2:
+            warnings.warn(f"{of}: {100 * provenance[name]:.0f} % of its tokens are unknown, since the model's vocabulary cannot spell them", stacklevel=3)
 
 
 def account(model: Any = None, tokenizer: Any = None, **given: Any) -> Results:
@@ -83,15 +94,16 @@ def account(model: Any = None, tokenizer: Any = None, **given: Any) -> Results:
     return run(model, tokenizer, only=["head_account", "offset_agreement"], **given)
 
 
-def atlas(model: str | os.PathLike, *, map: str | os.PathLike | None = None, length: int = 0, reach: int = 64,
+def atlas(model: str | os.PathLike, *, map: str | os.PathLike | None = None, length: int = 0, rows: int = 0, reach: int = 64,
           draws: int = 20, level: float = 0.05, words: str = "zipf", passes: int = 4, seed: int = 1, threads: int = 0,
           layers: str = "", weights: str = "auto", progress: Progress = False) -> Results:
     """Where every head would look, from the checkpoint: by its weights, and over documents of random words; no text.
 
     Args:
         model: a Hugging Face model directory
-        length: positions looked at, the first ones, and tokens of a document; 0: all, and at most 512
+        length: positions looked at, the first ones, and tokens of a document; 0: all rows that are read, and at most 512
         reach: offsets |t| <= reach are predicted, in tokens
+        rows: of the position table, the first so many are read; 0: those that look trained
         draws, level: random rotations that the null is made of, and the share of heads called positional that may be
             false
         words: how often random words are drawn: "zipf", "uniform", or a text whose tokens are counted
@@ -107,12 +119,12 @@ def atlas(model: str | os.PathLike, *, map: str | os.PathLike | None = None, len
     progress = _listener(progress)
     folder, words = path(model, "model"), path(words, "words")
     place = _core.ModelPlace(folder, path(map, "map") if map else "", as_text(layers, "layers"), as_text(weights, "weights"))
-    length, reach = whole(length, "length", 0, 2**20), whole(reach, "reach", 1, 2**20)
+    length, rows, reach = whole(length, "length", 0, 2**20), whole(rows, "rows", 0, 2**20), whole(reach, "reach", 1, 2**20)
     draws, passes = whole(draws, "draws", 3, 100000), whole(passes, "passes", 0, 100000)
     level, seed, threads = real(level, "level", 0, 1), whole(seed, "seed", 0, 2**63 - 1), whole(threads, "threads", 0, 1024)
     command = f"headwave.atlas({folder!r}, length={length}, reach={reach}, passes={passes}, seed={seed})"
     return _results(told(progress, lambda look: _core.atlas(
-        place, length, reach, draws, level, words, passes, seed, threads, command, look)))
+        place, length, rows, reach, draws, level, words, passes, seed, threads, command, look)))
 
 
 def _listener(progress: Progress) -> Progress:

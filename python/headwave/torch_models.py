@@ -10,7 +10,7 @@ import torch
 
 from . import _core
 from .arguments import whole
-from .documents import documents_of, require_known, texts_of
+from .documents import documents_of, require_known, texts_of, unknown_share
 from .errors import FormatError, ShapeError
 from .hooked import hooked, is_hooked
 
@@ -198,7 +198,7 @@ def _key_part(out: torch.Tensor, about: Any) -> torch.Tensor:
 
 
 def module_input(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any, documents: int | None,
-                 length: int | None, special_tokens: bool, refused: Sequence[str]) -> Any:
+                 length: int | None, special_tokens: bool, allow_unknown: bool, refused: Sequence[str]) -> Any:
     """A model of PyTorch that is run document by document while a job asks for them, and captured; no file in between."""
     if refused:
         raise FormatError(f"run: {refused[0]} does not go with a model of PyTorch; give text and its tokenizer, or ids")
@@ -216,6 +216,8 @@ def module_input(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any
     require_known(listed, module)
     provenance = {"source": "text" if text is not None else "token ids", "documents": len(listed),
                   "length": max(map(len, listed)), "captured_from": called}
+    if text is not None:
+        provenance |= unknown_share(tokenizer, listed, allow_unknown)
     return _core.module_input(config, called, tensors_of(weights, called), [len(one) for one in listed],
                               _runner(module, tokenizer, Watch(module, about, named, False), listed), provenance,
                               {"model": getattr(getattr(module, "config", None), "name_or_path", "") or called})

@@ -205,14 +205,14 @@ TEST_CASE("rotary scalings compute what transformers computes, however the confi
 }
 
 TEST_CASE("decoders of GPT's build compute what transformers computes") {
-  for (const std::string name :
-       {"gpt-neox", "gpt-neox-sequential", "gptj", "gpt-neo", "openai-gpt", "opt", "opt-post", "opt-bare"})
+  for (const std::string name : {"gpt-neox", "gpt-neox-sequential", "gpt-neox-head-dim", "gptj", "gpt-neo",
+                                 "openai-gpt", "opt", "opt-post", "opt-bare"})
     check_family(name, open_model(family(name)));
 }
 
 TEST_CASE("decoders of Llama's build compute what transformers computes") {
-  for (const std::string name : {"qwen2-window", "qwen3", "qwen3-window", "gemma", "gemma2", "gemma3", "phi3", "olmo2",
-                                 "granite", "smollm3", "smollm3-window"})
+  for (const std::string name : {"qwen2-window", "qwen3", "qwen3-window", "gemma", "gemma2", "gemma3", "gemma3-capped",
+                                 "phi3", "olmo2", "granite", "smollm3", "smollm3-window"})
     check_family(name, open_model(family(name)));
 }
 
@@ -226,13 +226,24 @@ TEST_CASE("encoders whose scores compare queries and keys with relative position
     check_family(name, open_model(family(name)));
 }
 
+TEST_CASE("a DeBERTa without a position table reads documents beyond max_position_embeddings, as transformers does") {
+  for (const std::string name : {"deberta-beyond", "deberta-v2-beyond"}) {
+    const Model model = open_model(family(name));
+    CHECK(model.longest == 0);
+    check_family(name, model);
+  }
+  // With a table nothing is beyond it.
+  CHECK(open_model(family("deberta-v2")).longest == 24);
+}
+
 TEST_CASE("an encoder with rotary positions and a gate computes what transformers computes") {
   for (const std::string name : {"nomic-bert", "nomic-bert-published"}) check_family(name, open_model(family(name)));
 }
 
 TEST_CASE("configs of before transformers 5 say the same") {
-  for (const std::string name : {"qwen2-window", "nomic-bert-published", "gpt-neox", "gpt-neox-sequential", "qwen3",
-                                 "gemma", "gemma3", "phi3", "olmo2", "granite", "smollm3", "modernbert"})
+  for (const std::string name :
+       {"qwen2-window", "nomic-bert-published", "gpt-neox", "gpt-neox-sequential", "gpt-neox-head-dim", "qwen3",
+        "gemma", "gemma3", "phi3", "olmo2", "granite", "smollm3", "modernbert"})
     check_family(name, legacy_model(name));
 }
 

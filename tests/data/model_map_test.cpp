@@ -160,6 +160,34 @@ TEST_CASE("where no family fits, the nearest one is named with what stands in it
   CHECK_THROWS_WITH(model_check(known), ContainsSubstring("'vocab_size' is missing"));
 }
 
+TEST_CASE("a checkpoint of which a family reads little does not look like that family") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "model");
+  // ModernBERT reads any config with these keys, and wants few tensors: so many others hid that it found none.
+  write_text(folder / "model/config.json",
+             R"({"model_type": "quantum", "hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4,
+                 "intermediate_size": 28, "vocab_size": 60, "max_position_embeddings": 24, "layer_norm_eps": 1e-5})");
+  const std::vector<float> one{1.0F};
+  std::vector<NamedTensor> tensors;
+  for (int i = 0; i < 80; ++i) tensors.push_back({"towers." + std::to_string(i) + ".spin", {1}, one.data()});
+  write_safetensors(folder / "model/model.safetensors", tensors);
+  const auto told = [&] {
+    try {
+      model_check(folder / "model");
+    } catch (const FormatError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(told().find("model type 'quantum' is not known; no known family has tensors of such names") !=
+        std::string::npos);
+  CHECK(told().find("modernbert") == std::string::npos);
+  // One name in common is not enough to come nearest.
+  tensors.push_back({"model.embed_tokens.weight", {1}, one.data()});
+  write_safetensors(folder / "model/model.safetensors", tensors);
+  CHECK(told().find("no known family has tensors of such names") != std::string::npos);
+}
+
 TEST_CASE("a config that changes the arithmetic in ways no map says is refused by name, and nothing is proposed") {
   const TemporaryFolder folder;
   const auto edited = [&](const std::string& name, const std::string& type, const std::string& more) {

@@ -73,7 +73,7 @@ TEST_CASE("lines that are no pairs are refused by number") {
   CHECK_THROWS_WITH(it.pairs("a\nb\n", "b\n\n"), ContainsSubstring("target: line 2 is blank"));
   CHECK_THROWS_WITH(it.pairs("a\n", "b\n", {2, std::nullopt}),
                     ContainsSubstring("holds 1 documents, 2 were asked for"));
-  CHECK_THROWS_WITH(it.pairs("a b c\n", "b\n", {std::nullopt, std::nullopt, true, {}, 4}),
+  CHECK_THROWS_WITH(it.pairs("a b c\n", "b\n", {std::nullopt, std::nullopt, true, false, {}, 4}),
                     ContainsSubstring("document 0 has 5 tokens"));
   CHECK_THROWS_AS(it.pairs("", "b\n"), FormatError);
   CHECK_THROWS_AS(it.pairs("a\n", "\xff\n"), FormatError);
@@ -132,4 +132,16 @@ TEST_CASE("a SentencePiece BPE that another file numbers is refused by name", "[
                              folder / "source.spm");
   std::filesystem::copy_file(marian() / "vocab.json", folder / "vocab.json");
   CHECK_THROWS_WITH(open_tokenizer(folder.path()), ContainsSubstring("BPE beside a vocabulary of its own"));
+}
+
+TEST_CASE("of two texts each has its own share of unknown tokens") {
+  const TwoTexts it;
+  const Attributes provenance = it.pairs("a b x c\n", "a b c c c c c x\n")->provenance();
+  CHECK(std::get<double>(provenance.at("unknown_share")) == 0.25);
+  CHECK(std::get<double>(provenance.at("target_unknown_share")) == 0.125);
+  CHECK_THROWS_WITH(it.pairs("x y\n", "a b\n"), ContainsSubstring("text: 100 % of its tokens are unknown"));
+  CHECK_THROWS_WITH(it.pairs("a b\n", "x y z\n"), ContainsSubstring("target: 100 % of its tokens are unknown"));
+  PackingOptions any;
+  any.allow_unknown = true;
+  CHECK(it.pairs("x y\n", "x y\n", any)->count() == 1);
 }

@@ -8,6 +8,7 @@
 
 #include "../../core/model/model_pass.h"
 #include "../../core/model/prediction.h"
+#include "../../core/model/trained_rows.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/tokens/tokenizer.h"
@@ -207,4 +208,18 @@ TEST_CASE("every config of the malformed collection is read or refused as it sho
     if (!problem.empty()) CHECK(problem.find(folder.path().string()) != std::string::npos);
   }
   CHECK(cases >= 50);
+}
+
+TEST_CASE("real position tables that were trained all over have no untrained rows, nor has any beginning of them") {
+  NEEDS_SHARED("gpt2-small-attention/model.safetensors");
+  NEEDS_SHARED("minilm-positions/model-partial.safetensors");
+  NEEDS_SHARED("gpt-nano-sort/model.safetensors");
+  const auto all_trained = [](const Matrix32& table) {
+    for (Index rows = 1; rows < table.rows(); rows += 1 + rows / 16)
+      CHECK(trained_rows(Matrix32(table.topRows(rows))).all());
+    CHECK(trained_rows(table).all());
+  };
+  all_trained(position_table(shared_file("gpt2-small-attention")));
+  all_trained(position_table(shared_file("gpt-nano-sort")));
+  all_trained(position_table(shared_file("minilm-positions/model-partial.safetensors")));
 }

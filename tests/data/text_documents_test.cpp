@@ -268,3 +268,27 @@ TEST_CASE("documents of ids beyond those that are wanted are looked at, and not 
   CHECK_THROWS_WITH(it.ids("[[5, 6], [7, 5], [-6]]", packing(2, 2)), ContainsSubstring("entry 0 is not a token id"));
   CHECK_THROWS_WITH(it.ids("5 6\n7 5\nx\n", packing(2, 2)), ContainsSubstring("line 3"));
 }
+
+TEST_CASE(
+    "a text that the vocabulary cannot spell is told by its share of unknown tokens, and refused where nearly all "
+    "are") {
+  const SmallFolder it;
+  const auto share = [&](const std::string& text, PackingOptions options = {}) {
+    return std::get<double>(it.text(text, options)->provenance().at("unknown_share"));
+  };
+  PackingOptions any;
+  any.allow_unknown = true;
+  CHECK(share("a b c a b") == 0);
+  CHECK(share("a b x c y a b c") == 0.25);
+  CHECK(share("[MASK] a x [SEP] b y") == 0.5);  // what stands for no text does not count
+  // Only what is used counts: five tokens between two special ones.
+  CHECK(share("a b x y z a b c a b", packing(1, 7)) == 0.6);
+  CHECK(share("a x x x x x x x x") == Approx(8.0 / 9));
+  CHECK_THROWS_AS(it.text("a x x x x x x x x x", {}), FormatError);
+  CHECK_THROWS_WITH(
+      it.text("a x x x x x x x x x", {}),
+      ContainsSubstring("input: 90 % of its tokens are unknown ([UNK])") && ContainsSubstring("--allow-unknown"));
+  CHECK(share("x y z", any) == 1);
+  // Ids are what somebody chose.
+  CHECK_FALSE(it.ids("[[1, 1, 1, 1]]", {})->provenance().contains("unknown_share"));
+}

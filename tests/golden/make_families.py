@@ -6,7 +6,8 @@ Writes OUT_DIR/<family>/{config.json, model.safetensors, expected.safetensors}; 
 config_legacy.json, the same settings as spelled before transformers 5 (rope_theta, rope_scaling). Nothing is
 downloaded: configurations are made here, every parameter is drawn from a seeded generator, tensors are named as
 save_pretrained names them (tied weights left out). What is expected is computed by the model read back from the
-directory, so config.json is known to say enough. Made with torch 2.13.0 (CPU), transformers 5.23.0, safetensors 0.8.0.
+directory, so config.json is known to say enough. Made with torch 2.13.0 (CPU), transformers 5.23.0 (gpt-neox-head-dim,
+gemma3-capped, deberta-beyond and deberta-v2-beyond 5.24.0), safetensors 0.8.0.
 
 expected.safetensors, for "short" (7 tokens), "full" (24 tokens) and in some families "padded" (short, padded on the
 right in a batch with full; only its 7 valid rows are kept); T tokens, d = d_model:
@@ -180,6 +181,8 @@ FAMILIES = {
     "gpt-neox-sequential": ("GPTNeoXForCausalLM", neox_sizes(
         use_parallel_residual=False, attention_bias=False, num_attention_heads=3, hidden_act="gelu_new",
         rope_parameters=dict(rope_type="default", rope_theta=300.0, partial_rotary_factor=1.0)), NEOX),
+    "gpt-neox-head-dim": ("GPTNeoXForCausalLM", neox_sizes(head_dim=4, rope_parameters=dict(
+        rope_type="default", rope_theta=300.0, partial_rotary_factor=1.0)), NEOX + " head_dim"),
     "gptj": ("GPTJForCausalLM", gpt_sizes(n_head=3, rotary_dim=4, n_inner=28),
              GPT + "n_embd n_layer n_head n_inner n_positions rotary_dim activation_function layer_norm_epsilon"),
     "gpt-neo": ("GPTNeoForCausalLM", dict(
@@ -205,6 +208,10 @@ FAMILIES = {
         head_dim=10, num_hidden_layers=3, query_pre_attn_scalar=7, sliding_window=5,
         layer_types=["sliding_attention", "full_attention", "sliding_attention"],
         rope_parameters={"full_attention": dict(rope_type="linear", factor=2.0, rope_theta=700.0),
+                         "sliding_attention": dict(rope_type="default", rope_theta=60.0)}), GEMMA2),
+    "gemma3-capped": ("Gemma3ForCausalLM", small_llama(
+        head_dim=10, query_pre_attn_scalar=7, sliding_window=5, attn_logit_softcapping=1.5, final_logit_softcapping=3.0,
+        rope_parameters={"full_attention": dict(rope_type="default", rope_theta=700.0),
                          "sliding_attention": dict(rope_type="default", rope_theta=60.0)}), GEMMA2),
     "phi3": ("Phi3ForCausalLM", small_llama(
         sliding_window=5, rope_parameters=dict(rope_type="default", rope_theta=500.0, partial_rotary_factor=0.7)),
@@ -243,6 +250,9 @@ FAMILIES = {
     "deberta-v3": ("DebertaV2ForMaskedLM", deberta_sizes(
         max_relative_positions=13, position_buckets=5, share_att_key=True, norm_rel_ebd="layer_norm", legacy=False,
         hidden_act="gelu_new"), DEBERTA_V2),
+    "deberta-beyond": ("DebertaForMaskedLM", deberta_sizes(max_position_embeddings=9), DEBERTA),
+    "deberta-v2-beyond": ("DebertaV2ForMaskedLM", deberta_sizes(
+        num_attention_heads=4, max_position_embeddings=9, position_buckets=6), DEBERTA_V2),
     "nomic-bert": ("NomicBertForMaskedLM", nomic_sizes(head_dim=10), NOMIC),
     "nomic-bert-published": ("NomicBertForMaskedLM", nomic_sizes(num_attention_heads=3), NOMIC),
 }

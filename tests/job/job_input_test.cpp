@@ -107,3 +107,56 @@ TEST_CASE("the job of an input knows its model, and refuses maps of a document t
   CHECK_THROWS_WITH(require_two_tokens(ids_input(family("gpt2"), one), "one"),
                     ContainsSubstring("one: a document of a"));
 }
+
+TEST_CASE(
+    "ids and sounds need no tokenizer: one that cannot be read is done without, and how it opens documents is not "
+    "read") {
+  const TemporaryFolder folder;
+  const auto model = bert_with_words(folder, 90);
+  std::ofstream(folder / "ids.json") << "[[5, 6, 7]]";
+  const auto write = [&](const std::string& processor) {
+    std::ofstream(model / "tokenizer.json")
+        << R"({"model": {"type": "WordLevel", "unk_token": "[UNK]", "vocab": {"[UNK]": 1,)"
+        << R"("[CLS]": 2, "[NOW]": 3, "a": 5, "b": 6, "c": 7}}, )" << processor << "}";
+  };
+  // As Whisper has it: two tokens open a document.
+  write(R"("post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "[CLS]"}},
+        {"SpecialToken": {"id": "[NOW]"}}, {"Sequence": {"id": "A"}}], "special_tokens": {
+        "[CLS]": {"ids": [2]}, "[NOW]": {"ids": [3]}}})");
+  const JobInput named = ids_input(model, folder / "ids.json");
+  CHECK(named.source->document(0).tokens == std::vector<std::string>{"a", "b", "c"});
+  CHECK_FALSE(named.provenance.contains("tokenizer_unread"));
+  CHECK(random_input(model, {.documents = 1, .period = 3}, false).source->count() == 1);
+  CHECK_THROWS_WITH(random_input(model, {.documents = 1, .period = 3}, true), ContainsSubstring("more than one token"));
+  std::ofstream(folder / "text.txt") << "a b c";
+  CHECK_THROWS_WITH(text_input(model, folder / "text.txt"), ContainsSubstring("more than one token"));
+
+  write(R"("pre_tokenizer": {"type": "OfTheFuture"})");
+  const JobInput unnamed = ids_input(model, folder / "ids.json");
+  CHECK(unnamed.source->document(0).ids == std::vector<std::int32_t>{5, 6, 7});
+  CHECK(unnamed.source->document(0).tokens.empty());
+  CHECK(std::get<std::string>(unnamed.provenance.at("tokenizer_unread")).find("OfTheFuture") != std::string::npos);
+  CHECK_THROWS_AS(text_input(model, folder / "text.txt"), FormatError);
+
+  // A Whisper of which nothing else can be used reads sounds all the same.
+  std::filesystem::copy(family("whisper"), folder / "whisper");
+  std::filesystem::copy(model / "tokenizer.json", folder / "whisper");
+  CHECK(sound_input(folder / "whisper", repository_file("tests/golden/sounds.safetensors")).source->count() > 0);
+}
+
+TEST_CASE("a window of attention maps lies within both sequences of an encoder-decoder") {
+  const TextPlace pairs(
+      "pairs", std::make_shared<const std::string>(R"([{"source": [5, 6, 7, 8, 9, 3, 4, 5], "target": [2, 8, 9]}])"));
+  const JobInput input = ids_input(family("bart"), pairs);
+  JobOptions options;
+  options.only = {"attention_map"};
+  for (const Index first : {0, 2}) {
+    options.map_first = first;
+    CHECK(run_input(input, options).size() == 3);
+  }
+  for (const Index first : {3, 7, 8}) {
+    options.map_first = first;
+    CHECK_THROWS_WITH(run_input(input, options), ContainsSubstring("the encoder reads 8 tokens and the decoder 3") &&
+                                                     ContainsSubstring("within both, at 0 to 2"));
+  }
+}

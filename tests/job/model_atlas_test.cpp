@@ -1,7 +1,11 @@
 #include "../../job/studies/model_atlas.h"
 
+#include "../../core/model/trained_rows.h"
 #include "../../core/numbers/error.h"
+#include "../../data/models/model_directory.h"
+#include "../../job/inputs/run_input.h"
 #include "../catch.h"
+#include "untrained_model.h"
 
 using namespace headwave;
 
@@ -24,4 +28,52 @@ TEST_CASE("an atlas is refused of a model that is none, of more positions than t
   }
   CHECK_THROWS_WITH(model_atlas(bert, options),
                     "--paper-rotation: there is no L0H4; the model has 2 layers of 4 heads");
+}
+
+TEST_CASE("an atlas reads the rows of the position table that were trained, and others if they are asked for") {
+  const TemporaryFolder folder;
+  const auto model = model_with_untrained_rows(folder);
+  const auto read = [&](Index rows, Index length) {
+    ModelAtlasOptions options;
+    options.atlas.null.draws = 0;
+    options.atlas.length = length;
+    options.rows = rows;
+    options.words.documents = 1;
+    const Result result = std::move(model_atlas(model, options).front().result);
+    CHECK(std::get<std::int64_t>(result.provenance.at("trained_rows")) == 26);
+    CHECK(std::get<std::int64_t>(result.at("position_atlas/kernel").attributes.at("length")) ==
+          std::get<std::int64_t>(result.provenance.at("positions_read")));
+    return std::pair(std::get<std::int64_t>(result.provenance.at("positions_read")),
+                     std::get<std::int64_t>(result.provenance.at("length")));  // of a document of random words
+  };
+  CHECK(read(0, 0) == std::pair<std::int64_t, std::int64_t>(26, 26));
+  CHECK(read(0, 30) == std::pair<std::int64_t, std::int64_t>(26, 30));
+  CHECK(read(40, 0) == std::pair<std::int64_t, std::int64_t>(40, 40));
+  CHECK(read(40, 30) == std::pair<std::int64_t, std::int64_t>(30, 30));
+  CHECK(read(10, 0) == std::pair<std::int64_t, std::int64_t>(10, 10));
+  ModelAtlasOptions options;
+  options.rows = 41;
+  CHECK_THROWS_WITH(model_atlas(model, options), ContainsSubstring("--rows 41, but the position table has 40"));
+}
+
+TEST_CASE(
+    "analyses of the position table in a run read its trained rows, those of another number if that is asked for") {
+  const TemporaryFolder folder;
+  const auto model = model_with_untrained_rows(folder);
+  std::string ids = "[[3";
+  for (int i = 1; i < 36; ++i) ids += ", " + std::to_string(3 + i * 7 % 40);
+  const TextPlace place("ids", std::make_shared<const std::string>(ids + "]]"));
+  const JobInput input = ids_input(model, place);
+  const auto lengths = [&](Index rows) {
+    JobOptions options;
+    options.only = {"position_spectrum", "position_components", "position_atlas"};
+    options.rows = rows;
+    const Result result = std::move(run_input(input, options).front().result);
+    CHECK(std::get<std::int64_t>(result.provenance.at("trained_rows")) == 26);
+    return std::array{std::get<std::int64_t>(result.at("position_spectrum/mean").attributes.at("T")),
+                      std::get<std::int64_t>(result.at("position_atlas/kernel").attributes.at("length"))};
+  };
+  CHECK(lengths(0) == std::array<std::int64_t, 2>{26, 26});
+  CHECK(lengths(40) == std::array<std::int64_t, 2>{36, 36});
+  CHECK(lengths(12) == std::array<std::int64_t, 2>{12, 12});
 }

@@ -5,6 +5,7 @@
 #include "../../core/numbers/error.h"
 #include "../../data/files/digest.h"
 #include "../catch.h"
+#include "untrained_model.h"
 
 using namespace headwave;
 
@@ -53,4 +54,30 @@ TEST_CASE("a model is called as its folder") {
   CHECK(model_name(repository_file("tests/golden/models/bert/")) == "bert");
   CHECK(model_name(repository_file("tests/golden/models/bert/.")) == "bert");
   CHECK(model_name(repository_file("tests/golden/models/bert/model.safetensors")) == "bert");
+}
+
+TEST_CASE("the spectrum of a table leaves out the rows that were never trained, unless they are asked for") {
+  const TemporaryFolder folder;
+  const auto model = model_with_untrained_rows(folder);
+  const ModelSpectrum found = position_spectra({model}).front();
+  CHECK(found.spectrum.length == 26);
+  CHECK(std::get<std::int64_t>(found.result.provenance.at("trained_rows")) == 26);
+  CHECK(std::get<std::int64_t>(found.result.provenance.at("position_rows")) == 40);
+  CHECK(std::get<double>(found.result.provenance.at("untrained_norm")) <
+        std::get<double>(found.result.provenance.at("trained_norm")) / 2);
+  const auto length = [&](Index asked, Index rows) {
+    PositionSpectraOptions options;
+    options.length = asked;
+    options.rows = rows;
+    return position_spectra({model}, options).front().spectrum.length;
+  };
+  CHECK(length(0, 40) == 40);
+  CHECK(length(0, 10) == 10);
+  CHECK(length(12, 0) == 12);
+  CHECK(length(33, 0) == 26);
+  CHECK(length(33, 40) == 33);
+  CHECK_THROWS_WITH(length(0, 41), ContainsSubstring("40 positions, a number of rows of 41 was asked for"));
+  CHECK_FALSE(position_spectra({repository_file("tests/golden/models/bert")})
+                  .front()
+                  .result.provenance.contains("trained_rows"));
 }

@@ -1,9 +1,14 @@
 #include "../../job/studies/text_loss.h"
 
+#include <cmath>
 #include <fstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "../../analysis/statistics/loss_difference.h"
 #include "../../core/model/intervention.h"
+#include "../../data/arrays/safetensors_file.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -51,15 +56,37 @@ TEST_CASE("documents in which nothing can be predicted have no loss, rather than
   CHECK_THROWS_WITH(text_losses(input.model, *input.source, -1), ContainsSubstring("no token to be predicted"));
 }
 
-TEST_CASE("an encoder-decoder has no loss of a text") {
-  Model model;
-  model.decoder.emplace();
+TEST_CASE("the loss of an encoder-decoder is that of its target, as transformers' logits give it") {
   const TemporaryFolder folder;
-  const JobInput input = ids_of_family("gpt2", folder);
-  CHECK_THROWS_AS(text_losses(model, *input.source, -1), ShapeError);
-  const auto losses = text_losses(input.model, *input.source, -1);
-  CHECK(total(losses).tokens == 7 + 5 + 8);
-  CHECK(total(losses).mean() > 0);
+  for (const std::string family : {"bart", "t5", "t5-gated", "marian"}) {
+    CAPTURE(family);
+    const SafetensorsFile expected(repository_file("tests/golden/families/" + family + "/expected.safetensors"));
+    const auto ids = [&](const std::string& name) {
+      const TensorInfo* info = expected.find(name);
+      REQUIRE(info != nullptr);
+      const auto* first = reinterpret_cast<const std::int32_t*>(expected.bytes(*info).data());
+      return std::vector<std::int32_t>(first, first + info->shape.front());
+    };
+    const std::vector<std::int32_t> source = ids("full.ids"), target = ids("full.decoder_ids");
+    std::ofstream(folder / "pairs.json") << fmt::format(R"([{{"source": [{}], "target": [{}]}}])",
+                                                        fmt::join(source, ", "), fmt::join(target, ", "));
+    const JobInput input = ids_input(repository_file("tests/golden/families/" + family), folder / "pairs.json");
+    const auto losses = text_losses(input.model, *input.source, -1);
+    REQUIRE(losses.size() == 1);
+    CHECK(losses[0].tokens == static_cast<Index>(target.size()) - 1);
+    const TensorInfo* info = expected.find("full.logits");
+    REQUIRE(info != nullptr);
+    const Matrix scores =
+        MatrixView32(reinterpret_cast<const float*>(expected.bytes(*info).data()), info->shape[0], info->shape[1])
+            .cast<double>();
+    double sum = 0;
+    for (Index i = 0; i + 1 < static_cast<Index>(target.size()); ++i)
+      sum += std::log(scores.row(i).array().exp().sum()) - scores(i, target[static_cast<std::size_t>(i) + 1]);
+    CHECK(losses[0].sum == Approx(sum).epsilon(1e-5));
+  }
+  std::ofstream(folder / "pairs.json") << R"([{"source": [5, 6], "target": [2]}])";
+  const JobInput one = ids_input(repository_file("tests/golden/families/bart"), folder / "pairs.json");
+  CHECK_THROWS_WITH(text_losses(one.model, *one.source, -1), ContainsSubstring("no token to be predicted"));
 }
 
 TEST_CASE("a model that predicts nothing has no loss of a text") {
