@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../files/digest.h"
+#include "digested_source.h"
 
 namespace headwave {
 
@@ -42,7 +43,7 @@ std::string digest_of(const Document& document) {
   return digest.hexadecimal();
 }
 
-class ChosenDocuments : public Source {
+class ChosenDocuments : public DigestedSource {
  public:
   ChosenDocuments(std::unique_ptr<Source> source, std::vector<Index> chosen)
       : source_(std::move(source)), chosen_(std::move(chosen)) {}
@@ -55,6 +56,7 @@ class ChosenDocuments : public Source {
     provenance["equal_documents"] = static_cast<std::int64_t>(source_->count() - count());
     return provenance;
   }
+  void require_unchanged() const override { headwave::require_unchanged(*source_); }
 
  private:
   [[nodiscard]] Index at(Index i) const { return chosen_[static_cast<std::size_t>(i)]; }
