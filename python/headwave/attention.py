@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from .arguments import real, whole
-from .arrays import as_array, as_floats, doubles, side_by_side
+from .arrays import as_array, as_floats, doubles, laid_out, side_by_side
 from .errors import FormatError, NumericError, ShapeError
 from .jobs import run
 from .result import Group, Result
@@ -83,11 +83,11 @@ def _mask(mask: Any, shape: tuple[int, int], dtype: np.dtype) -> tuple[bool, np.
     if array.shape != shape:
         raise ShapeError(f"mask has shape {array.shape}, expected {shape}: queries by keys")
     if array.dtype == bool:
-        return False, np.where(array, 0, -np.inf).astype(dtype)
+        return False, laid_out(np.where(array, 0, -np.inf), dtype)
     if array.dtype.kind not in "fiu":
         raise FormatError(f"mask: holds {array.dtype} values; expected booleans or numbers")
     with np.errstate(over="ignore"):  # what is beyond float32 forbids as -infinity does
-        array = np.ascontiguousarray(array, dtype=dtype)
+        array = laid_out(array, dtype)
     if np.isnan(array).any() or np.isposinf(array).any():
         raise NumericError("mask holds NaN or +infinity; expected what is added to scores, -infinity to forbid")
     return False, array
