@@ -12,6 +12,7 @@ from .arguments import real, whole
 from .arrays import as_array, as_floats, doubles, laid_out, side_by_side
 from .errors import FormatError, NumericError, ShapeError
 from .jobs import run
+from .neighbours import require_no_padding
 from .result import Group, Result
 
 
@@ -112,6 +113,7 @@ def offset_traces(attention: Any, *, causal: bool | None = None, reach: int = 64
     if array.ndim not in (3, 4, 5) or array.size == 0 or array.shape[-1] != array.shape[-2]:
         raise ShapeError(f"attention has shape {array.shape}; expected (heads, T, T), (layers, heads, T, T) or "
                          "(documents, layers, heads, T, T)")
+    require_no_padding(array, "attention")
     while array.ndim < 5:
         array = array[np.newaxis]
     states = {"attentions": array}
