@@ -10,6 +10,7 @@
 
 #include "../../core/numbers/error.h"
 #include "../arrays/safetensors_file.h"
+#include "../files/digest.h"
 #include "../files/digested_files.h"
 #include "../files/printable.h"
 #include "digested_source.h"
