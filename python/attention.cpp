@@ -2,6 +2,7 @@
 
 #include "../core/attention/attend.h"
 #include "../core/numbers/error.h"
+#include "memory.h"
 #include "waiting.h"
 
 namespace headwave::python {
@@ -15,8 +16,7 @@ using Rows = nb::ndarray<const Scalar, nb::ndim<2>, nb::device::cpu>;
 /// @throws NumericError if an entry is not finite
 template <class Scalar>
 MatrixViewOf<Scalar> view_of(const Rows<Scalar>& rows, const char* name) {
-  const MatrixViewOf<Scalar> view(rows.data(), static_cast<Index>(rows.shape(0)), static_cast<Index>(rows.shape(1)),
-                                  static_cast<Index>(rows.stride(0)));
+  const MatrixViewOf<Scalar> view = laid_out(rows, name);
   if (!are_finite(view))
     throw NumericError(fmt::format("attend: {} holds NaN or infinity; expected finite numbers", name));
   return view;
@@ -81,9 +81,7 @@ nb::object attended(const Rows<Scalar>& q, const Rows<Scalar>& k, const std::opt
   Mask<Scalar> mask;
   mask.causal = given.causal;
   mask.window = given.window;
-  if (additive)
-    mask.additive = {additive->data(), static_cast<Index>(additive->shape(0)), static_cast<Index>(additive->shape(1)),
-                     static_cast<Index>(additive->stride(0))};
+  if (additive) mask.additive = laid_out(*additive, "mask");
   CallingProbe caller(probe, given.scores);
   std::vector<Probe*> probes;
   if (!probe.is_none()) probes.push_back(&caller);

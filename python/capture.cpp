@@ -35,6 +35,11 @@ nb::object turned(const ModelMap& map, const Rows32& rows) {
   return nb::cast(nb::ndarray<nb::numpy, float>(whole->data(), 2, shape, owner), nb::rv_policy::reference);
 }
 
+/// Whether each position adds a vector of its own to the words: then it matters where a document begins.
+bool has_table(const PositionMap& positions) {
+  return positions.has_table() || positions.kind == PositionKind::sinusoids;
+}
+
 bool adds_to_scores(const ModelMap& map) {
   const PositionKind kind = map.stack.positions.kind;
   return kind == PositionKind::linear_bias || kind == PositionKind::buckets || kind == PositionKind::disentangled;
@@ -63,6 +68,8 @@ void add_capture(nb::module_& module) {
       .def_prop_ro("longest", [](const ModelMap& map) { return map.longest; })
       .def_prop_ro("pairs", [](const ModelMap& map) { return map.decoder.has_value(); })
       .def_prop_ro("rotary", [](const ModelMap& map) { return map.stack.positions.kind == PositionKind::rotary; })
+      .def_prop_ro("has_table", [](const ModelMap& map) { return has_table(map.stack.positions); })
+      .def_prop_ro("first_row", [](const ModelMap& map) { return map.stack.positions.first_row; })
       .def_prop_ro("adds_to_scores", &adds_to_scores)
       .def_prop_ro("only_states", &only_states)
       .def_prop_ro("query", [](const ModelMap& map) { return map.stack.self.query.weight; })

@@ -1,8 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
+#include <fmt/format.h>
+
+#include "../core/numbers/error.h"
 #include "python.h"
 
 namespace headwave::python {
@@ -25,12 +29,26 @@ inline std::shared_ptr<const void> kept(nb::object object) {
           }};
 }
 
+/// Rows that Python laid out, where they lie. Whatever reads an array of Python by pointer and stride comes through here.
+/// @param rows  (T, width), the numbers of a row side by side; rows may be apart
+/// @throws FormatError if they are laid out otherwise, or no number may lie where they begin
+template <class Scalar, class... Said>
+MatrixViewOf<Scalar> laid_out(const nb::ndarray<const Scalar, Said...>& rows, const char* name) {
+  const auto count = static_cast<Index>(rows.shape(0)), width = static_cast<Index>(rows.shape(1));
+  const auto apart = count > 1 ? static_cast<Index>(rows.stride(0)) : width;
+  if ((width > 1 && rows.stride(1) != 1) || apart < width ||
+      reinterpret_cast<std::uintptr_t>(rows.data()) % alignof(Scalar) != 0)
+    throw FormatError(fmt::format("{}: {} x {} numbers with strides {}, {}; expected the numbers of a row side by side",
+                                  name, count, width, rows.stride(0), rows.stride(1)));
+  return {rows.data(), count, width, apart};
+}
+
 /// A (T, width) array, or none.
 using Rows32 = std::optional<nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>>;
 
 inline Matrix32 matrix_of(const Rows32& rows) {
   if (!rows) return {};
-  return MatrixView32(rows->data(), static_cast<Index>(rows->shape(0)), static_cast<Index>(rows->shape(1)));
+  return laid_out(*rows, "a stored layer");
 }
 
 /// A document that Python describes: a dict of "name", "ids", "tokens", "special" and "layers", a list of (layer, states,

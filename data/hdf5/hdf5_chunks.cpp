@@ -48,10 +48,13 @@ std::vector<NamedFilter> filters_of(hid_t layout) {
 void demand_known_filters(const std::vector<NamedFilter>& filters) {
   for (const NamedFilter& filter : filters)
     if (filter.id != H5Z_FILTER_DEFLATE && filter.id != H5Z_FILTER_SHUFFLE && filter.id != H5Z_FILTER_FLETCHER32)
-      throw FormatError(
-          fmt::format("stored with {}, expected no filter but shuffle, gzip and fletcher32: repack the file with "
-                      "h5repack -f GZIP=4",
-                      filter.text));
+      // h5repack leaves out, without an error, a dataset whose filter is not part of the library.
+      throw FormatError(fmt::format(
+          "stored with {}, expected no filter but shuffle, gzip and fletcher32: {}", filter.text,
+          filter.id < H5Z_FILTER_RESERVED
+              ? "repack the file with h5repack -f GZIP=4"
+              : "write it again with h5py, new.create_dataset(name, data=old[name][()], compression='gzip'), or, in "
+                "Python, give headwave.run(states=h5py.File(...))"));
 }
 
 // Numbers of the first and one past the last chunk along each axis.

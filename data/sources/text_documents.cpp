@@ -37,13 +37,18 @@ Attributes provenance_of(const InputText& input, const std::vector<IdPair>& docu
 
 /// Takes off the padding that a batch needed: documents go through the model one by one.
 /// @returns how many ids that were
-Index remove_padding(std::vector<IdPair>& documents, std::int32_t pad) {
+Index remove_padding(std::vector<IdPair>& documents, const Endings& endings) {
+  if (endings.pad < 0) return 0;
   Index removed = 0;
   for (IdPair& pair : documents)
-    for (Ids* ids : {&pair.ids, &pair.target})
+    for (Ids* ids : {&pair.ids, &pair.target}) {
+      const std::size_t with_padding = ids->size();
       // Where a decoder starts with the padding's id, that one is no padding.
-      for (; pad >= 0 && ids->size() > (ids == &pair.target ? 1U : 0U) && ids->back() == pad; ++removed)
-        ids->pop_back();
+      const std::size_t least = ids == &pair.target ? 1 : 0;
+      while (ids->size() > least && ids->back() == endings.pad) ids->pop_back();
+      if (endings.pad == endings.closes && ids->size() < with_padding) ids->push_back(endings.closes);
+      removed += static_cast<Index>(with_padding - ids->size());
+    }
   return removed;
 }
 
@@ -68,13 +73,14 @@ std::unique_ptr<Source> text_documents(const TextPlace& file, std::shared_ptr<co
 }
 
 std::unique_ptr<Source> id_documents(const TextPlace& file, std::shared_ptr<const Tokenizer> tokenizer,
-                                     const PackingOptions& options) {
+                                     const PackingOptions& options, const Endings& endings) {
   require_options(options);
   const InputText input(file, {.expected = "token ids", .remedy = "write them as JSON, or one document a line"});
   std::vector<IdPair> documents = listed_ids(input.text(), input.name(), options);
   const Index wanted = wanted_documents(static_cast<Index>(documents.size()), options, input.name());
   documents.resize(static_cast<std::size_t>(wanted));
-  const Index padding = remove_padding(documents, tokenizer ? tokenizer->special_tokens().pad : -1);
+  const SpecialTokens special = tokenizer ? tokenizer->special_tokens() : SpecialTokens{};
+  const Index padding = remove_padding(documents, special.pad < 0 ? endings : Endings{special.pad, special.closes});
   for (Index i = 0; i < wanted; ++i) require_readable(documents[static_cast<std::size_t>(i)], i, options, input.name());
 
   Attributes provenance = provenance_of(input, documents);

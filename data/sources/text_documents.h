@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,16 +39,22 @@ struct PackingOptions {
 std::unique_ptr<Source> text_documents(const TextPlace& file, std::shared_ptr<const Tokenizer> tokenizer,
                                        const PackingOptions& options = {});
 
+/// The ids that stand at the end of documents; -1: none is known.
+struct Endings {
+  std::int32_t pad = -1, closes = -1;
+};
+
 /// Token ids that are ready: a JSON list of ids (or an object with one under "ids"), cut like a text but with nothing
 /// put around; or a list of lists, each of them a document as it stands. Plain text with one document per line, ids
-/// between spaces, is read too (a file of one line is cut if a length is given). For an encoder-decoder a list of objects with ids under "source" and "target". Padding
-/// at the end of a document, where the tokenizer knows which id that is, is taken off: documents go through a model one
-/// by one, so that it could only disturb.
+/// between spaces, is read too (a file of one line is cut if a length is given). For an encoder-decoder a list of objects
+/// with ids under "source" and "target". Padding at the end of a document is taken off: documents go through a model one by
+/// one, so that it could only disturb. Where the id that pads also closes documents, as of GPT-2, the first one stays.
 ///
 /// @param tokenizer  for the tokens' text in figures and for which of them are special; may be null
+/// @param endings    which id is padding, where no tokenizer says it
 /// @throws as text_documents, and FormatError naming the document that is longer than the model's positions, or holds
 ///         an id outside its vocabulary
 std::unique_ptr<Source> id_documents(const TextPlace& file, std::shared_ptr<const Tokenizer> tokenizer,
-                                     const PackingOptions& options = {});
+                                     const PackingOptions& options = {}, const Endings& endings = {});
 
 }  // namespace headwave

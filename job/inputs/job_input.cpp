@@ -1,12 +1,15 @@
 #include "job_input.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "../../data/files/digest.h"
+#include "../../data/files/json_file.h"
 #include "../../data/models/decoder_start.h"
 #include "../../data/sources/distinct_documents.h"
 #include "../../data/sources/image_documents.h"
@@ -125,6 +128,21 @@ std::shared_ptr<const Tokenizer> names_beside(const ModelPlace& place, Attribute
   }
 }
 
+/// Which ids pad and close documents by config.json; none where there is no such file, or it says none.
+Endings endings_in_config(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  const std::filesystem::path path = folder / "config.json";
+  if (!std::filesystem::exists(path, ignored)) return {};
+  const nlohmann::json config = json_of_file(path);
+  const auto id = [&](const char* key) {
+    const auto found = config.find(key);
+    const bool whole = found != config.end() && found->is_number_integer();
+    const auto number = whole ? found->get<std::int64_t>() : -1;
+    return number > std::numeric_limits<std::int32_t>::max() ? -1 : static_cast<std::int32_t>(number);
+  };
+  return {id("pad_token_id"), id("eos_token_id")};
+}
+
 }  // namespace
 
 void require_words(const Model& model, const std::string& name) {
@@ -178,8 +196,8 @@ JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingO
   Attributes provenance = model_provenance(place);
   std::shared_ptr<const Tokenizer> tokenizer = names_beside(place, provenance);
   const std::int32_t mask = tokenizer ? tokenizer->special_tokens().mask : -1;
-  std::unique_ptr<Source> source =
-      distinct_documents(id_documents(ids, std::move(tokenizer), packing_for(model, packing)));
+  std::unique_ptr<Source> source = distinct_documents(
+      id_documents(ids, std::move(tokenizer), packing_for(model, packing), endings_in_config(folder_of(place))));
   require_sequences(model, input_name(ids), !source->document(0).target.ids.empty());
   return {std::move(model), std::move(source), std::move(provenance), mask};
 }

@@ -56,7 +56,7 @@ def doubles(value: Any, name: str, axes: tuple[str, ...]) -> np.ndarray:
     Raises:
         NumericError: one is not; else as as_floats().
     """
-    array = np.ascontiguousarray(as_floats(value, name, axes), dtype=np.float64)
+    array = laid_out(as_floats(value, name, axes), np.dtype(np.float64))
     if not np.isfinite(array).all():
         raise NumericError(f"{name} holds NaN or infinity; expected finite numbers")
     return array
@@ -81,21 +81,28 @@ def listed_ids(value: Any) -> list[list[int]] | list[int]:
     return array.tolist()
 
 
+def laid_out(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """An array in C order, without gaps, every number where its type may lie: copied only if it is not so already."""
+    return np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED"])
+
+
 def side_by_side(heads: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """(heads, T, d) as (T, heads * d): no copy where a row's heads lie side by side, as after x.transpose(1, 2)."""
+    """(heads, T, d) as (T, heads * d): no copy where a row's heads lie side by side, as after x.transpose(1, 2).
+
+    The numbers of a row are always side by side; rows may be apart. C++ reads nothing else.
+    """
     by_token = heads.astype(dtype, copy=False).transpose(1, 0, 2)
-    count, width = by_token.shape[1:]
-    item = by_token.itemsize
-    if by_token.strides[1:] == (width * item, item) and by_token.strides[0] >= count * width * item:
-        return np.lib.stride_tricks.as_strided(
-            by_token, (by_token.shape[0], count * width), (by_token.strides[0], item), writeable=False)
-    return by_token.reshape(by_token.shape[0], count * width)
+    length, count, width = by_token.shape
+    item, row = by_token.itemsize, by_token.strides[0]
+    if by_token.flags.aligned and by_token.strides[1:] == (width * item, item) and row >= count * width * item and row % item == 0:
+        return np.lib.stride_tricks.as_strided(by_token, (length, count * width), (row, item), writeable=False)
+    return laid_out(by_token, dtype).reshape(length, count * width)
 
 
 def raw(name: str, array: np.ndarray) -> tuple[str, str, list[int], bool, np.ndarray]:
     """An array for C++: name, numpy's word for its type, shape, whether the first index runs fastest, bytes."""
     fortran = array.flags.f_contiguous and not array.flags.c_contiguous
-    lying = array.T if fortran else np.ascontiguousarray(array)
+    lying = laid_out(array.T if fortran else array, array.dtype)
     return name, array.dtype.str, list(array.shape), fortran, lying.reshape(-1).view(np.uint8)
 
 

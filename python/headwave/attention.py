@@ -9,9 +9,10 @@ import numpy as np
 
 from . import _core
 from .arguments import real, whole
-from .arrays import as_array, as_floats, doubles, side_by_side
+from .arrays import as_array, as_floats, doubles, laid_out, side_by_side
 from .errors import FormatError, NumericError, ShapeError
 from .jobs import run
+from .neighbours import require_no_padding
 from .result import Group, Result
 
 
@@ -83,11 +84,11 @@ def _mask(mask: Any, shape: tuple[int, int], dtype: np.dtype) -> tuple[bool, np.
     if array.shape != shape:
         raise ShapeError(f"mask has shape {array.shape}, expected {shape}: queries by keys")
     if array.dtype == bool:
-        return False, np.where(array, 0, -np.inf).astype(dtype)
+        return False, laid_out(np.where(array, 0, -np.inf), dtype)
     if array.dtype.kind not in "fiu":
         raise FormatError(f"mask: holds {array.dtype} values; expected booleans or numbers")
     with np.errstate(over="ignore"):  # what is beyond float32 forbids as -infinity does
-        array = np.ascontiguousarray(array, dtype=dtype)
+        array = laid_out(array, dtype)
     if np.isnan(array).any() or np.isposinf(array).any():
         raise NumericError("mask holds NaN or +infinity; expected what is added to scores, -infinity to forbid")
     return False, array
@@ -112,6 +113,7 @@ def offset_traces(attention: Any, *, causal: bool | None = None, reach: int = 64
     if array.ndim not in (3, 4, 5) or array.size == 0 or array.shape[-1] != array.shape[-2]:
         raise ShapeError(f"attention has shape {array.shape}; expected (heads, T, T), (layers, heads, T, T) or "
                          "(documents, layers, heads, T, T)")
+    require_no_padding(array, "attention")
     while array.ndim < 5:
         array = array[np.newaxis]
     states = {"attentions": array}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from typing import Any, Mapping, Sequence
 
-import numpy as np
-
 from . import _core
-from .arguments import path as as_path, real, whole
-from .arrays import as_array
+from .arguments import path as as_path, real, whole, whole_or_none
+from .calls import Batch
 from .documents import texts_of
 from .errors import FormatError, IoError, ShapeError
 
@@ -23,32 +23,27 @@ class Capture:
             raise FormatError(f"capture: what='{what}'; expected 'states', or 'projections' for queries and keys")
         if dtype not in ("float32", "float16"):
             raise FormatError(f"capture: dtype='{dtype}'; expected 'float32' or 'float16'")
-        if isinstance(layers, Mapping) and what != "states":
-            raise FormatError("capture: layers by the names of modules say what enters them; expected what='states'")
         if not hasattr(module, "register_forward_hook"):
             raise FormatError(f"capture: {type(module).__name__}; expected a torch.nn.Module")
         if tokenizer is not None and not hasattr(tokenizer, "convert_ids_to_tokens"):
             raise FormatError(f"capture: tokenizer is {type(tokenizer).__name__}; expected one of transformers")
         packing = whole(packing, "packing", 0, 9)
-        from .torch_models import Watch, described  # PyTorch where it is there
+        from .torch_models import described, require_eval  # PyTorch where it is there
+        from .watch import Watch
 
         self.documents = 0
-        self._overwrite = overwrite
-        self._require_room(path)
-        self._module, self._tokenizer = module, tokenizer
+        self._output = _Output(path, overwrite)
+        self._module, self._tokenizer, self._require_eval = module, tokenizer, require_eval
+        require_eval(module)
         self._map = None if isinstance(layers, Mapping) else described(module)[1]
-        self._watch = Watch(module, self._map, layers, what == "projections")
-        self._layout = {"path": path, **self._block(about), "layers": self._watch.layers,
-                        "projections": what == "projections", "half": dtype == "float16", "packing": packing}
-        self._writer: Any = None
-        self._batch: tuple[Any, Any] = (None, None)
+        self._block = self._block_of(about)
+        self._watch = Watch(module, self._map, layers, what == "projections", (self._block["heads"], self._block["kv_heads"]))
+        self._layout = {"layers": self._watch.layers, "projections": what == "projections", "half": dtype == "float16", "packing": packing}
+        self._batch: Batch | None = None
         self._provenance = {"source": "capture", "captured_from": type(module).__name__, "what": what, "dtype": dtype}
 
     def __enter__(self) -> "Capture":
-        if self._writer is not None or self.documents:
-            raise FormatError("capture: was entered already; make another with headwave.capture(...)")
-        self._require_room(self._layout["path"])
-        self._writer = _core.StoredWriter(**self._layout)
+        self._output.begin()
         self._watch.__enter__()
         self._hooks = [self._module.register_forward_pre_hook(self._begins, with_kwargs=True),
                        self._module.register_forward_hook(self._passed)]
@@ -58,19 +53,15 @@ class Capture:
         for hook in self._hooks:
             hook.remove()
         self._watch.__exit__()
-        try:  # no other name for the writer: a traceback that is kept would keep it, and its unfinished file
+        try:
             if kind is None and self.documents == 0:
                 raise ShapeError("capture: the model did not run; call it inside the with, with one document or more")
             if kind is None:
-                self._writer.finish(self._provenance)
+                self._output.finish(self._provenance)
         finally:
-            self._writer = None
+            self._output.abandon()
 
-    def _require_room(self, path: str) -> None:
-        if os.path.lexists(path) and not self._overwrite:
-            raise IoError(f"{path}: is already there; choose another name, or replace it with overwrite=True")
-
-    def _block(self, about: Mapping[str, Any]) -> dict[str, Any]:
+    def _block_of(self, about: Mapping[str, Any]) -> dict[str, Any]:
         if self._map is not None:
             if any(value is not None for value in about.values()):
                 raise FormatError(f"capture: {type(self._module).__name__} says itself how many heads there are and what they "
@@ -82,32 +73,110 @@ class Capture:
         kv_heads = heads if about["kv_heads"] is None else whole(about["kv_heads"], "kv_heads", 1)
         if heads % kv_heads:
             raise ShapeError(f"capture: {heads} heads cannot share {kv_heads} key heads evenly")
-        return {"heads": heads, "kv_heads": kv_heads, "d_head": whole(about["d_head"] or 0, "d_head"), "causal": bool(about["causal"]),
-                "score_scale": real(about["score_scale"] or 0.0, "score_scale"), "window": whole(about["window"] or 0, "window")}
+        return {"heads": heads, "kv_heads": kv_heads, "d_head": whole_or_none(about["d_head"], "d_head", 1), "causal": bool(about["causal"]),
+                "score_scale": None if about["score_scale"] is None else real(about["score_scale"], "score_scale"),
+                "window": whole(about["window"] or 0, "window")}
 
-    def _begins(self, _: Any, args: tuple, kwargs: dict) -> None:
+    def _sized(self, stored: list[tuple[int, Any, Any, Any]]) -> dict[str, Any]:
+        """What a file says of the heads; of modules by name their width shows the rest."""
+        _, states, query, _ = stored[0]
+        width, heads = (states if query is None else query).shape[1], self._block["heads"]
+        d_head = self._block["d_head"] or width // heads
+        if self._block["d_head"] is None and width % heads:
+            raise ShapeError(f"capture: {width} columns are not {heads} heads of one width; give d_head=...")
+        scale = self._block["score_scale"]
+        return {**self._block, "d_head": d_head, "score_scale": d_head ** -0.5 if scale is None else scale}
+
+    def _begins(self, module: Any, args: tuple, kwargs: dict) -> None:
+        self._require_eval(self._module)
         self._watch.clear()
-        given = kwargs.get("input_ids", args[0] if args else None)
-        ids = None if given is None else as_array(given, "input_ids")
-        mask = kwargs.get("attention_mask")
-        self._batch = (ids if ids is not None and ids.dtype.kind in "iu" else None,
-                       None if mask is None or getattr(mask, "ndim", 0) != 2 else as_array(mask, "attention_mask") != 0)
+        self._batch = Batch(module, args, kwargs, self._map)
 
     def _passed(self, *_: Any) -> None:
-        ids, mask = self._batch
-        for d in range(self._watch.documents()):
-            kept = None if mask is None or mask[d].all() else mask[d]
-            if kept is not None and not kept.any():
-                raise ShapeError(f"capture: attention_mask hides every token of document {self.documents}; expected one that is seen")
-            own = [] if ids is None else np.atleast_2d(ids)[d][slice(None) if kept is None else kept].tolist()
-            tokens, special = texts_of(self._tokenizer, own)
-            self._writer.append({"name": f"document {self.documents}", "ids": own, "tokens": tokens, "special": special,
-                                 "layers": self._watch.stored(d, kept)})
+        batch, (count, tokens) = self._batch, self._watch.shape()
+        batch.require_shape(count, tokens)
+        for d in range(count):
+            kept = batch.kept(d, tokens, self.documents)
+            own = [] if batch.ids is None else batch.ids[d][slice(None) if kept is None else kept].tolist()
+            texts, special = texts_of(self._tokenizer, own)
+            stored = self._watch.stored(d, kept)
+            self._output.append({"name": f"document {self.documents}", "ids": own, "tokens": texts, "special": special, "layers": stored},
+                                tokens if kept is None else int(kept.sum()), {**self._layout, **self._sized(stored)}, self._provenance)
             self.documents += 1
         self._watch.clear()
 
 
-def capture(module: Any, path: str | os.PathLike, *, layers: Sequence[int] | Mapping[int, str] | None = None,
+class _Output:
+    """The file of a capture, or the folder with a file for each document; whole once it is finished, and not there before."""
+
+    def __init__(self, path: str, overwrite: bool) -> None:
+        self._path, self._overwrite = path, overwrite
+        self._is_folder = path.endswith(os.sep) or os.path.isdir(path)
+        self._entered, self._made = False, ""  # the folder before it has its name
+        self._writer: Any = None
+        self._length, self._documents = 0, 0
+        self._require_room()
+
+    def begin(self) -> None:
+        if self._entered:
+            raise FormatError("capture: was entered already; make another with headwave.capture(...)")
+        self._require_room()
+        self._entered = True
+
+    def append(self, document: dict[str, Any], length: int, layout: Mapping[str, Any], provenance: Mapping[str, Any]) -> None:
+        """Adds a document.
+
+        Raises:
+            ShapeError: a file has documents of another length
+        """
+        if self._is_folder:
+            writer = _core.StoredWriter(path=os.path.join(self._folder(), f"{self._documents:08d}.h5"), **layout)
+            writer.append(document)
+            writer.finish(provenance)
+        else:
+            if self._documents and length != self._length:
+                raise ShapeError(f"{self._path}: document {self._documents} has {length} tokens, the documents before it {self._length}; a "
+                                 "file holds documents of one length: capture into a folder, whose name ends in '/'")
+            if self._writer is None:
+                self._writer = _core.StoredWriter(path=self._path, **layout)
+            self._writer.append(document)
+        self._length = length
+        self._documents += 1
+
+    def finish(self, provenance: Mapping[str, Any]) -> None:
+        if not self._is_folder:
+            return self._writer.finish(provenance)
+        try:
+            os.rename(self._made, self._path)
+        except OSError as error:
+            raise IoError(f"{self._path}: cannot be made: {error.strerror}; it must not be there, or be empty") from error
+        self._made = ""
+
+    def abandon(self) -> None:
+        """Removes what is not finished."""
+        self._writer = None  # no other name for it: a traceback that is kept would keep it, and its unfinished file
+        if self._made:
+            shutil.rmtree(self._made, ignore_errors=True)
+
+    def _folder(self) -> str:
+        if not self._made:
+            parent, name = os.path.split(self._path.rstrip(os.sep))
+            try:
+                self._made = tempfile.mkdtemp(prefix=f".{name}.", dir=parent or ".")
+            except OSError as error:
+                raise IoError(f"{self._path}: cannot be made: {error.strerror}") from error
+            os.chmod(self._made, 0o755)
+        return self._made
+
+    def _require_room(self) -> None:
+        if self._is_folder and os.path.lexists(self._path.rstrip(os.sep)):
+            if not os.path.isdir(self._path) or os.listdir(self._path):
+                raise IoError(f"{self._path}: is already there, and not an empty folder; choose another name")
+        elif os.path.lexists(self._path) and not self._overwrite:
+            raise IoError(f"{self._path}: is already there; choose another name, or replace it with overwrite=True")
+
+
+def capture(module: Any, path: str | os.PathLike, *, layers: Sequence[int] | Mapping[int, Any] | None = None,
             what: str = "states", dtype: str = "float32", tokenizer: Any = None, packing: int = 0, overwrite: bool = False,
             heads: int | None = None, kv_heads: int | None = None, d_head: int | None = None, causal: bool | None = None,
             score_scale: float | None = None, window: int | None = None) -> Capture:
@@ -117,22 +186,28 @@ def capture(module: Any, path: str | os.PathLike, *, layers: Sequence[int] | Map
             model(ids)
 
     The file is what `headwave capture` writes (docs/stored-states.md), one document after another; one batch is in memory at a
-    time. It appears when the `with` ends, or not at all where something is raised in it.
+    time. It appears when the `with` ends, or not at all where something is raised in it. Every call of the model is whole documents, from
+    their first token on; padding is told by `attention_mask`, (documents, T), and left out.
 
     Args:
-        module: a model of transformers of a family that the program knows; or any module, with `layers` by name
-        path: the file
-        layers: which; None: all; or {0: "blocks.0.attn"}, names of modules whose input is captured
-        what: "states", or "projections": queries and keys, after rotary positions
+        module: a model of transformers of a family that the program knows; or any module, with `layers` by name; in eval()
+        path: the file, for documents of one length; or a folder, empty or with a name that ends in "/", for documents of any length
+        layers: which; None: all; or by name {0: "blocks.0.attn"}: a module whose input is captured. Of what="projections" it is
+            {0: ("blocks.0.query", "blocks.0.key")}, modules whose outputs are, as scores are made of them; or one name, of a module
+            whose output holds queries, keys and values one after another, or of a torch.nn.MultiheadAttention
+        what: "states", which need the model's weights again: run(DIR, states=...); or "projections": queries and keys, after
+            rotary positions, which need nothing else
         dtype: "float32" or "float16"
         tokenizer: for the text of tokens, and which of them are special
         packing: zlib's level, 0 to 9
         overwrite: replace a file that is there
-        heads, kv_heads, d_head, causal, score_scale, window: of modules by name, where no config says them
+        heads, kv_heads, d_head, causal, score_scale, window: of modules by name, where no config says them; d_head is the width
+            over the heads, score_scale 1 / sqrt(d_head), where they are left away
 
     Raises:
-        FormatError: the module is of no known family; ShapeError: documents differ in length, or none came; NumericError: a
-        number is not finite, or too large for float16; IoError: the file is there, or cannot be written.
+        FormatError: the module is of no known family, or in training; a call continues documents, as generate() does, or its mask says
+        more than what is padding; ShapeError: documents in a file differ in length, or none came; NumericError: a number is not
+        finite, or too large for float16; IoError: the file is there, or cannot be written.
     """
     about = {"heads": heads, "kv_heads": kv_heads, "d_head": d_head, "causal": causal, "score_scale": score_scale,
              "window": window}

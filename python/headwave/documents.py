@@ -16,15 +16,16 @@ def texts_of(tokenizer: Any, ids: Sequence[int]) -> tuple[list[str], list[int]]:
     return [str(token) for token in tokenizer.convert_ids_to_tokens(list(ids))], [int(i in special) for i in ids]
 
 
-def documents_of(about: Any, tokenizer: Any, text: Any, ids: Any, documents: int | None, length: int | None,
-                 special_tokens: bool) -> list[list[int]]:
-    """Token ids of every document, cut as the program cuts a text."""
+def documents_of(about: Any, module: Any, tokenizer: Any, text: Any, ids: Any, documents: int | None, length: int | None,
+                 special_tokens: bool) -> tuple[list[list[int]], int]:
+    """Token ids of every document, cut as the program cuts a text; and how many were padding, and are taken off."""
     if ids is not None:
         listed = listed_ids(ids)
         if not isinstance(listed[0], int):
             if documents is not None and documents > len(listed):
                 raise ShapeError(f"ids: {len(listed)} documents, {documents} were asked for")
-            return _readable(listed[:documents or 100], about)
+            bare = without_padding(listed[:documents or 100], module, tokenizer)
+            return _readable(bare, about), sum(map(len, listed[:len(bare)])) - sum(map(len, bare))
         long, opens, closes = listed, [], []
     else:
         if not callable(tokenizer):
@@ -40,7 +41,7 @@ def documents_of(about: Any, tokenizer: Any, text: Any, ids: Any, documents: int
         cut = [long]
     if len(cut) < (documents or 1):
         raise FormatError(f"run: {len(long)} tokens give {len(cut)} documents of {most}, {documents or 1} were asked for")
-    return _readable([opens + one + closes for one in cut[:documents or 100]], about)
+    return _readable([opens + one + closes for one in cut[:documents or 100]], about), 0
 
 
 def unknown_share(tokenizer: Any, listed: list[list[int]], allow: bool) -> dict[str, float]:
@@ -77,6 +78,21 @@ def require_known(listed: list[list[int]], module: Any) -> None:
         wrong = min(ids) if min(ids) < 0 else max(ids)
         if wrong < 0 or (words and wrong >= words):
             raise FormatError(f"ids: document {document} holds {wrong}; the model knows the ids from 0" + (f" to {words - 1}" if words else ""))
+
+
+def without_padding(listed: list[list[int]], module: Any, tokenizer: Any) -> list[list[int]]:
+    """Documents without the padding at their end, as the program reads them; an id that pads and closes documents stays once."""
+    config = getattr(module, "config", None)
+    pad = getattr(tokenizer, "pad_token_id", None)
+    pad = pad if pad is not None else getattr(config, "pad_token_id", None)
+    if not isinstance(pad, int):
+        return listed
+    closes = pad in [getattr(of, name, None) for of in (tokenizer, config) for name in ("eos_token_id", "sep_token_id")]
+
+    def bare(ids: list[int]) -> list[int]:
+        end = next((i for i in range(len(ids), 0, -1) if ids[i - 1] != pad), 0)
+        return ids[:end + 1 if closes else end]
+    return [bare(ids) for ids in listed]
 
 
 def _around(tokenizer: Any) -> tuple[list[int], list[int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import re
 from dataclasses import dataclass
 from typing import Any, Mapping, Sequence
 
@@ -13,6 +14,10 @@ from .arguments import names, path, text, whole, whole_or_none
 from .arrays import as_array, listed_ids, raw
 from .errors import FormatError, IoError, ShapeError
 from .neighbours import named_states
+
+
+# One word with a folder or an ending in it, or words with the ending of a text file: nobody's text, but a name with a slip in it.
+_FILE_NAME = re.compile(r"[!-~]*[\\/][!-~]*|[!-~]+\.[A-Za-z]\w{0,4}|[^\n]*\.(txt|text|md|json|jsonl|csv|tsv|gz|xml|html)")
 
 
 @dataclass
@@ -166,6 +171,9 @@ def _text(value: Any, name: str = "text") -> Any:
         raise FormatError(f"{name}: {type(value).__name__}; expected a str, or a file as pathlib.Path")
     if value and "\n" not in value and "\0" not in value and os.path.exists(value):
         raise FormatError(f"{name}: '{value}' is the name of a file; give pathlib.Path('{value}') to have it read")
+    if len(value) < 1000 and _FILE_NAME.fullmatch(value):
+        raise FormatError(f"{name}: '{value}' looks like the name of a file, and there is none; a file is given as pathlib.Path(...), a text "
+                          "as more than one word")
     return name, text(value, name)
 
 

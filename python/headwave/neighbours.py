@@ -10,15 +10,56 @@ import numpy as np
 from .arrays import as_array
 from .errors import FormatError, ShapeError
 
+_NUMBERS = ("num_heads", "head_dim", "causal", "score_scale", "window", "turned")
 _HOOK = re.compile(r"blocks\.(\d+)\.attn\.hook_(q|k|rot_q|rot_k|pattern)")
 
 
 def named_states(value: Any) -> dict[str, Any]:
-    """States by name: a dict as it is, a cache of TransformerLens, a tuple of attentions by layer, or an array of states."""
+    """States by name: a dict as it is, a cache of TransformerLens, a tuple of attentions or of states by layer, or an array of states.
+
+    Raises:
+        FormatError: there is nothing in it, or attention of documents with padding
+    """
+    named = _named(value)
+    for name, of in named.items():
+        if str(name).startswith("attention") and name != "attention_mask":
+            require_no_padding(as_array(of, f"states: '{name}'"), f"states: '{name}'")
+    return named
+
+
+def require_no_padding(attention: np.ndarray, called: str) -> None:
+    """Refuses attention, (..., heads, T, T), of documents with padding, which would count as tokens.
+
+    No head looks at padding, so a key that no row looks at is one, if every other token looks at itself: softmax is 0 only where a mask is.
+    Rows that may look nowhere, as those of padding before a causal text, come out the same everywhere, and do not count.
+
+    Raises:
+        FormatError: there is one, with the first document and its keys
+    """
+    if attention.ndim < 3 or attention.dtype.kind != "f" or attention.shape[-1] != attention.shape[-2]:
+        return
+    for place in np.ndindex(attention.shape[:-3]):
+        weights = attention[place]
+        looks = (weights.max(-1) != weights.min(-1)).any(0)  # by row
+        unseen = weights[:, looks].max((0, 1)) == 0 if looks.any() else np.zeros(len(looks), bool)
+        if not unseen.any() or (weights.diagonal(axis1=-2, axis2=-1).max(0) == 0)[~unseen].any():
+            continue
+        hidden = np.flatnonzero(unseen)
+        which = f"{hidden[0]} to {hidden[-1]}" if len(hidden) > 1 else f"{hidden[0]}"
+        raise FormatError(f"{called}: no head looks at key {which} of document {place[-1] if place else 0}: it is padding, which would count "
+                          "as text; give documents of one length without it, or run the model: headwave.run(model, ids=[[...], [...]])")
+
+
+def _named(value: Any) -> dict[str, Any]:
     settings = getattr(getattr(value, "model", None), "cfg", None)
     if hasattr(value, "cache_dict"):  # TransformerLens' ActivationCache
         value = value.cache_dict
     if isinstance(value, (tuple, list)):
+        if not value or any(of is None for of in value):
+            raise FormatError("states: a tuple without attention: this implementation does not give it; call "
+                              "model.set_attn_implementation('eager') before the model runs, or load it with attn_implementation='eager'")
+        if _are_states(value):
+            return {"hidden_states": np.stack([as_array(of, "states: hidden states") for of in value])}
         return {f"attentions/layer_{layer}": _attention(of, layer) for layer, of in enumerate(value)}
     if not isinstance(value, Mapping):
         return {"hidden_states": value}
@@ -26,7 +67,9 @@ def named_states(value: Any) -> dict[str, Any]:
         raise FormatError("states: an empty dict, or a closed file; expected arrays by name, as in docs/stored-states.md")
     if any(isinstance(name, str) and _HOOK.fullmatch(name) for name in value):
         return _hooked(value, settings)
-    return dict(_flat(value))
+    # A file of h5py holds the numbers beside the arrays as its attributes.
+    numbers = {name: np.asarray(value.attrs[name]) for name in _NUMBERS if name in getattr(value, "attrs", {})}
+    return {**numbers, **dict(_flat(value))}
 
 
 def _flat(nested: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
@@ -35,12 +78,22 @@ def _flat(nested: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any
         for name, of in nested.items():
             if isinstance(of, Mapping):
                 yield from _flat(of, f"{above}{name}/")
+            elif hasattr(of, "asstr") and of.dtype.kind == "O":  # texts of h5py
+                yield f"{above}{name}", np.asarray(of.asstr()[()], dtype=str)
             else:
                 yield f"{above}{name}" if above else name, of
     except FormatError:
         raise
     except (AttributeError, OSError, RuntimeError, ValueError) as error:
         raise FormatError(f"states: cannot be read: {error}; is its file closed?") from error
+
+
+def _are_states(layers: Any) -> bool:
+    """Whether what came by layer are states, (documents, T, width), and no attention, (heads, T, T): rows of that add up to 1."""
+    if any(np.ndim(of) != 3 for of in layers) or len({tuple(of.shape) for of in layers if hasattr(of, "shape")}) != 1:
+        return False
+    first = as_array(layers[0], "states: of layer 0")
+    return first.shape[-1] != first.shape[-2] or bool((first < 0).any()) or not np.allclose(first.sum(-1), 1, atol=0.02)
 
 
 def _attention(attention: Any, layer: int) -> np.ndarray:

@@ -217,8 +217,8 @@ def _attributes(field: dict[str, Any]) -> dict[str, Any]:
 
 
 def _values(of: dict[str, Any], shape: Sequence[int]) -> np.ndarray:
-    values = of["values"]
-    return np.array(values, dtype=object).reshape(shape) if isinstance(values, list) else values
+    values = of["values"]  # of C's long long numpy makes a type that zarr does not know; by its name it is int64
+    return np.array(values, dtype=object).reshape(shape) if isinstance(values, list) else values.view(values.dtype.str)
 
 
 def _axis(axis: dict[str, Any]) -> np.ndarray:

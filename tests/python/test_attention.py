@@ -1,3 +1,4 @@
+import itertools
 import os
 import signal
 import threading
@@ -77,6 +78,95 @@ def test_layouts_give_the_same_and_one_is_read_in_place():
     want = headwave.attend(heads, heads, heads)
     for other in (frozen, np.asfortranarray(heads), heads[:, ::-1][:, ::-1], np.repeat(heads, 2, 2)[..., ::2]):
         assert np.array_equal(headwave.attend(other, other, other), want)
+
+
+def layouts(values):
+    """The same array in every layout that numpy has: axes in every order, forwards and backwards, sliced, ..."""
+    for order in itertools.permutations(range(values.ndim)):
+        for signs in itertools.product((1, -1), repeat=values.ndim):
+            for gaps in 1 + np.eye(values.ndim + 1, values.ndim, dtype=int):
+                memory = np.full([values.shape[axis] * gaps[axis] for axis in order], 99, values.dtype).transpose(np.argsort(order))
+                view = memory[tuple(slice(None, None, gap) for gap in gaps)][tuple(slice(None, None, sign) for sign in signs)]
+                view[...] = values
+                yield f"axes {order}, signs {signs}, steps {gaps}", view
+    wider = np.full([n + 3 for n in values.shape], 99, values.dtype)
+    wider[tuple(slice(1, 1 + n) for n in values.shape)] = values
+    yield "a part of a larger array", wider[tuple(slice(1, 1 + n) for n in values.shape)]
+    yield "another byte order", values.astype(values.dtype.newbyteorder())
+    frozen = values.copy()
+    frozen.flags.writeable = False
+    yield "read-only", frozen
+    memory = np.frombuffer(b"x" + values.tobytes(), values.dtype, offset=1).reshape(values.shape)
+    yield "not aligned", memory
+    for axis in range(values.ndim):  # which are no whole number of entries apart
+        by_row = np.zeros(values.shape[axis], [("row", values.dtype, np.delete(values.shape, axis)), ("end", "u1")])
+        by_row["row"] = np.moveaxis(values, axis, 0)
+        yield f"records along axis {axis}", np.moveaxis(by_row["row"], 0, axis)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", "i1", "u2", "i4", "i8"])
+@pytest.mark.parametrize("which", ["q", "k", "v", "all"])
+def test_every_layout_gives_what_numpy_computes(dtype, which):
+    whole = (drawn(2, 5, 3) * 3).round(2 if dtype in ("f2", "f4", "f8", "g") else 0)
+    given = {name: np.roll(abs(whole) if dtype == "u2" else whole, step, 1).astype(dtype) for step, name in enumerate("qkv")}
+    want = headwave.attend(**given)
+    tolerance = 1e-13 if dtype in ("f8", "g") else 1e-5
+    for head in range(2):
+        assert np.abs(want[head] - direct(*(of[head] for of in given.values()))[1]).max() < tolerance
+    changed = {name: layouts(of) for name, of in given.items() if which in (name, "all")}
+    for laid in zip(*changed.values(), strict=True):
+        other = {name: of for name, (_, of) in zip(changed, laid, strict=True)}
+        assert np.array_equal(headwave.attend(**{**given, **other}), want), laid[0][0]
+
+
+@pytest.mark.parametrize("dtype", ["?", "f2", "f4", "f8", "i4"])
+@pytest.mark.parametrize("of_q", ["f4", "f8"])
+def test_every_layout_of_a_mask_gives_what_numpy_computes(dtype, of_q):
+    q, k, v = (drawn(2, n, 3, seed=n).astype(of_q) for n in (5, 4, 4))
+    mask = np.array(drawn(5, 4, seed=3) > -0.5 if dtype == "?" else (3 * drawn(5, 4, seed=3)).round(1), dtype)
+    mask[:, 1] = True
+    added = np.where(mask, 0, -np.inf) if dtype == "?" else mask
+    want = headwave.attend(q, k, v, mask=mask)
+    assert np.abs(want[1] - direct(q[1], k[1], v[1], added)[1]).max() < (1e-13 if of_q == "f8" else 1e-5)
+    for about, other in layouts(mask):
+        assert np.array_equal(headwave.attend(q, k, v, mask=other), want), about
+
+
+def test_every_layout_of_other_arrays_gives_the_same():
+    q, k = drawn(2, 6, 4), drawn(2, 6, 4, seed=2)
+    weights = np.exp(drawn(2, 6, 6))
+    weights /= weights.sum(-1, keepdims=True)
+    delay, spectrum = headwave.delay(q, k, reach=2)["coherence"], headwave.spectrum(q[0])["mean"]
+    traces = headwave.offset_traces(weights, reach=2)["mean_weight"]
+    for about, other in layouts(q):
+        assert np.array_equal(headwave.delay(other, k, reach=2)["coherence"], delay), about
+    for about, other in layouts(q[0]):
+        assert np.array_equal(headwave.spectrum(other)["mean"], spectrum), about
+    for about, other in layouts(weights):
+        assert np.array_equal(headwave.offset_traces(other, reach=2)["mean_weight"], traces, equal_nan=True), about
+
+
+def test_every_layout_of_stored_arrays_gives_the_same():
+    states = {f"{name}/layer_0": drawn(1, 6, 8, seed=seed).astype("f4") for seed, name in enumerate(("queries", "keys"))}
+    numbers = {"num_heads": 2, "causal": 0}
+    want = headwave.run(states={**states, **numbers}, only=["attention_map"])["attention_map/weight"]
+    for about, other in layouts(states["keys/layer_0"]):
+        found = headwave.run(states={**states, **numbers, "keys/layer_0": other}, only=["attention_map"])["attention_map/weight"]
+        assert np.array_equal(found, want), about
+
+
+def test_cpp_takes_no_rows_with_gaps_between_their_numbers():
+    rows = np.ones((6, 8), "f4")
+
+    def attend(q, k=rows, v=rows, mask=None):
+        return headwave._core.attend(q, k, v, mask, None, 2, 2, 0.5, False, 0, False)
+
+    assert attend(rows).shape == attend(np.ones((12, 20), "f4")[::2, 2:10]).shape == (6, 8)
+    for bad in (np.ones((6, 16), "f4")[:, ::2], np.ones((8, 6), "f4").T, rows[:, ::-1], rows[::-1], np.broadcast_to(rows[:1], (6, 8)),
+                np.frombuffer(b"x" + rows.tobytes(), "f4", offset=1).reshape(6, 8)):
+        for given in ({"q": bad}, {"q": rows, "k": bad}, {"q": rows, "v": bad}, {"q": rows, "mask": bad[:, :6]}):
+            with pytest.raises(headwave.FormatError, match="side by side"):
+                attend(**given)
 
 
 @pytest.mark.parametrize("bad, error, words", [

@@ -239,29 +239,299 @@ def test_numbers_that_are_not_finite_are_refused(model, batch, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_module_of_ones_own_is_captured_by_name(tmp_path):
-    class Own(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.blocks = torch.nn.ModuleList(torch.nn.Linear(8, 8) for _ in range(2))
+class Own(torch.nn.Module):
+    """Attention of nobody's family: modules for queries and keys, one module for both and values, and PyTorch's own."""
 
-        def forward(self, x):
-            for block in self.blocks:
-                x = block(x)
-            return x
+    def __init__(self, width=8, heads=2):
+        super().__init__()
+        torch.manual_seed(1)
+        self.heads = heads
+        self.query, self.key = torch.nn.Linear(width, width), torch.nn.Linear(width, width // 2)  # two query heads share a key head
+        self.fused = torch.nn.Linear(width, 3 * width)
+        self.blocks = torch.nn.ModuleList(torch.nn.MultiheadAttention(width, heads, batch_first=first) for first in (True, False))
+        self.weights = {}
 
-    x = torch.randn(2, 10, 8, generator=torch.Generator().manual_seed(1))
-    with headwave.capture(Own(), tmp_path / "s.h5", layers={0: "blocks.0", 1: "blocks.1"}, heads=2, d_head=4) as capture:
-        capture._module(x)
-    h5py = pytest.importorskip("h5py")
-    with h5py.File(tmp_path / "s.h5") as file:
-        assert np.array_equal(file["hidden_states/layer_0"][()], x.numpy()) and file.attrs["num_heads"] == 2
-    with pytest.raises(headwave.FormatError, match="no module 'blocks.7'"):
-        headwave.capture(Own(), tmp_path / "t.h5", layers={0: "blocks.7"}, heads=2)
-    with pytest.raises(headwave.ShapeError, match="heads=12"):
-        headwave.capture(Own(), tmp_path / "t.h5", layers={0: "blocks.0"})
-    with pytest.raises(headwave.FormatError, match="no config of transformers"):
-        headwave.capture(Own(), tmp_path / "t.h5")
+    def forward(self, x):
+        def attend(q, k):
+            q, k = (of.unflatten(-1, (-1, 4)).transpose(1, 2) for of in (q, k))
+            k = k.repeat_interleave(q.shape[1] // k.shape[1], 1)
+            return (q @ k.transpose(2, 3) / 2).softmax(-1)
+        self.weights["pair"] = attend(self.query(x), self.key(x))
+        self.weights["fused"] = attend(*self.fused(x).chunk(3, -1)[:2])
+        for block, turn in zip(self.blocks, (lambda of: of, lambda of: of.transpose(0, 1))):
+            self.weights[f"batch_first={block.batch_first}"] = block(turn(x), turn(x), turn(x), average_attn_weights=False)[1]
+        return x
+
+
+@pytest.mark.parametrize("name, kv_heads, of", [(("query", "key"), 1, "pair"), ("fused", 2, "fused"), ("blocks.0", 2, "batch_first=True"),
+                                                ("blocks.1", 2, "batch_first=False")])
+def test_queries_and_keys_of_a_module_of_ones_own_are_captured_by_name_and_run(tmp_path, name, kv_heads, of):
+    own, x = Own().eval(), torch.randn(3, 10, 8, generator=torch.Generator().manual_seed(1))
+    with headwave.capture(own, tmp_path / "p.h5", what="projections", layers={0: name}, heads=2, kv_heads=kv_heads), torch.no_grad():
+        own(x)
+    result = headwave.run(states=tmp_path / "p.h5")
+    assert np.abs(map_of(result) - own.weights[of][0].numpy()).max() < 1e-6
+    assert result["measured_offset/offset"].shape == (3, 1, 2)
+    assert headwave.run(states=tmp_path / "p.h5", only=["attention_map"], documents=3).provenance["documents"] == 3
+
+
+def test_states_of_modules_by_name_are_run_with_their_model(model, batch, tmp_path):
+    names = {"BertModel": "encoder.layer.{}.attention.self", "GPT2Model": "h.{}.attn", "LlamaModel": "layers.{}.self_attn"}
+    name = names[type(model).__name__]
+    said = dict(heads=4, kv_heads=2) if "Llama" in type(model).__name__ else dict(heads=4)
+    model.save_pretrained(tmp_path / "model")
+    file = passed(model, batch, tmp_path / "s.h5", layers={layer: name.format(layer) for layer in range(3)}, **said,
+                  causal=type(model).__name__ != "BertModel")
+    result = headwave.run(tmp_path / "model", states=file, only=["attention_map"])
+    assert np.abs(map_of(result) - eager(model, batch)).max() < 1e-5
+    with pytest.raises(headwave.Error, match="model"):
+        headwave.run(states=file)
+
+
+def test_names_that_cannot_be_captured_are_refused(tmp_path):
+    own, x = Own().eval(), torch.randn(2, 10, 8, generator=torch.Generator().manual_seed(1))
+
+    def refused(words, x=x, call=None, **given):
+        with pytest.raises(headwave.Error, match=words):
+            with headwave.capture(own, tmp_path / "t.h5", **{"heads": 2, "what": "projections", **given}):
+                own(x) if call is None else call()
+        assert list(tmp_path.iterdir()) == []
+
+    refused("no module 'blocks.7'", layers={0: "blocks.7"})
+    refused("heads=12", layers={0: "fused"}, heads=None)
+    refused("no config of transformers; name its modules", layers=None, heads=None)
+    refused("names no module", layers={0: ("query", "key", "query")})
+    refused("names no module", layers={0: ("query", "key")}, what="states")
+    refused("24 columns are no queries, keys and values of 3 and 3 heads", layers={0: "fused"}, heads=3)
+    refused("3 heads of one width; give d_head", layers={0: ("query", "key")}, heads=3)
+    refused("another sequence", layers={0: "blocks.0"}, call=lambda: own.blocks[0](x, x + 1, x + 1))
+    hides = torch.zeros(2, 10, dtype=torch.bool)
+    hides[1, 8:] = True
+    refused("key_padding_mask", layers={0: "blocks.0"}, call=lambda: own.blocks[0](x, x, x, key_padding_mask=hides))
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_pytorchs_own_encoder_is_captured_by_name_and_its_padding_refused(tmp_path):
+    torch.manual_seed(1)
+    x, hides = torch.randn(3, 12, 8), torch.zeros(3, 12, dtype=torch.bool)
+    hides[1, 9:] = True
+    for nested in (True, False):  # PyTorch strings documents together where it may
+        encoder = torch.nn.TransformerEncoder(torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 2, enable_nested_tensor=nested).eval()
+        file = tmp_path / f"{nested}.h5"
+        layers = {layer: f"layers.{layer}.self_attn" for layer in range(2)}
+        with headwave.capture(encoder, file, what="projections", layers=layers, heads=2), torch.no_grad():
+            encoder(x)
+        with torch.no_grad():
+            want = encoder.layers[0].self_attn(x, x, x, average_attn_weights=False)[1][0].numpy()
+        assert np.abs(map_of(headwave.run(states=file, only=["attention_map"]))[:2] - want).max() < 1e-6
+        for what in ("states", "projections"):
+            for call in (lambda: encoder(x, src_key_padding_mask=hides), lambda: encoder(x, None, hides)):
+                with pytest.raises(headwave.ShapeError, match="src_key_padding_mask hides tokens.*folder"):
+                    with headwave.capture(encoder, tmp_path / "s.h5", what=what, layers=layers, heads=2), torch.no_grad():
+                        call()
+            with pytest.raises(headwave.ShapeError, match="documents of different lengths|key_padding_mask hides"):
+                with headwave.capture(torch.nn.Sequential(encoder).eval(), tmp_path / "s.h5", what=what, heads=2,
+                                      layers={0: "0.layers.0.self_attn"}) as capture, torch.no_grad():
+                    encoder(x, src_key_padding_mask=hides)
+                    capture._module(x)
+
+
+def test_a_model_in_training_is_not_captured(model, batch, tmp_path):
+    model.train()
+    try:
+        with pytest.raises(headwave.FormatError, match="is in training.*call .eval"):
+            headwave.capture(model, tmp_path / "s.h5")
+    finally:
+        model.eval()
+    with pytest.raises(headwave.FormatError, match="is in training"):
+        try:
+            with headwave.capture(model, tmp_path / "s.h5"):
+                model(batch)
+                model.train()
+                model(batch)
+        finally:
+            model.eval()
+    dropouts = [part for part in model.modules() if isinstance(part, torch.nn.Dropout)]
+    for part in dropouts[:1]:
+        part.train()
+        with pytest.raises(headwave.FormatError, match="is in training"):
+            headwave.run(model, ids=batch)
+        part.eval()
+    assert list(tmp_path.iterdir()) == []
+
+
+def padded(batch, before=0, after=8):
+    widths = (before, after)
+    return torch.nn.functional.pad(batch, widths), torch.nn.functional.pad(torch.ones_like(batch), widths)
+
+
+def test_a_mask_is_understood_wherever_it_stands_in_the_call(model, batch, tmp_path):
+    ids, mask = padded(batch)
+    for number, call in enumerate((lambda: model(ids, mask) if "Llama" in type(model).__name__ or "Bert" in type(model).__name__
+                                   else model(ids, None, mask), lambda: model(ids, attention_mask=mask.bool()),
+                                   lambda: model(input_ids=ids, attention_mask=mask.float()))):
+        file = tmp_path / f"{number}.h5"
+        with headwave.capture(model, file, what="projections"), torch.no_grad():
+            call()
+        result = headwave.run(states=file, only=["attention_map"])
+        assert np.abs(map_of(result) - eager(model, batch)).max() < 1e-5
+
+
+def test_a_mask_that_says_more_than_padding_is_refused(model, batch, tmp_path):
+    ids, mask = padded(batch)
+    for bad, words in ((mask[:, None, None].bool().expand(3, 1, 48, 48), "attention_mask is shape .3, 1, 48, 48.; expected .documents, T."),
+                       ({"full_attention": None}, "attention_mask is dict"), (2 * mask, "other numbers than 0 and 1"),
+                       (torch.where(mask > 0, 0.0, -1e9), "other numbers than 0 and 1")):
+        with pytest.raises(headwave.FormatError, match=words):
+            with headwave.capture(model, tmp_path / "s.h5"), torch.no_grad():
+                model(ids, attention_mask=bad)
+    gaps = mask.clone()
+    gaps[1, 7] = 0
+    with pytest.raises(headwave.ShapeError, match="attention_mask puts gaps between the positions of document 1"):
+        with headwave.capture(model, tmp_path / "s.h5"), torch.no_grad():
+            model(ids, attention_mask=gaps)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_padding_before_a_text_is_left_out_where_it_moves_no_positions(model, batch, tmp_path):
+    ids, mask = padded(batch, 8, 0)
+    places = (mask.cumsum(1) - 1).clamp(min=0)
+
+    def captured(name, **given):
+        with headwave.capture(model, tmp_path / name, what="projections"), torch.no_grad():
+            model(ids, attention_mask=mask, **given)
+        return map_of(headwave.run(states=tmp_path / name, only=["attention_map"]))
+
+    assert np.abs(captured("places.h5", position_ids=places) - eager(model, batch)).max() < 1e-5
+    if "Llama" in type(model).__name__:
+        assert np.abs(captured("none.h5") - eager(model, batch)).max() < 1e-5
+    else:
+        with pytest.raises(headwave.ShapeError, match="begins document 0 at position 8, expected 0; put padding after"):
+            captured("none.h5")
+
+
+def test_positions_of_the_callers_own_are_refused(model, batch, tmp_path):
+    own = torch.arange(40)[None]
+    for bad, words in ((2 * own.clamp(max=30), "position_ids puts gaps"), (own.flip(1), "puts gaps"), (own[..., None], "expected whole numbers")):
+        with pytest.raises(headwave.Error, match=words):
+            with headwave.capture(model, tmp_path / "s.h5"), torch.no_grad():
+                model(batch, position_ids=bad) if bad.ndim == 2 else model(batch, position_ids=bad.expand(3, 40, 1))
+    with headwave.capture(model, tmp_path / "s.h5", what="projections"), torch.no_grad():
+        model(batch, position_ids=own)
+    assert np.abs(map_of(headwave.run(states=tmp_path / "s.h5", only=["attention_map"])) - eager(model, batch)).max() < 1e-5
+
+
+def test_a_continuation_is_no_document(batch, tmp_path):
+    name, config, sizes = SIZES["llama"]
+    torch.manual_seed(1)
+    made = transformers.LlamaForCausalLM(transformers.LlamaConfig(vocab_size=100, **sizes)).eval()
+    with pytest.raises(headwave.FormatError, match="holds tokens .20.: the call continues documents"):
+        with headwave.capture(made, tmp_path / "s.h5"), torch.no_grad():
+            past = made(batch[:, :20], use_cache=True).past_key_values
+            made(batch[:, 20:], past_key_values=past)
+    with pytest.raises(headwave.FormatError, match="generate first, then call the model with whole documents"):
+        with headwave.capture(made, tmp_path / "s.h5"), torch.no_grad():
+            made.generate(batch[:, :20], max_new_tokens=3, do_sample=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_documents_strung_together_are_refused(batch, tmp_path):
+    torch.manual_seed(1)
+    name, config, sizes = SIZES["bert"]
+    made = transformers.BertModel(transformers.BertConfig(vocab_size=100, **sizes)).eval()
+    layer = made.encoder.layer[0].attention
+    layer.self.register_forward_pre_hook(lambda part, args: (args[0].flatten(0, 1)[None], *args[1:]))  # as without padding
+    layer.register_forward_hook(lambda part, args, out: (out[0].reshape(3, 40, -1), *out[1:]) if isinstance(out, tuple) else out.reshape(3, 40, -1))
+    layer.output.register_forward_pre_hook(lambda part, args: (args[0].reshape(3, 40, -1), args[1]))
+    with pytest.raises(headwave.ShapeError, match="input_ids has shape .3, 40., but attention saw 1 documents of 120"):
+        with headwave.capture(made, tmp_path / "s.h5", layers=[0]), torch.no_grad():
+            made(batch)
+
+
+def test_documents_of_any_length_are_captured_into_a_folder(model, batch, tmp_path):
+    lengths = [40, 25, 31]
+    ids, mask = batch.clone(), torch.zeros_like(batch)
+    for row, length in enumerate(lengths):
+        ids[row, length:], mask[row, :length] = 0, 1
+    with headwave.capture(model, f"{tmp_path}/each/", what="projections") as capture, torch.no_grad():
+        model(ids, attention_mask=mask)
+        model(batch[:1, :12])
+    assert capture.documents == 4 and [of.name for of in tmp_path.iterdir()] == ["each"]
+    states = headwave.run(states=tmp_path / "each", only=["measured_offset", "attention_map"])
+    listed = [one[:length].tolist() for one, length in zip(batch, lengths)] + [batch[0, :12].tolist()]
+    direct = headwave.run(model, ids=listed, only=["measured_offset", "attention_map"])
+    assert states.provenance["documents"] == direct.provenance["documents"] == 4
+    assert np.abs(map_of(states) - map_of(direct)).max() < 1e-5
+    assert np.allclose(states["measured_offset/weight"], direct["measured_offset/weight"], atol=1e-5, equal_nan=True)
+    with pytest.raises(headwave.ShapeError, match="document 1 has 25 tokens, the documents before it 40; .* folder, whose name ends in '/'"):
+        with headwave.capture(model, tmp_path / "s.h5"), torch.no_grad():
+            model(ids, attention_mask=mask)
+    with pytest.raises(headwave.IoError, match="not an empty folder"):
+        headwave.capture(model, tmp_path / "each", overwrite=True)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(RuntimeError), headwave.capture(model, tmp_path / "empty"), torch.no_grad():
+        model(batch)
+        raise RuntimeError("enough")
+    assert sorted(of.name for of in tmp_path.iterdir()) == ["each", "empty"] and not list((tmp_path / "empty").iterdir())
+    with headwave.capture(model, tmp_path / "empty"), torch.no_grad():
+        model(batch)
+    assert len(list((tmp_path / "empty").iterdir())) == 3
+
+
+def test_padding_at_the_end_of_ids_is_taken_off(model, batch, tmp_path):
+    ids, _ = padded(batch)
+    model.save_pretrained(tmp_path / "model")
+    for place in (model, tmp_path / "model"):
+        result = headwave.run(place, ids=ids, only=["attention_map"])
+        if model.config.pad_token_id is None:  # nobody says which id it is
+            assert result.provenance["length"] == 48
+        else:
+            assert result.provenance["length"] == 40 and result.provenance["padding_removed"] == 24
+            assert np.abs(map_of(result) - eager(model, batch)).max() < 1e-5
+            with pytest.raises(headwave.Error, match="has no ids|without tokens"):
+                headwave.run(place, ids=torch.zeros(2, 8, dtype=torch.long))
+
+
+def test_a_token_that_pads_and_closes_documents_stays_once(batch, tmp_path):
+    name, config, sizes = SIZES["gpt2"]
+    made = transformers.GPT2Model(transformers.GPT2Config(vocab_size=100, **{**sizes, "eos_token_id": 2, "pad_token_id": 2})).eval()
+    made.save_pretrained(tmp_path / "model")
+    for place in (made, tmp_path / "model"):
+        for more, length in ((0, 40), (1, 41), (5, 41)):
+            ids = torch.nn.functional.pad(batch, (0, more), value=2)
+            assert headwave.run(place, ids=ids, only=["measured_offset"]).provenance["length"] == length
+
+
+def test_attention_of_padding_is_refused(model, batch):
+    for before, after in ((0, 8), (8, 0)):
+        ids, mask = padded(batch, before, after)
+        mask[0], ids[0] = 1, 5  # the first document has none
+        with torch.no_grad():
+            attentions = model(ids, attention_mask=mask, output_attentions=True).attentions
+        keys = "0 to 7" if before else "40 to 47"
+        with pytest.raises(headwave.FormatError, match=f"no head looks at key {keys} of document 1: it is padding"):
+            headwave.run(states=attentions)
+        with pytest.raises(headwave.FormatError, match=f"attention: no head looks at key {keys}"):
+            headwave.offset_traces(torch.stack(attentions).transpose(0, 1))
+        with pytest.raises(headwave.FormatError, match="'attentions/layer_1'"):
+            headwave.run(states={"attentions/layer_1": attentions[1]})
+        assert headwave.run(states=tuple(of[:1] for of in attentions), only=["attention_map"]).provenance["documents"] == 1
+
+
+def test_what_a_model_gives_beside_attention_is_told_apart(model, batch, tmp_path):
+    model.save_pretrained(tmp_path)
+    with torch.no_grad():
+        given = model(batch, output_hidden_states=True, output_attentions=True)
+    norm = {} if "Bert" in type(model).__name__ else {"apply_norm": True}
+    result = headwave.run(tmp_path, states=given.hidden_states, only=["attention_map"], **norm)
+    assert np.abs(map_of(result) - eager(model, batch)).max() < 1e-5
+    with pytest.raises(headwave.FormatError, match="give the model with model=DIR"):
+        headwave.run(states=given.hidden_states)
+    one = tuple(of[0] for of in given.attentions)  # of one document
+    assert np.abs(map_of(headwave.run(states=one, only=["attention_map"])) - eager(model, batch)).max() < 1e-6
+    for nothing in ((), (None, None, None)):
+        with pytest.raises(headwave.FormatError, match="set_attn_implementation..eager"):
+            headwave.run(states=nothing)
 
 
 def test_what_cannot_be_captured_is_refused(model, batch, tmp_path):
@@ -280,7 +550,7 @@ def test_what_cannot_be_captured_is_refused(model, batch, tmp_path):
     refused("0 to 9", headwave.ShapeError, packing=10)
     refused("one of transformers", tokenizer="bert")
     for wrong in (dict(heads="2"), dict(heads=2, kv_heads=4), dict(heads=0), dict(heads=2, window="a"), dict(heads=2, score_scale=float("nan"))):
-        refused("heads|window|score_scale", headwave.Error, module=torch.nn.Sequential(torch.nn.Linear(8, 8)), layers={0: "0"}, **wrong)
+        refused("heads|window|score_scale", headwave.Error, module=torch.nn.Sequential(torch.nn.Linear(8, 8)).eval(), layers={0: "0"}, **wrong)
     (tmp_path / "there.h5").write_text("mine")
     with pytest.raises(headwave.IoError, match="overwrite=True"):
         headwave.capture(model, tmp_path / "there.h5")

@@ -85,6 +85,28 @@ def test_a_dict_of_dicts_and_a_file_of_h5py_are_taken(tmp_path):
             maps(closed)
 
 
+def test_a_file_of_h5py_keeps_its_numbers_and_texts(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "states.h5", "w") as file:
+        for layer, (q, k, _) in enumerate(drawn()):
+            for name, of in (("queries", q), ("keys", k)):
+                file.create_dataset(f"{name}/layer_{layer}", data=of.reshape(3, 20, 16), compression="lzf")
+        file["tokens"] = [[f"t{i}" for i in range(20)]] * 3
+        file.attrs.update(num_heads=2, causal=1)
+    with pytest.raises(headwave.FormatError, match="lzf.*headwave.run.states=h5py.File"):
+        maps(tmp_path / "states.h5")
+    with h5py.File(tmp_path / "states.h5") as file:
+        assert np.abs(maps(file) - WANT).max() < 1e-6
+        assert "t1" in np.asarray(headwave.run(states=file, only=["attention_map"])["attention_map/token"])
+
+
+def test_hard_attention_is_no_padding():
+    weights = np.zeros((1, 2, 12, 12), "f4")
+    weights[0, :, np.arange(12), np.maximum(np.arange(12) - 1, 0)] = 1  # no head looks at the last token
+    headwave.run(states=(weights,), only=["measured_offset"])
+    headwave.run(states=(np.full((1, 2, 12, 12), 1 / 12, "f4"),), only=["measured_offset"])
+
+
 def test_an_archive_that_is_closed_is_refused(tmp_path):
     np.savez(tmp_path / "states.npz", attentions=np.stack([weights for _, _, weights in drawn()]))
     with np.load(tmp_path / "states.npz") as archive:

@@ -63,6 +63,18 @@ def test_with_xarray_it_is_a_tree_of_the_file(result, tmp_path):
                     assert np.array_equal(file, array, equal_nan=True)
 
 
+def test_a_tree_is_written_to_zarr(result, tmp_path):
+    xarray, _ = pytest.importorskip("xarray"), pytest.importorskip("zarr")
+    for group in result:
+        for name, array in result[group].variables.items():
+            assert array.dtype.kind == "O" or array.dtype.char == np.dtype(array.dtype.str).char, f"{group}/{name}"
+    result.tree.to_zarr(tmp_path / "result.zarr", consolidated=False)
+    with xarray.open_datatree(tmp_path / "result.zarr", engine="zarr", consolidated=False) as stored:
+        for group in result:
+            for name, array in result[group].data_vars.items():
+                assert array.dtype.kind != "f" or np.array_equal(stored[group][name], array, equal_nan=True)
+
+
 def test_without_xarray_it_is_numpy():
     code = f"""
 import sys; sys.modules['xarray'] = None

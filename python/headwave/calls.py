@@ -1,0 +1,127 @@
+"""What a model of PyTorch is called with while it is captured: token ids and padding. What a capture cannot follow is refused."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Mapping
+
+import numpy as np
+
+from .arrays import as_array
+from .errors import FormatError, ShapeError
+
+
+class Batch:
+    """The documents of one call.
+
+    Raises:
+        FormatError: the call continues documents, or its mask says more than which tokens are padding.
+    """
+
+    def __init__(self, module: Any, args: tuple, kwargs: Mapping[str, Any], about: Any) -> None:
+        given = _named(module, args, kwargs)
+        self._about = about
+        _refuse_continuation(given)
+        refuse_padding(given)
+        ids = given.get("input_ids", args[0] if args and about is None else None)
+        ids = None if ids is None else np.atleast_2d(as_array(ids, "input_ids"))
+        self.ids = ids if ids is not None and ids.dtype.kind in "iu" else None
+        self._mask = _padding(given.get("attention_mask"))
+        self._places = _positions(given.get("position_ids"))
+
+    def require_shape(self, documents: int, tokens: int) -> None:
+        """Refuses a call of which the modules saw other rows than it was given.
+
+        Raises:
+            ShapeError: as when a model strings documents together, or a mask is as long as a cache
+        """
+        for name, of in (("input_ids", self.ids if self._about is not None else None), ("attention_mask", self._mask),
+                         ("position_ids", self._places)):
+            if of is not None and of.shape not in ((documents, tokens), (1, tokens) if name == "position_ids" else ()):
+                raise ShapeError(f"capture: {name} has shape {of.shape}, but attention saw {documents} documents of {tokens} tokens; "
+                                 "expected the same")
+
+    def kept(self, document: int, tokens: int, number: int) -> np.ndarray | None:
+        """Which tokens of a document are no padding; None: all.
+
+        Args:
+            number: of the document in the capture, for messages
+
+        Raises:
+            ShapeError: none is, or those that are do not stand where a document of its own would have them
+        """
+        kept = np.ones(tokens, bool) if self._mask is None else self._mask[document]
+        if not kept.any():
+            raise ShapeError(f"capture: attention_mask hides every token of document {number}; expected one that is seen")
+        places, first = np.flatnonzero(kept), 0
+        if self._places is not None:
+            places = self._places[document if len(self._places) > 1 else 0][kept]
+            # OPT adds the rows before its first one itself.
+            first = 0 if self._about is None or self._about.family == "opt" else self._about.first_row
+        told = "attention_mask" if self._places is None else "position_ids"
+        if (np.diff(places) != 1).any():
+            raise ShapeError(f"capture: {told} puts gaps between the positions of document {number}; expected tokens that follow one another")
+        if self._about is not None and self._about.has_table and places[0] != first:
+            raise ShapeError(f"capture: {told} begins document {number} at position {places[0]}, expected {first}; put padding after the "
+                             "text (tokenizer.padding_side = 'right')")
+        return None if kept.all() else kept
+
+
+def _named(module: Any, args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call by their names in the model's forward()."""
+    try:
+        signature = inspect.signature(module.forward)
+        given = dict(signature.bind_partial(*args, **kwargs).arguments)
+    except (TypeError, ValueError):  # the call will say so itself
+        return dict(kwargs)
+    for name, parameter in signature.parameters.items():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            given.update(given.pop(name, {}))
+        elif parameter.kind is parameter.VAR_POSITIONAL and (rest := given.pop(name, ())):
+            if len(rest) > 1:
+                raise FormatError(f"capture: {type(module).__name__} does not name its arguments; call it with attention_mask=... and others "
+                                  "by name")
+            given.setdefault("input_ids", rest[0])
+    return given
+
+
+def _refuse_continuation(given: Mapping[str, Any]) -> None:
+    for name, past in given.items():  # past_key_values, or whatever a version of transformers calls its cache
+        if hasattr(past, "get_seq_length"):
+            length = past.get_seq_length()
+        else:
+            length = len(past) if name == "past_key_values" and past is not None else 0
+        if length > 0:
+            raise FormatError(f"capture: {name} holds tokens ({length}): the call continues documents, as generate() does; generate first, "
+                              "then call the model with whole documents: model(sequences)")
+
+
+def refuse_padding(given: Mapping[str, Any]) -> None:
+    """Refuses what PyTorch's own attention is told of padding, True where a key is hidden."""
+    for name, mask in given.items():
+        if name.endswith("key_padding_mask") and mask is not None and bool((mask != 0).any()):
+            raise ShapeError(f"capture: {name} hides tokens, which would be stored; call the model with documents without padding, those of "
+                             "other lengths into a folder, whose name ends in '/'")
+
+
+def _padding(mask: Any) -> np.ndarray | None:
+    """Which tokens are no padding, (documents, T)."""
+    if mask is None:
+        return None
+    if isinstance(mask, Mapping) or getattr(mask, "ndim", 0) != 2:
+        what = f"shape {tuple(mask.shape)}" if hasattr(mask, "shape") else type(mask).__name__
+        raise FormatError(f"capture: attention_mask is {what}; expected (documents, T), 1 where a token is read and 0 where it is padding; "
+                          "which keys each query may see is not stored")
+    array = as_array(mask, "attention_mask")
+    if not np.isin(array, (0, 1)).all():
+        raise FormatError("capture: attention_mask holds other numbers than 0 and 1; expected 1 where a token is read, 0 where it is padding")
+    return array != 0
+
+
+def _positions(given: Any) -> np.ndarray | None:
+    if given is None:
+        return None
+    array = np.atleast_2d(as_array(given, "position_ids"))
+    if array.ndim != 2 or array.dtype.kind not in "iu":
+        raise FormatError(f"capture: position_ids is {array.dtype} of shape {array.shape}; expected whole numbers, (documents, T)")
+    return array.astype(np.int64)

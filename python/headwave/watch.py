@@ -1,0 +1,224 @@
+"""Hooks on the modules that make queries and keys: what enters or leaves them while PyTorch runs a model."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+import torch
+
+from .arguments import whole
+from .calls import refuse_padding
+from .errors import FormatError, ShapeError
+
+
+def rows_of(tensor: torch.Tensor, name: str) -> np.ndarray:
+    """(documents, T, width) in float32 on the CPU, apart from the model's own memory."""
+    if isinstance(tensor, torch.Tensor) and tensor.is_nested:
+        raise ShapeError(f"{name}: documents of different lengths passed at once, without their padding; call the model with documents of one "
+                         "length, those of other lengths into a folder, whose name ends in '/'")
+    if not isinstance(tensor, torch.Tensor) or tensor.is_meta or not tensor.is_floating_point():
+        what = f"a tensor of {tensor.dtype} on {tensor.device}" if isinstance(tensor, torch.Tensor) else type(tensor).__name__
+        raise FormatError(f"{name}: {what} passed, expected a tensor of floating point numbers, (documents, T, width)")
+    if tensor.ndim == 2:
+        tensor = tensor[None]
+    if tensor.ndim != 3:
+        raise ShapeError(f"{name}: {tuple(tensor.shape)} passed, expected (documents, T, width)")
+    copied = tensor.detach().to("cpu", torch.float32)
+    return (copied if copied.data_ptr() != tensor.data_ptr() else copied.clone()).contiguous().numpy()
+
+
+class Watch:
+    """The modules that make queries and keys; within a `with` hooks on them keep what passes until it is taken.
+
+    Which these are says `about`, of a known family; or `layers`, by name: {0: "blocks.0.attn"} whose input is kept, or, of
+    queries and keys (`projections`), {0: ("blocks.0.query", "blocks.0.key")} whose outputs are, or one name of a module whose output
+    holds queries, keys and values one after another, or of a torch.nn.MultiheadAttention.
+
+    Args:
+        heads: how many query heads and key heads modules by name have
+    """
+
+    def __init__(self, module: torch.nn.Module, about: Any, layers: Sequence[int] | Mapping[int, Any] | None,
+                 projections: bool, heads: tuple[int, int] = (0, 0)) -> None:
+        self.about, self.projections, self.heads = about, projections, heads
+        self.states: dict[int, np.ndarray] = {}
+        self.queries: dict[int, np.ndarray] = {}
+        self.keys: dict[int, np.ndarray] = {}
+        self._watched: list[Callable[[], Any]] = []
+        self._handles: list[Any] = []
+        named = layers if isinstance(layers, Mapping) else None
+        if about is not None and named is None:
+            self._refuse(module)
+        self.layers = _chosen(range(about.layers) if layers is None else layers)
+        for layer in self.layers:
+            if named is None and not 0 <= layer < about.layers:
+                raise ShapeError(f"capture: there is no layer {layer}; {type(module).__name__} has {about.layers}, "
+                                 f"0 to {about.layers - 1}")
+        for layer in self.layers:
+            if not projections:
+                self._watch_states(module, layer, _module_name(about.query, layer) if named is None else _one(named[layer]))
+            elif named is None:
+                names = _module_name(about.query, layer), _module_name(about.key, layer)
+                self._watch_outputs(module, layer, names, self._part_of_family)
+            else:
+                self._watch_named(module, layer, named[layer])
+
+    def __enter__(self) -> "Watch":
+        self._handles = [register() for register in self._watched]
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        for handle in self._handles:
+            handle.remove()
+        self.clear()
+
+    def clear(self) -> None:
+        """Lets go of what passed."""
+        for kept in (self.states, self.queries, self.keys):
+            kept.clear()
+
+    def shape(self) -> tuple[int, int]:
+        """How many documents passed at once, and of how many tokens."""
+        passed = self.queries if self.projections else self.states
+        missing = [layer for layer in self.layers if layer not in passed]
+        if missing:
+            raise ShapeError(f"capture: the model ran, and layer {missing[0]} was not among what ran; expected every layer "
+                             "that is captured once")
+        return passed[self.layers[0]].shape[:2]
+
+    def stored(self, document: int, kept: np.ndarray | None = None) -> list[tuple[int, Any, Any, Any]]:
+        """What passed of a document: (layer, states, query, key). `kept`: which of its tokens are no padding."""
+        def part(of: dict[int, np.ndarray], layer: int, turned: bool) -> Any:
+            if layer not in of:
+                return None
+            rows = of[layer][document]
+            rows = np.ascontiguousarray(rows if kept is None else rows[kept])
+            return self.about.turned(rows) if turned and self.about is not None and self.about.rotary else rows
+
+        return [(layer, part(self.states, layer, False), part(self.queries, layer, True), part(self.keys, layer, True))
+                for layer in self.layers]
+
+    def _refuse(self, module: torch.nn.Module) -> None:
+        if self.about.pairs:
+            raise ShapeError(f"{type(module).__name__}: an encoder-decoder; expected a model that reads one sequence")
+        if "{layer}" not in self.about.query:
+            raise ShapeError(f"{type(module).__name__}: its layers are one module, which does not say which layer runs; "
+                             "give its folder in place of it")
+        if self.projections and self.about.only_states:
+            raise ShapeError(f"{type(module).__name__}: its queries and keys are normalised, its scores capped or its layers "
+                             "differ, which queries and keys do not hold; capture its states")
+        if self.projections and self.about.adds_to_scores:
+            raise ShapeError(f"{type(module).__name__}: its positions are added to the scores, which queries and keys do not "
+                             "tell; capture states (what='states')")
+
+    def _watch_states(self, module: torch.nn.Module, layer: int, name: str) -> None:
+        def enters(part: Any, args: tuple, kwargs: dict) -> None:
+            refuse_padding(kwargs)
+            given = args[0] if args else next(iter(kwargs.values()), None)
+            self.states[layer] = rows_of(_documents_first(part, given), name)
+
+        watched = _submodule(module, name)
+        self._watched.append(lambda: watched.register_forward_pre_hook(enters, with_kwargs=True))
+
+    def _watch_outputs(self, module: torch.nn.Module, layer: int, names: tuple[str, str],
+                       part_of: Callable[[torch.Tensor, str], torch.Tensor]) -> None:
+        """Keeps what leaves the module of queries and that of keys, or the part of it that they are."""
+        def leaves(kept: dict[int, np.ndarray], name: str, which: str) -> Callable[[], Any]:
+            watched = _submodule(module, name)
+
+            def hook(part: Any, _: tuple, out: torch.Tensor) -> None:
+                kept[layer] = rows_of(_documents_first(part, part_of(out, which)), name)
+            return lambda: watched.register_forward_hook(hook)
+
+        self._watched += [leaves(self.queries, names[0], "query"), leaves(self.keys, names[1], "key")]
+
+    def _watch_named(self, module: torch.nn.Module, layer: int, given: Any) -> None:
+        if isinstance(given, (tuple, list)) and len(given) == 2:
+            return self._watch_outputs(module, layer, (_one(given[0]), _one(given[1])), lambda out, _: out)
+        name = _one(given)
+        attention = _submodule(module, name)
+        if not isinstance(attention, torch.nn.MultiheadAttention):
+            return self._watch_outputs(module, layer, (name, name), self._part_of_fused)
+
+        def enters(part: Any, args: tuple, kwargs: dict) -> None:
+            self.queries[layer], self.keys[layer] = (rows_of(_documents_first(part, of), name) for of in _multihead(part, args, kwargs))
+        self._watched.append(lambda: attention.register_forward_pre_hook(enters, with_kwargs=True))
+
+    def _part_of_family(self, out: torch.Tensor, which: str) -> torch.Tensor:
+        return (_query_part if which == "query" else _key_part)(out, self.about)
+
+    def _part_of_fused(self, out: torch.Tensor, which: str) -> torch.Tensor:
+        heads, kv_heads = self.heads
+        width, rest = divmod(out.shape[-1], heads + 2 * kv_heads)
+        if rest:
+            raise ShapeError(f"capture: {out.shape[-1]} columns are no queries, keys and values of {heads} and {kv_heads} heads; name "
+                             "the module of queries and that of keys: ('blocks.0.query', 'blocks.0.key')")
+        first = heads * width
+        return out[..., :first] if which == "query" else out[..., first:first + kv_heads * width]
+
+
+def _one(name: Any) -> str:
+    if not isinstance(name, str):
+        raise FormatError(f"layers: {name!r} names no module; expected 'blocks.0.attn' or, of what='projections', "
+                          "('blocks.0.query', 'blocks.0.key')")
+    return name
+
+
+def _documents_first(part: torch.nn.Module, tensor: Any) -> Any:
+    """PyTorch's own attention counts tokens first, then documents, unless it is told otherwise."""
+    first = getattr(part, "batch_first", None)
+    if first is None:
+        first = getattr(getattr(part, "self_attn", None), "batch_first", True)
+    return tensor if first or getattr(tensor, "ndim", 0) != 3 else tensor.transpose(0, 1)
+
+
+def _multihead(part: torch.nn.MultiheadAttention, args: tuple, kwargs: dict) -> tuple[torch.Tensor, torch.Tensor]:
+    """Queries and keys of PyTorch's attention, which has no modules for them, from its input and its weights."""
+    given = {**dict(zip(("query", "key", "value", "key_padding_mask"), args)), **kwargs}
+    query, key = given["query"], given["key"]
+    refuse_padding(given)
+    if key is not query and not key.is_set_to(query):  # the same memory
+        raise ShapeError("capture: a MultiheadAttention reads keys of another sequence; expected self-attention")
+    if part.bias_k is not None or part.add_zero_attn:
+        raise ShapeError("capture: a MultiheadAttention adds a key of its own (add_bias_kv, add_zero_attn), which belongs to no token")
+    weights = part.in_proj_weight.chunk(3)[:2] if part.in_proj_weight is not None else (part.q_proj_weight, part.k_proj_weight)
+    biases = (None, None) if part.in_proj_bias is None else part.in_proj_bias.chunk(3)[:2]
+    return tuple(torch.nn.functional.linear(query, of, bias) for of, bias in zip(weights, biases))
+
+
+def _chosen(layers: Iterable[int]) -> list[int]:
+    if isinstance(layers, str) or not isinstance(layers, Iterable):
+        raise FormatError(f"layers={layers!r}: expected a list of layers, [0, 5]")
+    return sorted({whole(layer, "a layer") for layer in layers})
+
+
+def _module_name(tensor: str, layer: int) -> str:
+    return tensor.replace("{layer}", str(layer)).removesuffix(".weight")
+
+
+def _submodule(module: torch.nn.Module, name: str) -> torch.nn.Module:
+    try:
+        return module.get_submodule(name)
+    except AttributeError:
+        names = ", ".join(f"'{n}'" for n, _ in list(module.named_modules())[1:6])
+        raise FormatError(f"{type(module).__name__}: there is no module '{name}'; there are {names}, ...") from None
+
+
+def _query_part(out: torch.Tensor, about: Any) -> torch.Tensor:
+    width = about.heads * about.d_head
+    if about.fusion == "qkv":
+        return out[..., :width]
+    if about.fusion == "qkv_by_head":
+        return out.unflatten(-1, (about.heads, 3, about.d_head))[..., 0, :].flatten(-2)
+    return out
+
+
+def _key_part(out: torch.Tensor, about: Any) -> torch.Tensor:
+    width = about.kv_heads * about.d_head
+    if about.fusion == "qkv":
+        first = about.heads * about.d_head
+        return out[..., first:first + width]
+    if about.fusion == "qkv_by_head":
+        return out.unflatten(-1, (about.heads, 3, about.d_head))[..., 1, :].flatten(-2)
+    return out[..., :width]
