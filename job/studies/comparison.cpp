@@ -53,7 +53,7 @@ struct Word {
   const char *name, *field, *slice, *long_name;
 };
 
-constexpr std::array words{
+constexpr std::array word_kinds{
     Word{"status", "measured_offset/status", "all", "whether the head singles out an offset"},
     Word{"why", "head_account/verdict", "", "why a head looks where it looks"},
     Word{"kind", "head_types/kind", "", "what a head is called"},
@@ -132,7 +132,7 @@ const std::vector<std::string>& compared_fields() {
     for (const Measure& measure : measures)
       for (const char* name : {measure.field, measure.lower, measure.upper})
         if (name != nullptr && std::find(all.begin(), all.end(), name) == all.end()) all.emplace_back(name);
-    for (const Word& word : words) all.emplace_back(word.field);
+    for (const Word& word : word_kinds) all.emplace_back(word.field);
     all.insert(all.end(), cluster_fields().begin(), cluster_fields().end());
     return all;
   }();
@@ -154,7 +154,7 @@ Comparison comparison(const Result& first, const Result& second, const std::vect
   compared.provenance = provenance_changes(first.provenance, second.provenance);
   add_profiles(compared, first, second);
   add_measures(compared, first, second);
-  for (const Word& word : words) {
+  for (const Word& word : word_kinds) {
     std::vector<std::string> one = head_words(first, word.field, word.slice, compared.grid.rows());
     std::vector<std::string> other = head_words(second, word.field, word.slice, compared.grid.rows());
     if (!one.empty() && !other.empty())

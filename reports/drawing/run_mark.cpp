@@ -10,7 +10,7 @@ namespace headwave {
 
 namespace {
 
-constexpr std::size_t digits = 64;
+constexpr std::size_t mark_digits = 64;
 constexpr std::size_t looked_at = 4096;  // bytes at a file's beginning or end, where the mark is
 
 /// What stands before a mark in a file of a format. No text of a result can look like it: in a page and an SVG `<` is
@@ -30,7 +30,7 @@ bool is_at_end(std::string_view ending) {
 }
 
 bool is_mark(std::string_view text) {
-  return text.size() == digits && text.find_first_not_of("0123456789abcdef") == text.npos;
+  return text.size() == mark_digits && text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
 /// Inserts `added` where `at` begins last; a content without it stays as it is.
@@ -86,8 +86,8 @@ std::string run_mark_in(const std::filesystem::path& file) {
   stream.seekg(is_at_end(ending) ? size - static_cast<std::streamoff>(text.size()) : 0);
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   const std::size_t at = is_at_end(ending) ? text.rfind(before) : text.find(before);
-  if (!stream || at == text.npos || text.size() < at + before.size() + digits) return "";
-  const std::string found = text.substr(at + before.size(), digits);
+  if (!stream || at == text.npos || text.size() < at + before.size() + mark_digits) return "";
+  const std::string found = text.substr(at + before.size(), mark_digits);
   return is_mark(found) ? found : "";
 }
 
