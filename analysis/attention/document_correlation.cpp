@@ -15,17 +15,28 @@ namespace {
 // Of 2,048 pairs (2) of N independent documents is wrong by about 0.03 / N, and a threshold by about 2 %.
 constexpr Index queries_of_group = 8;
 constexpr Index most_groups = PlacePairs::most / queries_of_group;
+constexpr Index shortest = 4;  ///< tokens of a document with pairs: a key and two queries behind the first place
 constexpr std::uint64_t seed = 37;
+
+/// The first part of a document in which a group lies, as its number of tokens.
+Index part_of(Index group, Index length) {
+  return shortest + (group * (length - shortest + 1)) / most_groups;
+}
 
 }  // namespace
 
+Index PlacePairs::at_most(Index length) {
+  Index count = 0;
+  for (Index g = 0; g < most_groups && length >= shortest; ++g)
+    count += std::min(queries_of_group, part_of(g, length) - 2);
+  return count;
+}
+
 PlacePairs::PlacePairs(Index length, AttentionKind kind) : length_(length) {
   by_query_.resize(static_cast<std::size_t>(std::max<Index>(length, 0)));
-  const Index shortest = 4;
   for (Index g = 0; g < most_groups && length >= shortest; ++g) {
     Random random = Random(seed).stream(static_cast<std::uint64_t>(g));
-    // The first part of the document that this group lies in: places 1 .. part - 1.
-    const Index part = shortest + (g * (length - shortest + 1)) / most_groups;
+    const Index part = part_of(g, length);  // places 1 .. part - 1
     const bool causal = kind == AttentionKind::causal;
     const Index key = 1 + random.below(causal ? part - 3 : part - 1);
     std::vector<Index> queries;

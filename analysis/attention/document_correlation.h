@@ -21,6 +21,8 @@ class PlacePairs {
   };
 
   static constexpr Index most = 2048;
+  /// How many there are at most in documents of so many tokens.
+  static Index at_most(Index length);
 
   /// @param length  T, tokens of the longest document; of fewer than 4 there are no pairs
   PlacePairs(Index length, AttentionKind kind);

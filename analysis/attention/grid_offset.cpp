@@ -51,7 +51,7 @@ AnalysisCost grid_offset_cost(const AnalysisSizes& sizes, const DocumentSizes& d
   const double lags = 4 * sizes.rows * sizes.longest, places = sizes.rows * sizes.longest;
   cost.document = 4e-9 * sizes.rows * document.tokens * document.tokens;
   cost.entries = 4 * lags + 5 * places;
-  const double compared = sizes.rows * static_cast<double>(PlacePairs::most);
+  const double compared = sizes.rows * static_cast<double>(PlacePairs::at_most(static_cast<Index>(sizes.longest)));
   cost.kept = 8 * (cost.entries + 2 * lags + compared);
   cost.looking = 8 * (6 * lags + 8 * places + compared);
   return cost;

@@ -48,7 +48,7 @@ AnalysisCost measured_offset_cost(const AnalysisSizes& sizes, const DocumentSize
   const double near = 2 * static_cast<double>(options.reach) + 1;
   cost.entries = 6 * sizes.rows * (2 * sizes.longest - 1) + (9 + sizes.documents) * sizes.rows * near +
                  8 * sizes.longest + 8 * near;
-  const double compared = sizes.rows * static_cast<double>(PlacePairs::most);
+  const double compared = sizes.rows * static_cast<double>(PlacePairs::at_most(static_cast<Index>(sizes.longest)));
   cost.kept = 8 * (cost.entries + 6 * sizes.rows * near + compared);
   cost.looking = 8 * sizes.rows * (15 * document.tokens + 9 * near) + 8 * compared;
   return cost;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "../../core/numbers/error.h"
 #include "../files/digest.h"
 #include "digested_source.h"
 
@@ -43,6 +45,16 @@ std::string digest_of(const Document& document) {
   return digest.hexadecimal();
 }
 
+/// @returns nothing if that is not to be had
+template <class Digest>
+std::optional<std::string> digest_if_read(const Digest& digest) {
+  try {
+    return digest();
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 class ChosenDocuments : public DigestedSource {
  public:
   ChosenDocuments(std::unique_ptr<Source> source, std::vector<Index> chosen)
@@ -68,21 +80,25 @@ class ChosenDocuments : public DigestedSource {
 }  // namespace
 
 std::unique_ptr<Source> distinct_documents(std::unique_ptr<Source> source, const QuickLook& quick) {
-  const auto whole = [&](Index i) { return digest_of(source->document(i)); };
+  // Nothing where the document cannot be read: whoever asks for it is told why.
+  const auto whole = [&](Index i) { return digest_if_read([&] { return digest_of(source->document(i)); }); };
   std::vector<Index> chosen;
-  std::map<std::string, std::vector<Index>> looks;  // the chosen of each quick look
-  std::map<Index, std::string> digests;             // of those that something was compared with
+  std::map<std::string, std::vector<Index>> looks;      // the chosen of each quick look
+  std::map<Index, std::optional<std::string>> digests;  // of those that something was compared with
   for (Index i = 0; i < source->count(); ++i) {
-    std::vector<Index>& alike = looks[quick ? quick(i) : whole(i)];
-    bool equal = !quick && !alike.empty();
-    for (std::size_t a = 0; quick && a < alike.size() && !equal; ++a) {
-      for (const Index one : {alike[a], i})
-        if (!digests.contains(one)) digests[one] = whole(one);
-      equal = digests[alike[a]] == digests[i];
+    const auto look = quick ? digest_if_read([&] { return quick(i); }) : whole(i);
+    bool equal = false;
+    if (look) {
+      std::vector<Index>& alike = looks[*look];
+      equal = !quick && !alike.empty();
+      for (std::size_t a = 0; quick && a < alike.size() && !equal; ++a) {
+        for (const Index one : {alike[a], i})
+          if (!digests.contains(one)) digests[one] = whole(one);
+        equal = digests[i] && digests[alike[a]] == digests[i];
+      }
+      if (!equal) alike.push_back(i);
     }
-    if (equal) continue;
-    alike.push_back(i);
-    chosen.push_back(i);
+    if (!equal) chosen.push_back(i);
   }
   if (std::ssize(chosen) == source->count()) return source;
   return std::make_unique<ChosenDocuments>(std::move(source), std::move(chosen));

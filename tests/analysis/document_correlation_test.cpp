@@ -38,7 +38,9 @@ TEST_CASE("pairs of places are the same every time, of two places, and some lie 
       const PlacePairs pairs(length, kind), again(length, kind);
       CAPTURE(static_cast<int>(kind), length);
       REQUIRE(pairs.count() > 0);
-      CHECK(pairs.count() <= PlacePairs::most);
+      CHECK(pairs.count() <= PlacePairs::at_most(length));
+      CHECK(PlacePairs::at_most(length) <= PlacePairs::most);
+      if (kind == AttentionKind::self) CHECK(pairs.count() == PlacePairs::at_most(length));
       Index early = 0;
       for (Index i = 0; i < pairs.count(); ++i) {
         const auto [query, key] = pairs.pair(i);
@@ -47,7 +49,7 @@ TEST_CASE("pairs of places are the same every time, of two places, and some lie 
         if (kind == AttentionKind::causal) CHECK(key < query);
         early += std::max(query, key) < length / 4 ? 1 : 0;
       }
-      if (length > 30) CHECK(std::abs(static_cast<double>(early) / static_cast<double>(pairs.count()) - 0.25) < 0.05);
+      if (length > 30) CHECK(static_cast<double>(early) > 0.2 * static_cast<double>(pairs.count()));
       for (std::size_t g = 0; g + 1 < pairs.groups().size(); ++g) {
         std::set<Index> queries;
         for (Index i = pairs.groups()[g]; i < pairs.groups()[g + 1]; ++i) {

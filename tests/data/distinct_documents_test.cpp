@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../core/numbers/error.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -15,11 +16,13 @@ class ListedDocuments : public Source {
   [[nodiscard]] Index count() const override { return std::ssize(documents_); }
   [[nodiscard]] Document document(Index i) const override {
     ++read;
+    if (i == unreadable) throw FormatError("is none");
     return documents_[static_cast<std::size_t>(i)];
   }
   [[nodiscard]] Index length(Index i) const override { return documents_[static_cast<std::size_t>(i)].length(); }
   [[nodiscard]] Attributes provenance() const override { return {{"documents", std::int64_t{count()}}}; }
   mutable Index read = 0;
+  Index unreadable = -1;
 
  private:
   std::vector<Document> documents_;
@@ -69,6 +72,17 @@ TEST_CASE("where no document is equal to another the source stays as it is") {
   const auto source = distinct_documents(std::move(given));
   CHECK(source.get() == before);
   CHECK_FALSE(source->provenance().contains("equal_documents"));
+}
+
+TEST_CASE("a document that cannot be read is equal to none, and whoever asks for it is told why") {
+  auto given = std::make_unique<ListedDocuments>(
+      std::vector{words({1, 2}, ""), words({1, 2}, ""), words({1, 2}, ""), words({3, 4}, "")});
+  given->unreadable = 1;
+  const auto source = distinct_documents(std::move(given));
+  CHECK(source->count() == 3);
+  CHECK_NOTHROW(source->document(0));
+  CHECK_THROWS_AS(source->document(1), FormatError);
+  CHECK(source->document(2).ids.front() == 3);
 }
 
 TEST_CASE("documents that look alike are read whole before one is left out") {

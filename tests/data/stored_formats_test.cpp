@@ -174,9 +174,11 @@ TEST_CASE("a dataset for each document gives documents of their own lengths, in 
 
 TEST_CASE("a folder with a file for each document, of four formats") {
   const auto source = source_of(formats("documents"), {});
-  REQUIRE(source->count() == 4);
-  const std::vector<std::string> names{"a.npy", "b.npz", "c.safetensors", "d.h5"};
-  for (Index i = 0; i < 4; ++i) {
+  // d.h5 holds what b.npz holds, bit by bit: equal documents count once.
+  REQUIRE(source->count() == 3);
+  CHECK(std::get<std::int64_t>(source->provenance().at("equal_documents")) == 1);
+  const std::vector<std::string> names{"a.npy", "b.npz", "c.safetensors"};
+  for (Index i = 0; i < 3; ++i) {
     const Document document = source->document(i);
     CHECK(document.name == names[static_cast<std::size_t>(i)]);
     CHECK(source->length(i) == (i == 2 ? 2 : 3));

@@ -308,8 +308,12 @@ TEST_CASE("documents that have files of their own say the same beside them, and 
           "holds queries and keys of layer 1, the first document (a.safetensors) queries and keys of layer 0");
   second = {{"attentions/layer_0", {1, 2, 2}, {1, 0, 0.5F, 0.5F}}, first.back()};
   refused(second, said, "holds finished attention of layer 0, the first document (a.safetensors) queries and keys of");
-  write_tensors(folder / "b.safetensors", first, said);
+  second = first;
+  second[0].values.assign(20, 0.5F);
+  write_tensors(folder / "b.safetensors", second, said);
   CHECK(stored_states(folder.path()).source->count() == 2);
+  write_tensors(folder / "b.safetensors", first, said);
+  CHECK(stored_states(folder.path()).source->count() == 1);  // equal documents count once
 }
 
 TEST_CASE("of what is said twice neither counts, and padding is no token") {
