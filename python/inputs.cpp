@@ -7,7 +7,6 @@
 #include "../core/numbers/error.h"
 #include "../data/arrays/npy.h"
 #include "../data/arrays/safetensors.h"
-#include "../data/sources/distinct_documents.h"
 #include "../data/sources/placed_arrays.h"
 #include "../job/inputs/intervention_text.h"
 #include "../job/inputs/place_text.h"
@@ -234,9 +233,7 @@ void add_inputs(nb::module_& module) {
         auto source =
             std::make_unique<CalledSource>(std::move(lengths), std::move(document), attributes_of(provenance));
         const Attributes said = attributes_of(of_model);
-        return opened(called, [&] {
-          return JobInput{open_model(config, checkpoint), distinct_documents(std::move(source)), said, -1};
-        });
+        return opened(called, [&] { return JobInput{open_model(config, checkpoint), std::move(source), said, -1}; });
       },
       nb::arg("config"), nb::arg("called"), nb::arg("tensors"), nb::arg("lengths"), nb::arg("document"),
       nb::arg("provenance"), nb::arg("of_model"), "Weights in memory, and documents that a function gives.");

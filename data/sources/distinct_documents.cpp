@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../../core/numbers/error.h"
+#include "../../core/numbers/stopping.h"
 #include "../files/digest.h"
 #include "digested_source.h"
 
@@ -86,6 +87,7 @@ std::unique_ptr<Source> distinct_documents(std::unique_ptr<Source> source, const
   std::map<std::string, std::vector<Index>> looks;      // the chosen of each quick look
   std::map<Index, std::optional<std::string>> digests;  // of those that something was compared with
   for (Index i = 0; i < source->count(); ++i) {
+    stop_if_asked();
     const auto look = quick ? digest_if_read([&] { return quick(i); }) : whole(i);
     bool equal = false;
     if (look) {

@@ -79,24 +79,30 @@ def module_input(module: torch.nn.Module, tokenizer: Any, *, text: Any, ids: Any
         weights = weights_of(module)
     listed, padding = documents_of(about, module, tokenizer, text, ids, documents, length, special_tokens)
     require_known(listed, module)
-    provenance = {"source": "text" if text is not None else "token ids", "documents": len(listed),
-                  "length": max(map(len, listed)), "captured_from": called, **({"padding_removed": padding} if padding else {})}
+    # Equal documents count once, as in the program; their ids tell, without a run of the model.
+    numbers = sorted({tuple(one): number for number, one in reversed(list(enumerate(listed)))}.values())
+    provenance = {"source": "text" if text is not None else "token ids", "documents": len(numbers),
+                  "length": max(map(len, listed)), "captured_from": called}
+    provenance |= {"padding_removed": padding} if padding else {}
+    provenance |= {"equal_documents": len(listed) - len(numbers)} if len(numbers) < len(listed) else {}
     if text is not None:
         provenance |= unknown_share(tokenizer, listed, allow_unknown)
-    return _core.module_input(config, called, tensors_of(weights, called), [len(one) for one in listed],
-                              _runner(module, tokenizer, Watch(module, about, named, False), listed), provenance,
+    return _core.module_input(config, called, tensors_of(weights, called), [len(listed[number]) for number in numbers],
+                              _runner(module, tokenizer, Watch(module, about, named, False), listed, numbers), provenance,
                               {"model": getattr(getattr(module, "config", None), "name_or_path", "") or called})
 
 
-def _runner(module: torch.nn.Module, tokenizer: Any, watch: Watch, listed: list[list[int]]) -> Callable[[int], dict]:
+def _runner(module: torch.nn.Module, tokenizer: Any, watch: Watch, listed: list[list[int]],
+            numbers: list[int]) -> Callable[[int], dict]:
     lock = threading.Lock()
     device = next(module.parameters()).device
 
     def document(i: int) -> dict[str, Any]:
+        ids = listed[numbers[i]]
         with lock, torch.inference_mode(), watch:  # hooks are there only while a document passes
-            module(torch.tensor([listed[i]], device=device))
+            module(torch.tensor([ids], device=device))
             layers = watch.stored(watch.shape()[0] - 1)
-        tokens, special = texts_of(tokenizer, listed[i])
-        return {"name": f"document {i}", "ids": listed[i], "tokens": tokens, "special": special, "layers": layers}
+        tokens, special = texts_of(tokenizer, ids)
+        return {"name": f"document {numbers[i]}", "ids": ids, "tokens": tokens, "special": special, "layers": layers}
 
     return document

@@ -80,6 +80,16 @@ def test_a_model_is_run_and_followed_without_a_file(model, batch):
     assert result.provenance["captured_from"] == type(model).__name__ and "position_split" in result
 
 
+def test_equal_documents_count_once_and_the_model_runs_once_for_each(model, batch):
+    calls = []
+    hook = model.register_forward_pre_hook(lambda *_: calls.append(1))
+    ids = [*batch.tolist(), batch[0].tolist(), batch[2].tolist()]
+    found = headwave.run(model, ids=[ids[0], *ids], only=["attention_map", "measured_offset"])
+    hook.remove()
+    assert found.provenance["documents"] == 3 and found.provenance["equal_documents"] == 3 and len(calls) <= 6  # two analyses of each
+    assert np.array_equal(map_of(found), map_of(headwave.run(model, ids=batch, only=["attention_map"])))
+
+
 def test_weights_are_the_modules_own(model, batch, tmp_path):
     model.save_pretrained(tmp_path / "model")
     whole = ["qk_svd"]
@@ -156,7 +166,7 @@ def test_ctrl_c_leaves_no_file_and_no_hooks(model, batch, tmp_path):
                 model(batch)
     threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
-        headwave.run(model, ids=np.tile(batch.numpy(), (2000, 1)), documents=6000)
+        headwave.run(model, ids=np.random.default_rng(1).integers(3, 100, (6000, 40)), documents=6000)
     assert time.monotonic() - begun < 2.6
     assert sum(len(part._forward_hooks) + len(part._forward_pre_hooks) for part in model.modules()) == before
     assert list(tmp_path.iterdir()) == []
