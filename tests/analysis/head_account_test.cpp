@@ -147,7 +147,7 @@ TEST_CASE("an added position term is part of what positions give", "[analysis]")
   CHECK(account.offset[0][0] == 0);
 }
 
-TEST_CASE("an account does not depend on threads or on how its sums were joined; its draws depend on the seed",
+TEST_CASE("an account does not depend on threads or on how its sums were joined, and its draws do on the seed",
           "[analysis]") {
   const std::vector<DrawnHead> heads{waves(), words(3, 0)};
   const DrawnJob job(heads, 12, Random(6));

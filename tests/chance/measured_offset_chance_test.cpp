@@ -15,7 +15,7 @@ namespace {
 
 constexpr Index d_model = 32, d_head = 8, word_count = 200;
 
-Matrix normal_rows(Index rows, Index columns, double deviation, Random& random) {
+Matrix normal_weights(Index rows, Index columns, double deviation, Random& random) {
   Matrix made(rows, columns);
   for (double& entry : made.reshaped<Eigen::RowMajor>()) entry = deviation * random.normal();
   return made;
@@ -26,12 +26,12 @@ class RandomLayer {
  public:
   RandomLayer(Index heads, Index length, double positions, double sharpness, std::uint64_t seed)
       : random_(seed),
-        words_(normal_rows(word_count, d_model, 1, random_)),
-        positions_(normal_rows(length, d_model, positions, random_)) {
+        words_(normal_weights(word_count, d_model, 1, random_)),
+        positions_(normal_weights(length, d_model, positions, random_)) {
     for (Index head = 0; head < heads; ++head) {
-      query_.push_back(normal_rows(d_model, d_head, sharpness / std::sqrt(d_model), random_));
-      key_.push_back(normal_rows(d_model, d_head, 1 / std::sqrt(d_model), random_));
-      bias_.push_back(normal_rows(1, d_head, 0.5, random_));
+      query_.push_back(normal_weights(d_model, d_head, sharpness / std::sqrt(d_model), random_));
+      key_.push_back(normal_weights(d_model, d_head, 1 / std::sqrt(d_model), random_));
+      bias_.push_back(normal_weights(1, d_head, 0.5, random_));
     }
   }
   [[nodiscard]] HeadGrid grid() const { return {{0}, static_cast<Index>(query_.size())}; }
