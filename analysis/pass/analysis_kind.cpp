@@ -46,6 +46,7 @@ AnalysisSizes analysis_sizes(const Stack& stack, const HeadGrid& grid, const std
   AnalysisSizes sizes;
   sizes.layers = static_cast<double>(grid.layers.size());
   sizes.rows = static_cast<double>(grid.rows());
+  sizes.key_rows = sizes.layers * static_cast<double>(stack.block.kv_heads);
   sizes.d_model = static_cast<double>(stack.d_model());
   sizes.d_head = static_cast<double>(stack.block.d_head);
   sizes.documents = sizes.alike = static_cast<double>(lengths.size());

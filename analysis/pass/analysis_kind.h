@@ -42,6 +42,7 @@ std::string_view text_of(Need need);
 /// Sizes of one kind of attention in a job, as numbers to reckon with.
 struct AnalysisSizes {
   double layers = 0, rows = 0;  ///< rows: heads of all layers
+  double key_rows = 0;          ///< key heads of all layers
   double d_model = 0, d_head = 0;
   double documents = 0, longest = 0;  ///< all documents; tokens of the longest
   double alike = 0, length = 0;       ///< documents of the most common length, and that length: of the wave chain

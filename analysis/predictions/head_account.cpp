@@ -239,12 +239,13 @@ void set_peaks(const Matrix& profile, bool causal, Vector& offset, Vector& weigh
 
 AccountVerdict verdict_of(const HeadAccount& account, Index row) {
   const HeadAccountOptions& options = account.options;
-  if (account.documents < options.least_documents) return AccountVerdict::undefined;
+  if (account.documents < 2) return AccountVerdict::undefined;
   if (!(account.strength[row] >= options.strength) || !(account.replicated.overlap[row] >= options.replicated))
     return AccountVerdict::no_preference;
   const double position = account.part[0][row], self = account.part[1][row], order = account.part[2][row];
   const bool ordered = account.q_value[row] <= options.false_share;
   if (position >= std::max(self, order) && !ordered) return AccountVerdict::no_preference;
+  if (account.documents < options.least_documents) return AccountVerdict::undefined;
   // Where the model knows no places, the mean of a place holds what texts have in common there: their order.
   const bool places = account.site.tells_places(static_cast<std::size_t>(row / account.site.grid.heads));
   if (!places) {
@@ -498,15 +499,16 @@ std::unique_ptr<Analysis> make_head_account(const AnalysisInput& input) {
 
 AnalysisCost head_account_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
   AnalysisCost cost;
-  const double pairs = sizes.rows * sizes.length * sizes.length, near = 2 * static_cast<double>(options.reach) + 1;
+  const double pairs = sizes.rows * sizes.length * sizes.length;
+  const double near = 2 * std::min(static_cast<double>(options.reach), std::floor((sizes.length - 1) / 2)) + 1;
   const auto dealt = static_cast<double>(
       dealt_documents(static_cast<Index>(sizes.alike), std::max<Index>(1, static_cast<Index>(sizes.length))));
-  const double whole = 8 * sizes.rows * sizes.d_head * sizes.length, profile = 8 * sizes.rows * near;
+  const double whole = 4 * (sizes.rows + sizes.key_rows) * sizes.d_head * sizes.length, profile = 8 * sizes.rows * near;
   if (document.number >= 0) {
     cost.document = 2e-10 * sizes.rows * sizes.length * (near + 4 * sizes.d_head);
-    cost.looking = whole + profile;
+    cost.looking = 2 * whole + 3 * profile;  // a document that is dealt is kept beside the sums
   }
-  cost.kept = (2 + dealt) * whole + 16 * profile;
+  cost.kept = (2 + dealt) * whole + std::min(16.0, sizes.alike) * profile;
   cost.finishing = 8 * sizes.rows / std::max(1.0, sizes.layers) * sizes.length * (3 * sizes.d_head + 4);
   cost.after = dealt * (3 * pairs * (0.9e-9 + 1.8e-11 * sizes.d_head) +
                         static_cast<double>(options.draws) * sizes.rows * sizes.length * near * 1.5e-9);

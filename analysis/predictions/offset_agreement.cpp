@@ -62,7 +62,7 @@ Prediction prediction_of(const HeadAccount& account, const HeadGrid& measured, I
   const Index row = row_among(account.site.grid, measured, measured_row);
   if (row < 0) return no_prediction;
   const AccountVerdict verdict = account.verdict[static_cast<std::size_t>(row)];
-  if (verdict == AccountVerdict::no_preference || verdict == AccountVerdict::undefined) return no_prediction;
+  if (verdict == AccountVerdict::no_preference || account.documents < 2) return no_prediction;
   const double offset = account.offset[position][row];
   return {offset, offset, offset, account.weight[position][row]};
 }

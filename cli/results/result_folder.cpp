@@ -163,11 +163,17 @@ void write_results(OutputFolder& folder, std::vector<KindResult>& results, doubl
   folder.require_free();
   std::vector<fs::path> written;
   for (const auto& file : files) written.push_back(file->path());
-  // Never something of this run beside something of one before, wherever it ends.
-  folder.remove_old(old, written);
+  // Never one file of this run beside another of one before, wherever it ends.
   if (files.size() > 1)
     for (const fs::path& file : written) fs::remove(file);
-  for (const auto& file : files) file->commit();
+  try {
+    for (const auto& file : files) file->commit();
+  } catch (const Error&) {
+    const bool none_is_named = std::ranges::none_of(files, [](const auto& file) { return file->temporary().empty(); });
+    if (!none_is_named) folder.remove_old(old, written);
+    throw;
+  }
+  folder.remove_old(old, written);
 }
 
 void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options) {

@@ -58,9 +58,9 @@ OutputFolder opened_folder(const FolderOptions& options, const std::vector<std::
 /// Texts that a command writes beside its result, by name.
 using TextsBeside = std::map<std::filesystem::path, std::string>;
 
-/// Writes results.h5, each kind of attention into a folder of its own where there are several, and texts beside them. Once
-/// all are on the disk what an earlier result left is removed, and they get their names: whatever fails, nothing of this
-/// result stands beside something of an earlier one.
+/// Writes results.h5, each kind of attention into a folder of its own where there are several, and texts beside them. They
+/// get their names once all are on the disk, and then what an earlier result left is removed: whatever fails, nothing of
+/// this result stands beside something of an earlier one.
 /// @param results  get the version, the command and the time as provenance, and a mark where they have none (run_mark.h)
 void write_results(OutputFolder& folder, std::vector<KindResult>& results, double seconds,
                    const TextsBeside& beside = {});

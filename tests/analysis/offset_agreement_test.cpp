@@ -32,6 +32,7 @@ MeasuredOffsets measured() {
 HeadAccount account_of(std::initializer_list<double> offsets, std::initializer_list<int> verdicts) {
   HeadAccount account;
   account.site.grid = {{0}, 6};
+  account.documents = 8;
   account.offset[0] = list(offsets);
   account.weight[0] = Vector::Constant(6, 0.25);
   for (const int verdict : verdicts) account.verdict.push_back(static_cast<AccountVerdict>(verdict));

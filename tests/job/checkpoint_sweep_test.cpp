@@ -136,7 +136,7 @@ TEST_CASE("checkpoints of another model are told by what describes them, before 
 
 TEST_CASE("planted heads are positional from that checkpoint on at which the model gets its positions") {
   const PlantedModel planted = planted_model(planted_bank());
-  const auto source = planted_documents(planted, 4, 128, 3);
+  const auto source = planted_documents(planted, 8, 128, 3);
   JobOptions options;
   options.only = {"head_account"};
   const Model before = words_only(planted.model);

@@ -74,11 +74,13 @@ TEST_CASE("captured queries and keys are attended without their model, rotary on
     CHECK(stored.model.stack.block.kv_heads == input.model.stack.block.kv_heads);
     CHECK(stored.model.stack.block.window == input.model.stack.block.window);
     const Result captured = run_job(stored.model, *stored.source, job);
-    // (pairs or term, layer, head, offset): layer 1 of the first.
-    for (const char* field : {"offset_trace/mean_weight", "head_account/part", "head_account/dealt_profile"}) {
+    // Layer 1 of (pairs, layer, head, offset), of (layer, head) and of (layer, head, offset).
+    for (const char* field : {"offset_trace/mean_weight", "head_account/strength", "head_account/measured_profile"}) {
       CAPTURE(field);
       const Field& all = direct.at(field);
-      const auto layer = static_cast<std::size_t>(all.axes[2].size() * all.axes[3].size());
+      std::size_t layer = 1;
+      for (std::size_t axis = all.axes.size(); all.axes[axis - 1].name != "layer"; --axis)
+        layer *= static_cast<std::size_t>(all.axes[axis - 1].size());
       CHECK(std::memcmp(all.doubles().data() + layer, captured.at(field).doubles().data(), layer * sizeof(double)) ==
             0);
     }

@@ -11,7 +11,7 @@ using namespace headwave;
 TEST_CASE("checkpoints: the numbers beside the figures are the counts and each head's shares") {
   const Result result{"", sample::checkpoint_fields(2, 2), {}};
   const auto counts = rows_of(checkpoint_counts_figure().draw(result, {}));
-  REQUIRE(counts.front() == std::vector<std::string>{"checkpoint", "step", "with an offset", "positional", "content"});
+  REQUIRE(counts.front() == std::vector<std::string>{"checkpoint", "step", "with an offset", "positional", "self"});
   CHECK(counts.size() == 4);
   CHECK(counts[3] == std::vector<std::string>{"step-200", "200", "4", "2", "2"});
   const auto heads = rows_of(checkpoint_heads_figure().draw(result, {}));

@@ -58,7 +58,7 @@ const std::map<std::string, Structure>& structures() {
       {"carried_waves", {{offset, "mean attention weight", "score sum ÷ its peak as it is"}}},
       {"re_aiming", {{}}},
       {"checkpoint_counts", {{"heads"}}},
-      {"checkpoint_heads", {{"explained by position"}, 1}},
+      {"checkpoint_heads", {{"part by position"}, 1}},
       {"grid_offset", {{"patches right", "patches down", "row", "column"}, 16}},
       {"comparison", {{"second − first", "more", "less", "beyond"}}},
   };

@@ -63,7 +63,7 @@ TEST_CASE("head table: by hand, with clusters and planted truth") {
 TEST_CASE("head table: one row per head of the sample, and the other kind of pairs on request") {
   const Result result = sample::result();
   const auto columns = head_columns(result);
-  REQUIRE(columns.size() == 13);
+  REQUIRE(columns.size() == 14);
   for (const TableColumn& column : columns) CHECK(column.cells.size() == 32);
   CHECK(columns[2].cells[0] == "0.4110");
   CHECK(head_columns(result, "without_special")[2].cells[0] == "0.2055");

@@ -29,7 +29,7 @@ export const checkpointsView = {
     if (explained) columns.push({ header: "by position", right: true, cells: text(explained, 3) });
     const x = names.map((_, i) => i);
     const plots = [{ yTitle: "weight", series: [{ name: "measured", values: weight }, { name: "queries shuffled", values: chance }] }];
-    if (explained) plots.push({ yTitle: "explained by position", series: [{ name: "positions", values: explained }] });
+    if (explained) plots.push({ yTitle: "part by position", series: [{ name: "positions", values: explained }] });
     box.replaceChildren(lineKey(plots[0].series));
     const ends = plots.map(({ series, yTitle }) => {
       const drawing = element("div", { class: "drawing", "aria-label": `${yTitle}: left and right go through checkpoints` });
