@@ -46,7 +46,7 @@ bool reads_half(const Fit& fit, const Checkpoint& checkpoint) {
   const auto of_heads = [](const std::vector<std::string>& names) {
     return std::ranges::count_if(names, is_of_a_head);
   };
-  const std::vector<std::string> names = checkpoint.names();
+  const std::vector<std::string>& names = checkpoint.names();
   const auto unread = std::ssize(fit.check.unused) - of_heads(fit.check.unused);
   return 2 * unread <= std::ssize(names) - of_heads(names);
 }
