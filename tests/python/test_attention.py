@@ -132,25 +132,30 @@ def test_every_layout_of_a_mask_gives_what_numpy_computes(dtype, of_q):
         assert np.array_equal(headwave.attend(q, k, v, mask=other), want), about
 
 
-def test_every_layout_of_other_arrays_gives_the_same():
+def some(laid):
+    """A third of the layouts, in which each kind is: a job takes longer than attention."""
+    return itertools.islice(laid, 0, None, 3)
+
+
+def test_layouts_of_other_arrays_give_the_same():
     q, k = drawn(2, 6, 4), drawn(2, 6, 4, seed=2)
     weights = np.exp(drawn(2, 6, 6))
     weights /= weights.sum(-1, keepdims=True)
     delay, spectrum = headwave.delay(q, k, reach=2)["coherence"], headwave.spectrum(q[0])["mean"]
     traces = headwave.offset_traces(weights, reach=2)["mean_weight"]
-    for about, other in layouts(q):
+    for about, other in some(layouts(q)):
         assert np.array_equal(headwave.delay(other, k, reach=2)["coherence"], delay), about
     for about, other in layouts(q[0]):
         assert np.array_equal(headwave.spectrum(other)["mean"], spectrum), about
-    for about, other in layouts(weights):
+    for about, other in some(layouts(weights)):
         assert np.array_equal(headwave.offset_traces(other, reach=2)["mean_weight"], traces, equal_nan=True), about
 
 
-def test_every_layout_of_stored_arrays_gives_the_same():
+def test_layouts_of_stored_arrays_give_the_same():
     states = {f"{name}/layer_0": drawn(1, 6, 8, seed=seed).astype("f4") for seed, name in enumerate(("queries", "keys"))}
     numbers = {"num_heads": 2, "causal": 0}
     want = headwave.run(states={**states, **numbers}, only=["attention_map"])["attention_map/weight"]
-    for about, other in layouts(states["keys/layer_0"]):
+    for about, other in some(layouts(states["keys/layer_0"])):
         found = headwave.run(states={**states, **numbers, "keys/layer_0": other}, only=["attention_map"])["attention_map/weight"]
         assert np.array_equal(found, want), about
 
