@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* measured_profile_name = "head_account/measured_profile";
 constexpr const char* dealt_profile_name = "head_account/dealt_profile";
-constexpr const char* part_name = "head_account/part";
+constexpr const char* profile_part_name = "head_account/part";
 constexpr std::size_t most_account_heads = 6, terms = 3;
 
 struct AccountProfiles {
@@ -39,7 +39,7 @@ AccountProfiles account_profiles_of(const Result& result) {
   AccountProfiles profiles;
   profiles.measured = &doubles_of(result, measured_profile_name, {"layer", "head", "account_offset"});
   profiles.dealt = &doubles_of(result, dealt_profile_name, {"term", "layer", "head", "account_offset"});
-  profiles.part = &doubles_of(result, part_name, {"cause", "layer", "head"});
+  profiles.part = &doubles_of(result, profile_part_name, {"cause", "layer", "head"});
   profiles.offsets = coordinates(result.at(measured_profile_name), "account_offset");
   if (profiles.offsets.size() < 3 || profiles.measured->empty())
     throw ShapeError(fmt::format("{}: holds no profile to draw", measured_profile_name));
@@ -134,7 +134,7 @@ GnuplotFigure draw_account_profile(const Result& result, const FigureOptions& op
 FigureKind account_profile_figure() {
   return {
       "account_profile",
-      {measured_profile_name, dealt_profile_name, part_name},
+      {measured_profile_name, dealt_profile_name, profile_part_name},
       clearness_fields(),
       "What the offset profile of single heads comes from. Grey: mean attention weight at each offset, the first "
       "token neither query nor key. Lines: what is left of it when the contents of a document are dealt to other "

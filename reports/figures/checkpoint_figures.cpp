@@ -20,7 +20,7 @@ constexpr const char* step_name = "checkpoints/step";
 constexpr const char* with_offset_name = "checkpoints/with_offset";
 constexpr const char* verdicts_name = "checkpoints/verdicts";
 constexpr const char* head_verdict_name = "checkpoints_head_account/verdict";
-constexpr const char* part_name = "checkpoints_head_account/part";
+constexpr const char* checkpoint_part_name = "checkpoints_head_account/part";
 constexpr const char* since_name = "checkpoints/positional_since";
 constexpr std::size_t longest_checkpoint_name = 16;  // letters of a checkpoint's name
 
@@ -147,16 +147,16 @@ std::vector<bool> preferring(const Result& result, std::size_t count) {
 }
 
 GnuplotFigure draw_heads(const Result& result, const FigureOptions& options) {
-  const auto& parts = doubles_of(result, part_name, {"checkpoint", "cause", "layer", "head"});
+  const auto& parts = doubles_of(result, checkpoint_part_name, {"checkpoint", "cause", "layer", "head"});
   const auto& since = doubles_of(result, since_name, {"layer", "head"});
   const auto& steps = doubles_of(result, step_name, {"checkpoint"});
-  const Field& field = result.at(part_name);
+  const Field& field = result.at(checkpoint_part_name);
   const auto& names = labels_of(field, "checkpoint");
   const auto layers = whole_coordinates(field, "layer"), heads = whole_coordinates(field, "head");
   const std::size_t rows = layers.size() * heads.size(), terms = static_cast<std::size_t>(field.axis("cause").size());
   if (rows == 0 || names.empty() || terms == 0 || since.size() != rows || steps.size() != names.size())
-    throw ShapeError(fmt::format("{}: expected a share for each of {} heads at {} checkpoints", part_name, since.size(),
-                                 steps.size()));
+    throw ShapeError(fmt::format("{}: expected a share for each of {} heads at {} checkpoints", checkpoint_part_name,
+                                 since.size(), steps.size()));
   const std::vector<std::size_t> order = by_arrival(since);
   const std::vector<bool> prefers = preferring(result, names.size() * rows);
   const auto share = [&](std::size_t checkpoint, std::size_t head) {
@@ -229,7 +229,7 @@ FigureKind checkpoint_counts_figure() {
 FigureKind checkpoint_heads_figure() {
   return {
       "checkpoint_heads",
-      {step_name, part_name, since_name},
+      {step_name, checkpoint_part_name, since_name},
       {head_verdict_name},
       "When heads become positional: of what can be explained of each head's offset profile, the part that positions "
       "give, checkpoint by checkpoint (nothing where it is undefined or the head has no preference). Heads are in the "

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* verdict_name = "head_account/verdict";
 constexpr const char* strength_name = "head_account/strength";
-constexpr const char* part_name = "head_account/part";
+constexpr const char* head_part_name = "head_account/part";
 
 const std::array verdict_cells{
     CellKind{"positional", categorical(0), ink::paper}, CellKind{"self", categorical(1), ink::paper},
@@ -30,11 +30,11 @@ struct Accounts {
 Accounts accounts_of(const Result& result) {
   Accounts accounts{head_cells(result, verdict_name, {verdict_cells.begin(), verdict_cells.end()}), {}, {}};
   const std::size_t heads = accounts.cells.kind.size();
-  const auto& parts = doubles_of(result, part_name, {"cause", "layer", "head"});
+  const auto& parts = doubles_of(result, head_part_name, {"cause", "layer", "head"});
   accounts.strength = doubles_of(result, strength_name, {"layer", "head"});
   if (parts.size() != 3 * heads || accounts.strength.size() != heads)
-    throw ShapeError(fmt::format("{}: expected 3 parts and a strength for each of {} heads, found {} and {}", part_name,
-                                 heads, parts.size(), accounts.strength.size()));
+    throw ShapeError(fmt::format("{}: expected 3 parts and a strength for each of {} heads, found {} and {}",
+                                 head_part_name, heads, parts.size(), accounts.strength.size()));
   accounts.position.assign(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(heads));
   return accounts;
 }
@@ -80,7 +80,7 @@ GnuplotFigure draw_head_account(const Result& result, const FigureOptions& optio
 FigureKind head_account_figure() {
   return {
       "head_account",
-      {verdict_name, strength_name, part_name},
+      {verdict_name, strength_name, head_part_name},
       {},
       "Why every head looks where it looks. The numbers are per cent: above, the strength of the head's offset profile "
       "(attention that it draws to offsets within reach beyond uniform attention); below, the part of what can be "
