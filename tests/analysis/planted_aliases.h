@@ -3,6 +3,7 @@
 // Heads whose far offsets are known: waves that come round again after 90 tokens, and words that do after 100.
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "../../analysis/predictions/offset_by_query.h"
@@ -65,13 +66,13 @@ inline OffsetByQuery found_by_query(const PlantedModel& planted, const Source& s
     const Document document = source.document(i);
     BandTraceProbe probe(grid, bands, options.peaks.reach, AttentionKind::self,
                          special_positions(document, AttentionKind::self));
-    AccountProbe account(halves.site, accounted, document);
     std::vector<Probe*> probes{&probe};
-    if (source.length(i) == halves.site.length) probes.push_back(&account);
+    std::optional<AccountProbe> account;
+    if (source.length(i) == halves.site.length) probes.push_back(&account.emplace(halves.site, accounted, document));
     model_pass(planted.model, document, probes);
     sums.add(probe.taken());
-    if (probes.size() == 1) continue;
-    account_sums.add(account.taken());
+    if (!account) continue;
+    account_sums.add(account->taken());
     ++accounted;
   }
   halves.halves = account_sums.halves;
