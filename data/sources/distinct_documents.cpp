@@ -10,7 +10,6 @@
 #include "../../core/numbers/error.h"
 #include "../../core/numbers/stopping.h"
 #include "../files/digest.h"
-#include "digested_source.h"
 
 namespace headwave {
 
@@ -56,7 +55,7 @@ std::optional<std::string> digest_if_read(const Digest& digest) {
   }
 }
 
-class ChosenDocuments : public DigestedSource {
+class ChosenDocuments : public Source {
  public:
   ChosenDocuments(std::unique_ptr<Source> source, std::vector<Index> chosen)
       : source_(std::move(source)), chosen_(std::move(chosen)) {}
@@ -69,7 +68,7 @@ class ChosenDocuments : public DigestedSource {
     provenance["equal_documents"] = static_cast<std::int64_t>(source_->count() - count());
     return provenance;
   }
-  void require_unchanged() const override { headwave::require_unchanged(*source_); }
+  void require_unchanged() const override { source_->require_unchanged(); }
 
  private:
   [[nodiscard]] Index at(Index i) const { return chosen_[static_cast<std::size_t>(i)]; }

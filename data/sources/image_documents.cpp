@@ -14,7 +14,6 @@
 #include "../files/file_watch.h"
 #include "../images/image_file.h"
 #include "../images/image_preparation.h"
-#include "digested_source.h"
 
 namespace headwave {
 
@@ -48,7 +47,7 @@ FolderImages images_of(const fs::path& folder) {
   return found;
 }
 
-class ImageDocuments : public DigestedSource {
+class ImageDocuments : public Source {
  public:
   ImageDocuments(const ImagePlace& place, const PatchGrid& grid, std::optional<Index> documents)
       : place_(place), grid_(grid), preparation_(image_preparation(place.preprocessor, place.family)) {

@@ -12,7 +12,6 @@
 #include "../files/digested_files.h"
 #include "../files/file_watch.h"
 #include "../files/printable.h"
-#include "digested_source.h"
 #include "stored_arrays.h"
 #include "text_documents.h"
 
@@ -36,7 +35,7 @@ std::vector<Index> shape_with_documents(const StoredArrays& arrays, const char* 
   return shape;
 }
 
-class SoundDocuments : public DigestedSource {
+class SoundDocuments : public Source {
  public:
   SoundDocuments(const std::filesystem::path& path, const Model& model, std::shared_ptr<const Tokenizer> tokenizer,
                  std::optional<Index> documents)

@@ -13,7 +13,6 @@
 #include "../files/digest.h"
 #include "../files/digested_files.h"
 #include "../files/printable.h"
-#include "digested_source.h"
 #include "distinct_documents.h"
 #include "document_arrays.h"
 #include "name_pattern.h"
@@ -40,7 +39,7 @@ void read_one_entry(const StoredArrays& arrays, const StoredPart& part, Index do
   (void)arrays.block(part.name, block);
 }
 
-class StoredDocuments : public DigestedSource {
+class StoredDocuments : public Source {
  public:
   StoredDocuments(std::shared_ptr<const StoredPlace> place, std::size_t layers, Index at_most, StatesChange change,
                   Index words)

@@ -7,7 +7,6 @@
 
 #include "../../core/numbers/threads.h"
 #include "../../data/files/file_watch.h"
-#include "../../data/sources/digested_source.h"
 #include "document_pass.h"
 #include "job_memory.h"
 #include "job_stages.h"
@@ -81,7 +80,7 @@ void run_part_of_job(const Model& model, const Source& source, const JobOptions&
   StageReport report(std::move(stages), progress);
   gather(pass, report);
   report.end();
-  require_unchanged(source);
+  source.require_unchanged();
 }
 
 std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source, const JobOptions& asked,
@@ -121,7 +120,7 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
   }
   report.end();
   require_intact_files();
-  require_unchanged(source);
+  source.require_unchanged();
   return results;
 }
 

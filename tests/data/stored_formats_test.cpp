@@ -8,7 +8,6 @@
 #include "../../core/numbers/error.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/files/zip_archive.h"
-#include "../../data/sources/digested_source.h"
 #include "../../data/sources/placed_arrays.h"
 #include "../../data/sources/stored_contents.h"
 #include "../../data/sources/stored_documents.h"
@@ -197,10 +196,10 @@ TEST_CASE("states that change while they are in use are noticed although the sys
     StoredSearch search;
     search.one_document = true;
     const auto source = source_of(file, search);
-    CHECK_NOTHROW(require_unchanged(*source));  // nobody has asked for its digest
+    CHECK_NOTHROW(source->require_unchanged());  // nobody has asked for its digest
     const Attributes provenance = source->provenance();
     CHECK_NOTHROW(source->document(0));
-    CHECK_NOTHROW(require_unchanged(*source));
+    CHECK_NOTHROW(source->require_unchanged());
     // As through a memory map: the content is another, size and time are not.
     const auto time = std::filesystem::last_write_time(file);
     std::fstream stream(file, std::ios::binary | std::ios::in | std::ios::out);
@@ -210,12 +209,12 @@ TEST_CASE("states that change while they are in use are noticed although the sys
     stream.close();
     std::filesystem::last_write_time(file, time);
     CHECK_NOTHROW(require_intact_files());
-    CHECK_THROWS_WITH(require_unchanged(*source), ContainsSubstring("its SHA-256 is not what it was before"));
-    CHECK_THROWS_AS(require_unchanged(*source), FormatError);
+    CHECK_THROWS_WITH(source->require_unchanged(), ContainsSubstring("its SHA-256 is not what it was before"));
+    CHECK_THROWS_AS(source->require_unchanged(), FormatError);
     // A file that took the name is another one: the first is open still.
     std::filesystem::copy_file(formats("documents") / name, folder / "next");
     std::filesystem::rename(folder / "next", file);
-    CHECK_NOTHROW(require_unchanged(*source));
+    CHECK_NOTHROW(source->require_unchanged());
   }
 }
 
