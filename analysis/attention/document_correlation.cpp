@@ -146,4 +146,34 @@ double correlated_third(double correlation, double thirds, double roots) {
   return (own * thirds + shared * roots * roots * roots) / (own + shared);
 }
 
+NullMoments::NullMoments(Index rows, Index columns) : variances_(Matrix::Zero(rows, columns)) {
+  deviations_ = thirds_ = roots_ = variances_;
+}
+
+void NullMoments::add(Index column, const Matrix& variances, const Matrix& thirds) {
+  const Index columns = variances.cols();
+  variances_.middleCols(column, columns) += variances;
+  deviations_.middleCols(column, columns) += variances.cwiseSqrt();
+  thirds_.middleCols(column, columns) += thirds;
+  roots_.middleCols(column, columns) += thirds.unaryExpr([](double w) { return std::cbrt(w); });
+}
+
+NullMoments& NullMoments::operator+=(const NullMoments& other) {
+  variances_ += other.variances_;
+  deviations_ += other.deviations_;
+  thirds_ += other.thirds_;
+  roots_ += other.roots_;
+  return *this;
+}
+
+NullMoments::Spread NullMoments::of_sum(const Vector& correlation) const {
+  Matrix variance = variances_, third = thirds_;
+  for (Index row = 0; row < variance.rows(); ++row)
+    for (Index column = 0; column < variance.cols(); ++column) {
+      variance(row, column) = correlated_variance(correlation[row], variances_(row, column), deviations_(row, column));
+      third(row, column) = correlated_third(correlation[row], thirds_(row, column), roots_(row, column));
+    }
+  return {variance.cwiseSqrt(), third.array() / variance.array().pow(1.5).max(std::numeric_limits<double>::min())};
+}
+
 }  // namespace headwave

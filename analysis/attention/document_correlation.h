@@ -11,9 +11,10 @@ namespace headwave {
 
 /// Pairs of places, the same in every document, at which attention weights are compared between documents.
 ///
-/// They come in groups: one key and up to 8 queries, all within a first part of the longest document. How long that
-/// part is runs evenly from 4 tokens to T, so that a document of any length holds its share of the groups. The first
-/// place is left out, where attention goes that has no better place. The sample depends on T and the mask alone.
+/// They come in groups: one key and up to 8 queries, all within a first part of the longest document. How
+/// long that part is runs evenly from 4 tokens to T, so that a document of any length holds its share of the
+/// groups. The first place is left out, where attention goes that has no better place. The sample depends on
+/// T and the mask alone.
 class PlacePairs {
  public:
   struct Pair {
@@ -72,16 +73,18 @@ class PlacePairWeights {
 ///
 ///     r = sum over pairs of sum_{d != d'} z_d z_d' / sum over pairs of n (n - 1)                     (2)
 ///
-/// the mean correlation between two documents, n of which hold a pair (an intraclass correlation). It costs one sum
-/// per pair: sum_{d != d'} z_d z_d' = (sum_d z_d)^2 - sum_d z_d^2.
+/// the mean correlation between two documents, n of which hold a pair (an intraclass correlation). It costs
+/// one sum per pair: sum_{d != d'} z_d z_d' = (sum_d z_d)^2 - sum_d z_d^2.
 ///
-/// It gives the moments of a mean over documents whose own moments are known. Each document's deviation is taken as a
-/// part that all documents share and a part of its own, sqrt(r) F + sqrt(1 - r) E_d, of equal skewness:
+/// It gives the moments of a mean over documents whose own moments are known. Each document's deviation is
+/// taken as a part that all documents share and a part of its own, sqrt(r) F + sqrt(1 - r) E_d, of equal
+/// skewness:
 ///
 ///     Var[sum_d X_d]          = (1 - r) sum v_d + r (sum sqrt v_d)^2                                  (3)
 ///     third moment of the sum = [(1 - r)^(3/2) sum w_d + r^(3/2) (sum cbrt w_d)^3] / [(1 - r)^(3/2) + r^(3/2)]   (4)
 ///
-/// For r = 0 the documents are independent and moments add up; for r = 1 they are one document, whatever their number.
+/// For r = 0 the documents are independent and moments add up; for r = 1 they are one document, whatever
+/// their number.
 ///
 /// Source: Kish 1965, Survey Sampling, for the design effect 1 + (N - 1) r, which (3) is for equal v.
 class DocumentCorrelation {
@@ -108,11 +111,38 @@ class DocumentCorrelation {
   Vector squares_;    ///< (rows)           sum over documents and pairs of z^2
 };
 
-/// (3) and (4) of sums over documents, element by element of a row. A correlation that is NaN counts as 1: nothing says
-/// that one document adds to what another says.
+/// (3) and (4) of sums over documents, element by element of a row. A correlation that is NaN counts as 1:
+/// nothing says that one document adds to what another says.
 /// @param variances   sum v_d;  deviations  sum sqrt v_d
 /// @param thirds      sum w_d;  roots       sum cbrt w_d
 double correlated_variance(double correlation, double variances, double deviations);
 double correlated_third(double correlation, double thirds, double roots);
+
+/// Sums over documents of what (3) and (4) need.
+class NullMoments {
+ public:
+  NullMoments() = default;
+  NullMoments(Index rows, Index columns);
+
+  /// Adds a document's variances v and third central moments w, from a column on.
+  /// @param variances, thirds  (rows, some columns)
+  void add(Index column, const Matrix& variances, const Matrix& thirds);
+  NullMoments& operator+=(const NullMoments& other);
+
+  /// Standard deviation and skewness of the sum over documents.
+  struct Spread {
+    Matrix deviation, skewness;  ///< (rows, columns)
+  };
+  /// @param correlation  (rows)  of the documents
+  [[nodiscard]] Spread of_sum(const Vector& correlation) const;
+
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.variances_, self.deviations_, self.thirds_, self.roots_);
+  }
+
+ private:
+  Matrix variances_, deviations_, thirds_, roots_;  ///< (rows, columns)  as in correlated_variance() and _third()
+};
 
 }  // namespace headwave

@@ -107,22 +107,20 @@ void find_offset(GridOffsets& found, Index row, const std::vector<GridLag>& lags
 GridOffsetSum::GridOffsetSum(HeadGrid heads, const PatchGrid& grid, Index pairs)
     : heads_(std::move(heads)), grid_(grid), correlation_(heads_, pairs) {
   sum_.weight = Matrix::Zero(heads_.rows(), GridLags(grid_).count());
-  sum_.null_weight = sum_.null_variance = sum_.null_third = sum_.weight;
-  null_root_variance_ = null_root_third_ = sum_.weight;
+  sum_.null_weight = sum_.weight;
+  null_ = NullMoments(sum_.weight.rows(), sum_.weight.cols());
   sum_.opening = Matrix::Zero(heads_.rows(), grid_.first);
   sum_.received = Matrix::Zero(heads_.rows(), grid_.patches());
 }
 
 void GridOffsetSum::add(DocumentGridOffsets&& document) {
-  null_root_variance_ += document.null_variance.cwiseSqrt();
-  null_root_third_ += document.null_third.unaryExpr([](double w) { return std::cbrt(w); });
+  null_.add(0, document.null_variance, document.null_third);
   correlation_.add(document.deviations);
   add_up(std::move(document), 1);
 }
 
 void GridOffsetSum::join(GridOffsetSum&& next) {
-  null_root_variance_ += next.null_root_variance_;
-  null_root_third_ += next.null_root_third_;
+  null_ += next.null_;
   correlation_.join(next.correlation_);
   add_up(std::move(next.sum_), next.documents_);
 }
@@ -131,8 +129,6 @@ void GridOffsetSum::add_up(DocumentGridOffsets&& more, Index documents) {
   documents_ += documents;
   sum_.weight += more.weight;
   sum_.null_weight += more.null_weight;
-  sum_.null_variance += more.null_variance;
-  sum_.null_third += more.null_third;
   sum_.opening += more.opening;
   sum_.received += more.received;
   if (more.map.size() == 0) return;
@@ -152,15 +148,9 @@ GridOffsets GridOffsetSum::offsets(const MeasuredOffsetOptions& options) const {
   found.weight = sum_.weight / documents;
   found.null_weight = sum_.null_weight / documents;
   found.correlation = correlation_.correlation();
-  found.null_deviation = found.null_skewness = sum_.null_variance;
-  for (Index row = 0; row < sum_.weight.rows(); ++row)
-    for (Index lag = 0; lag < sum_.weight.cols(); ++lag) {
-      const double r = found.correlation[row];
-      const double variance = correlated_variance(r, sum_.null_variance(row, lag), null_root_variance_(row, lag));
-      const double third = correlated_third(r, sum_.null_third(row, lag), null_root_third_(row, lag));
-      found.null_deviation(row, lag) = std::sqrt(variance) / documents;
-      found.null_skewness(row, lag) = third / std::max(std::pow(variance, 1.5), std::numeric_limits<double>::min());
-    }
+  NullMoments::Spread spread = null_.of_sum(found.correlation);
+  found.null_deviation = spread.deviation / documents;
+  found.null_skewness = std::move(spread.skewness);
   found.opening = sum_.opening / documents;
   found.received = sum_.received / documents;
   found.map = sum_.map;

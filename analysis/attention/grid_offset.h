@@ -84,9 +84,8 @@ class GridOffsetSum {
   template <class Self>
   static auto members(Self& self) {
     auto& sum = self.sum_;
-    return std::tie(self.documents_, sum.weight, sum.null_weight, sum.null_variance, sum.null_third, sum.opening,
-                    sum.received, sum.map, sum.name, self.null_root_variance_, self.null_root_third_,
-                    self.correlation_);
+    return std::tie(self.documents_, sum.weight, sum.null_weight, sum.opening, sum.received, sum.map, sum.name,
+                    self.null_, self.correlation_);
   }
 
  private:
@@ -95,8 +94,8 @@ class GridOffsetSum {
   HeadGrid heads_;
   PatchGrid grid_;
   Index documents_ = 0;
-  DocumentGridOffsets sum_;                      ///< but for the map, which is that of the one document that has it
-  Matrix null_root_variance_, null_root_third_;  ///< (rows, lags)  sums of square roots and of cube roots
+  DocumentGridOffsets sum_;  ///< but for the map, which is that of the one document that has it, and what null_ holds
+  NullMoments null_;         ///< (rows, lags)
   DocumentCorrelation correlation_;
 };
 

@@ -20,7 +20,8 @@ struct MeasuredOffsetOptions {
   bool cross = false;   ///< of cross-attention: nobody is oneself, and t = 0 is an offset like any other
 };
 
-/// Where attention lands, per head, and whether that can be told from chance. One matrix for each kind of Pairs.
+/// Where attention lands, per head, and whether that can be told from chance. One matrix for each kind of
+/// Pairs.
 struct MeasuredOffsets {
   HeadGrid grid;
   Index reach = 0;
@@ -39,52 +40,56 @@ struct MeasuredOffsets {
 ///
 /// At most half the length is searched, since longer offsets have few pairs. Ties go to the smaller |t|.
 ///
-/// The null. A model has one table of positions, the same in every document. What a head owes to its order would be
-/// lost if the places came in another order p, and the null asks what W(t^) is then:
+/// The null. A model has one table of positions, the same in every document. What a head owes to its order
+/// would be lost if the places came in another order p, and the null asks what W(t^) is then:
 ///
 ///     W_p(t) = mean over d of tr_t(A_d[p(i), p(j)]) / c_d(t),   one p for all documents of a draw       (3)
 ///
-/// An order drawn for each document by itself would ask something else. A table of noise ties some pairs of places
-/// together by accident. Independent orders would average the accident away, as if each document had a table of its
-/// own; yet it is in W at every N, while the null shrinks as 1/sqrt(N): over many documents every head would stand out.
+/// An order drawn for each document by itself would ask something else. A table of noise ties some pairs of
+/// places together by accident. Independent orders would average the accident away, as if each document had a
+/// table of its own; yet it is in W at every N, while the null shrinks as 1/sqrt(N): over many documents
+/// every head would stand out.
 ///
-/// Moments of (3), without drawing p. In one document each key keeps what it gets from others, and which query gives
-/// which is drawn anew; with e_d(t), v_d(t) and w_d(t) the mean, variance and third central moment of
-/// tr_t(A_d) / c_d(t) (offset_trace_probe.h gives them in closed form, under a causal mask too),
+/// Moments of (3), without drawing p. In one document each key keeps what it gets from others, and which
+/// query gives which is drawn anew; with e_d(t), v_d(t) and w_d(t) the mean, variance and third central
+/// moment of tr_t(A_d) / c_d(t) (offset_trace_probe.h gives them in closed form, under a causal mask too),
 ///
 ///     E[W_p]   = mean of e_d                                                                            (4)
 ///     Var[W_p] = [(1 - r) sum v_d + r (sum sqrt v_d)^2] / N^2                                           (5)
 ///
-/// r is how far two documents agree about which pairs of places belong together: the correlation of A_d[i, j] and
-/// A_d'[i, j], what a key draws from everybody taken away, over a sample of pairs (document_correlation.h). For equal
-/// v_d (5) is v (1 + (N - 1) r) / N: for r = 0 N documents are N draws, for r = 1 they are one. As N grows the null
-/// keeps the spread sqrt(r v) of what the documents share, so that no number of documents turns noise into an offset. The
-/// third moment follows in the same way. What a text has in common with others at the same place counts in r too, and
-/// so does a document that comes twice.
+/// r is how far two documents agree about which pairs of places belong together: the correlation of A_d[i, j]
+/// and A_d'[i, j], what a key draws from everybody taken away, over a sample of pairs
+/// (document_correlation.h). For equal v_d (5) is v (1 + (N - 1) r) / N: for r = 0 N documents are N draws,
+/// for r = 1 they are one. As N grows the null keeps the spread sqrt(r v) of what the documents share, so
+/// that no number of documents turns noise into an offset. The third moment follows in the same way. What a
+/// text has in common with others at the same place counts in r too, and so does a document that comes twice.
 ///
 ///     W(t^) > E + sqrt(Var) (z + skewness (z^2 - 1) / 6),   z normal at 1 - level / (number of offsets) (6)
 ///
-/// (6) is Bonferroni's bound over the offsets searched: about `level` of the heads whose places could as well stand in
-/// another order are given an offset. About, because a few keys may carry most of the attention, and a sum of few terms
-/// is far from normal, skewness or no skewness.
+/// (6) is Bonferroni's bound over the offsets searched: about `level` of the heads whose places could as well
+/// stand in another order are given an offset. About, because a few keys may carry most of the attention, and
+/// a sum of few terms is far from normal, skewness or no skewness.
 ///
-/// What (3) leaves in place. The token itself: a head may look at itself, or at equal words, whatever the order; a
-/// maximum at t = 0 is `self`. The end of the search: a maximum there is `edge`, since a wider one may find more; of
-/// four tokens, where |t| <= 1 is searched, only offset 0 can be told. Documents of unequal length: two share at most
-/// the pairs of the shorter one, and (5) takes that as all, so that it errs towards no offset.
+/// What (3) leaves in place. The token itself: a head may look at itself, or at equal words, whatever the
+/// order; a maximum at t = 0 is `self`. The end of the search: a maximum there is `edge`, since a wider one
+/// may find more; of four tokens, where |t| <= 1 is searched, only offset 0 can be told. Documents of unequal
+/// length: two share at most the pairs of the shorter one, and (5) takes that as all, so that it errs towards
+/// no offset.
 ///
-/// What (6) does not say: that the offset is strong, or that it comes from positions. Text has an order of its own,
-/// which p destroys as well: a head that looks for equal words shows the distance at which words recur.
+/// What (6) does not say: that the offset is strong, or that it comes from positions. Text has an order of
+/// its own, which p destroys as well: a head that looks for equal words shows the distance at which words
+/// recur.
 ///
-/// Source: Yamamoto and Matsuzaki 2023, section 3.1, for the trace; Hoeffding 1951 for moments under permutations;
-/// Kish 1965 for (5); Cornish and Fisher 1938 for the skewness.
+/// Source: Yamamoto and Matsuzaki 2023, section 3.1, for the trace; Hoeffding 1951 for moments under
+/// permutations; Kish 1965 for (5); Cornish and Fisher 1938 for the skewness.
 /// @throws NumericError if level / (number of offsets) is not between 0 and 1
 MeasuredOffsets measured_offsets(const OffsetTraces& traces, const MeasuredOffsetOptions& options = {});
 
 /// Fields measured_offset/...
 std::vector<Field> describe(const MeasuredOffsets& measured);
 
-/// In a job: offset_trace/... and measured_offset/..., OffsetTraces and MeasuredOffsets for those who read them.
+/// In a job: offset_trace/... and measured_offset/..., OffsetTraces and MeasuredOffsets for those who read
+/// them.
 const AnalysisKind& measured_offset_analysis();
 
 }  // namespace headwave

@@ -19,8 +19,8 @@ OffsetTraceSum::OffsetTraceSum(HeadGrid grid, Index length, Index reach, Index p
   for (std::size_t kind = 0; kind < pairs_kinds; ++kind) {
     sum_.trace[kind] = sum_.weight[kind] = Matrix::Zero(rows, diagonals(length));
     sum_.count[kind] = documents_with_pairs_[kind] = Vector::Zero(diagonals(length));
-    sum_.null_weight[kind] = sum_.null_deviation[kind] = sum_.null_skewness[kind] = Matrix::Zero(rows, 2 * reach + 1);
-    null_root_variance_[kind] = null_root_third_[kind] = sum_.null_weight[kind];
+    sum_.null_weight[kind] = Matrix::Zero(rows, 2 * reach + 1);
+    null_[kind] = NullMoments(rows, 2 * reach + 1);
     documents_with_null_[kind] = Vector::Zero(2 * reach + 1);
   }
 }
@@ -46,11 +46,7 @@ void OffsetTraceSum::add(const DocumentTraces& document) {
     for (Index t = 0; t < document.null_weight[kind].cols() && rows > 0; ++t) {
       if (std::isnan(document.null_weight[kind](0, t))) continue;
       sum_.null_weight[kind].col(t) += document.null_weight[kind].col(t);
-      sum_.null_deviation[kind].col(t) += document.null_variance[kind].col(t);
-      sum_.null_skewness[kind].col(t) += document.null_third[kind].col(t);
-      null_root_variance_[kind].col(t) += document.null_variance[kind].col(t).cwiseSqrt();
-      null_root_third_[kind].col(t) +=
-          document.null_third[kind].col(t).unaryExpr([](double w) { return std::cbrt(w); });
+      null_[kind].add(t, document.null_variance[kind].col(t), document.null_third[kind].col(t));
       documents_with_null_[kind][t] += 1.0;
     }
   }
@@ -64,10 +60,7 @@ void OffsetTraceSum::join(OffsetTraceSum&& next) {
     sum_.weight[kind] += next.sum_.weight[kind];
     sum_.count[kind] += next.sum_.count[kind];
     sum_.null_weight[kind] += next.sum_.null_weight[kind];
-    sum_.null_deviation[kind] += next.sum_.null_deviation[kind];
-    sum_.null_skewness[kind] += next.sum_.null_skewness[kind];
-    null_root_variance_[kind] += next.null_root_variance_[kind];
-    null_root_third_[kind] += next.null_root_third_[kind];
+    null_[kind] += next.null_[kind];
     documents_with_pairs_[kind] += next.documents_with_pairs_[kind];
     documents_with_null_[kind] += next.documents_with_null_[kind];
   }
@@ -95,17 +88,10 @@ OffsetTraces OffsetTraceSum::traces() const {
     traces.weight[kind].array().rowwise() /= documents_with_pairs_[kind].transpose().array();
     // Moments of documents become those of their mean; 0 / 0 is NaN where there is no null.
     const auto documents_here = documents_with_null_[kind].transpose().array();
-    Matrix variance(rows, documents_here.size());
-    for (Index row = 0; row < rows; ++row)
-      for (Index t = 0; t < variance.cols(); ++t) {
-        const double r = traces.correlation[row];
-        variance(row, t) = correlated_variance(r, sum_.null_deviation[kind](row, t), null_root_variance_[kind](row, t));
-        traces.null_skewness[kind](row, t) =
-            correlated_third(r, sum_.null_skewness[kind](row, t), null_root_third_[kind](row, t));
-      }
+    NullMoments::Spread spread = null_[kind].of_sum(traces.correlation);
     traces.null_weight[kind].array().rowwise() /= documents_here;
-    traces.null_skewness[kind].array() /= variance.array().pow(1.5).max(std::numeric_limits<double>::min());
-    traces.null_deviation[kind] = variance.cwiseSqrt();
+    traces.null_skewness[kind] = std::move(spread.skewness);
+    traces.null_deviation[kind] = std::move(spread.deviation);
     traces.null_deviation[kind].array().rowwise() /= documents_here;
     for (Index t = 0; t < documents_here.size(); ++t)
       if (documents_here[t] == 0) traces.null_skewness[kind].col(t).setConstant(not_defined);

@@ -64,15 +64,13 @@ class OffsetTraceSum {
   template <class Self>
   static auto members(Self& self) {
     auto& sum = self.sum_;
-    return std::tie(sum.documents, sum.trace, sum.weight, sum.count, sum.null_weight, sum.null_deviation,
-                    sum.null_skewness, sum.lengths, self.null_root_variance_, self.null_root_third_, self.correlation_,
-                    self.by_document_, self.documents_with_pairs_, self.documents_with_null_);
+    return std::tie(sum.documents, sum.trace, sum.weight, sum.count, sum.null_weight, sum.lengths, self.null_,
+                    self.correlation_, self.by_document_, self.documents_with_pairs_, self.documents_with_null_);
   }
 
  private:
-  OffsetTraces sum_;                  ///< of the null: sums of means, variances and third moments
-  PairsMatrices null_root_variance_;  ///< (rows, 2 reach + 1)  sum of square roots of variances
-  PairsMatrices null_root_third_;     ///< (rows, 2 reach + 1)  sum of cube roots of third moments
+  OffsetTraces sum_;                           ///< null_weight: sum of means; the null's other moments are in null_
+  std::array<NullMoments, pairs_kinds> null_;  ///< (rows, 2 reach + 1)
   DocumentCorrelation correlation_;
   std::vector<Matrix> by_document_;    ///< (rows, 2 reach + 1) each
   PairsVectors documents_with_pairs_;  ///< (2 T - 1)

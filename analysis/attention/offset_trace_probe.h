@@ -15,18 +15,19 @@ namespace headwave {
 ///
 /// is a sum over query positions, not a mean; divided by its count it is the mean weight at offset t.
 ///
-/// Beside it stands the null of one document, of a head that does not care where a key is relative to the query: each
-/// key keeps the weights it gets from others, but which query gives which is drawn anew. What it is of several documents
-/// is another matter (document_correlation.h), for which weights are kept at pairs of places that all documents share. With m_j, v_j and w_j the mean, variance and
-/// third central moment of the weights A[i, j], i != j, that key j gets,
+/// Beside it stands the null of one document, of a head that does not care where a key is relative to the
+/// query: each key keeps the weights it gets from others, but which query gives which is drawn anew. What it
+/// is of several documents is another matter (document_correlation.h), for which weights are kept at pairs of
+/// places that all documents share. With m_j, v_j and w_j the mean, variance and third central moment of the
+/// weights A[i, j], i != j, that key j gets,
 ///
 ///     E[tr_t] = sum m_j,  Var[tr_t] = sum v_j,  third moment = sum w_j  over the diagonal's keys j   (2)
 ///
-/// taking keys as independent of one another. Attention to oneself (t = 0) is left where it is, as shuffling positions
-/// does; in cross-attention nobody is oneself, and t = 0 is an offset like any other. Under a causal mask it is the
-/// queries that keep their weights, dealt anew among the keys before them, as far back as the mask lets them look: the
-/// mean is the uniform baseline 1/(i+1), variance and third moment those of query i's weights about it. Where fewer
-/// than three positions count there is no null.
+/// taking keys as independent of one another. Attention to oneself (t = 0) is left where it is, as shuffling
+/// positions does; in cross-attention nobody is oneself, and t = 0 is an offset like any other. Under a
+/// causal mask it is the queries that keep their weights, dealt anew among the keys before them, as far back
+/// as the mask lets them look: the mean is the uniform baseline 1/(i+1), variance and third moment those of
+/// query i's weights about it. Where fewer than three positions count there is no null.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, equation 7; shuffling as a null after Hoeffding 1951.
 class OffsetTraceProbe : public Probe {
@@ -34,7 +35,8 @@ class OffsetTraceProbe : public Probe {
   /// @param document  the one that will pass by
   /// @param reach     largest |t| for which the null is kept, in tokens
   /// @param kind      the attention that is looked at; others pass unseen
-  /// @param pairs     where weights are kept, to be compared with other documents; null: nowhere. Must outlive the probe
+  /// @param pairs     where weights are kept, to be compared with other documents; null: nowhere. Must
+  ///         outlive the probe
   OffsetTraceProbe(HeadGrid grid, const Document& document, Index reach, AttentionKind kind = AttentionKind::self,
                    const PlacePairs* pairs = nullptr);
 
@@ -52,8 +54,8 @@ class OffsetTraceProbe : public Probe {
     std::array<std::vector<bool>, pairs_kinds> kept;
     std::array<std::vector<Index>, pairs_kinds> dropped;  ///< the positions that do not count
   };
-  /// Sums over pairs: everything, or what a kind of Pairs leaves out. Powers of weights off the diagonal are gathered
-  /// by key, or under a causal mask, as differences from the uniform baseline, by query.
+  /// Sums over pairs: everything, or what a kind of Pairs leaves out. Powers of weights off the diagonal are
+  /// gathered by key, or under a causal mask, as differences from the uniform baseline, by query.
   struct Sums {
     Matrix trace;                 ///< (rows, 2 T - 1)
     std::array<Matrix, 3> power;  ///< (rows, T)  first, second and third powers

@@ -11,14 +11,6 @@ using namespace headwave;
 
 namespace {
 
-Document document_of(Index length, const std::vector<Index>& special = {}) {
-  Document document;
-  document.ids.assign(static_cast<std::size_t>(length), 1);
-  document.special.assign(static_cast<std::size_t>(length), 0);
-  for (const Index i : special) document.special[static_cast<std::size_t>(i)] = 1;
-  return document;
-}
-
 Matrix32 deviations_of(const PlacePairs& pairs, const Matrix32& weights, const Document& document,
                        AttentionKind kind = AttentionKind::self) {
   PlacePairWeights gathered(pairs, one_head, document, kind);

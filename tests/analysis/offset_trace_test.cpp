@@ -14,14 +14,6 @@ using namespace headwave;
 
 namespace {
 
-Document document_of(Index length, const std::vector<Index>& special = {}) {
-  Document document;
-  document.ids.assign(static_cast<std::size_t>(length), 1);
-  document.special.assign(static_cast<std::size_t>(length), 0);
-  for (const Index i : special) document.special[static_cast<std::size_t>(i)] = 1;
-  return document;
-}
-
 DocumentTraces traces_of(const Matrix32& weights, const Document& document, Index reach,
                          AttentionKind kind = AttentionKind::self) {
   OffsetTraceProbe probe(one_head, document, reach, kind);
