@@ -9,7 +9,6 @@
 #include "../../core/model/guesses.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/sources/typed_document.h"
-#include "../../data/sources/unknown_tokens.h"
 #include "../../data/tokens/tokenizer.h"
 #include "../../job/inputs/job_input.h"
 #include "../../reports/drawing/terminal_table.h"
@@ -18,7 +17,6 @@
 #include "../options/input_remarks.h"
 #include "../options/run_input.h"
 #include "../options/values.h"
-#include "../terminal/terminal.h"
 #include "commands.h"
 
 namespace headwave::cli {
@@ -34,14 +32,6 @@ struct PredictOptions {
   Index tokens = 0;
   bool json = false;
 };
-
-/// Says so where the vocabulary cannot spell the text.
-void say_unknown(const Document& document, const Tokenizer& tokenizer) {
-  UnknownTokens unknown(tokenizer);
-  unknown.count(document.ids);
-  if (const std::string remark = unknown_tokens_text("the text", unknown.share().value_or(0)); !remark.empty())
-    say(remark);
-}
 
 std::vector<Guess> guesses_of(const Model& model, const Tokenizer& tokenizer, const PredictOptions& options) {
   const Document document = typed_document(options.text, tokenizer, model.stack.block.causal);

@@ -8,7 +8,6 @@
 #include "../../analysis/attention/sought_words.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/sources/typed_document.h"
-#include "../../data/sources/unknown_tokens.h"
 #include "../../data/tokens/tokenizer.h"
 #include "../../job/inputs/job_input.h"
 #include "../../reports/drawing/terminal_table.h"
@@ -16,7 +15,6 @@
 #include "../options/input_remarks.h"
 #include "../options/run_input.h"
 #include "../options/values.h"
-#include "../terminal/terminal.h"
 #include "commands.h"
 
 namespace headwave::cli {
@@ -40,10 +38,7 @@ int query(const QueryOptions& options) {
   const HeadName head = parse_head_name(options.head);
   const Document document = typed_document(options.text, *tokenizer, model.stack.block.causal);
   const std::vector<std::vector<SoughtWord>> sought = sought_words(model, document, head, options.top);
-  UnknownTokens unknown(*tokenizer);
-  unknown.count(document.ids);
-  if (const std::string remark = unknown_tokens_text("the text", unknown.share().value_or(0)); !remark.empty())
-    say(remark);
+  say_unknown(document, *tokenizer);
   ordered_json json = ordered_json::array();
   TableColumn tokens{"token", Align::left, {}}, looks{"its query scores highest (score)", Align::left, {}};
   for (std::size_t i = 0; i < sought.size(); ++i) {

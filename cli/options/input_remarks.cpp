@@ -60,8 +60,7 @@ std::string untrained_remark(const JobInput& input, const Stack& stack) {
                      untrained_rows_text(found), tokens, trained);
 }
 
-}  // namespace
-
+/// "text.txt: 35 % of its tokens are unknown, ..."; empty where few are.
 std::string unknown_tokens_text(const std::string& text, double share) {
   if (share < many_unknown) return {};
   return fmt::format(
@@ -69,6 +68,15 @@ std::string unknown_tokens_text(const std::string& text, double share) {
       "and the "
       "spelling that the model was trained on?",
       text, 100 * share);
+}
+
+}  // namespace
+
+void say_unknown(const Document& document, const Tokenizer& tokenizer) {
+  UnknownTokens unknown(tokenizer);
+  unknown.count(document.ids);
+  if (const std::string remark = unknown_tokens_text("the text", unknown.share().value_or(0)); !remark.empty())
+    say(remark);
 }
 
 std::string untrained_rows_text(const Attributes& provenance) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "../../core/fields/field.h"
+#include "../../data/tokens/tokenizer.h"
 #include "run_input.h"
 
 namespace headwave::cli {
@@ -11,8 +12,8 @@ namespace headwave::cli {
 /// What one would want to know of an input that is read, and that is no error.
 std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& options, const SourceOptions& given);
 
-/// "text.txt: 35 % of its tokens are unknown, ..."; empty where few are.
-std::string unknown_tokens_text(const std::string& text, double share);
+/// Says so where the vocabulary cannot spell a typed text.
+void say_unknown(const Document& document, const Tokenizer& tokenizer);
 
 /// "rows 207 to 511 of the position table look as if they were never trained: ...", from what add_trained_rows()
 /// (job/run/provenance.h) put there; empty where it put nothing.
