@@ -159,7 +159,9 @@ HalfProfiles deal_half(const AccountSite& site, std::size_t place, const Account
                        const HeadAccountOptions& options) {
   const Vector pairs = NearPairs(site, place).pairs;
   const Random random(options.seed);
-  const Matrix32 order = content_kernel(site, place, half, mean_query, mean_key).cast<float>();
+  const Matrix32 order = half.to_deal.empty()
+                             ? Matrix32()
+                             : Matrix32(content_kernel(site, place, half, mean_query, mean_key).cast<float>());
   ShuffledPlaces null(site.grid.heads, site.length, site.reach, site.kind, always_stay, options.draws,
                       random.stream(0));
   HalfProfiles profiles;
@@ -190,28 +192,23 @@ struct Profiles {
   std::array<Matrix, account_terms> dealt;  ///< [term]
 };
 
-/// How well terms of one half give the other half's measured profile, heads in rows.
-struct Matches {
-  std::array<std::array<Vector, 3>, account_terms + 1> of;  ///< [term, then replicated] [overlap, share, shape]
-  Matches& operator+=(const Matches& other) {
-    for (std::size_t term = 0; term < of.size(); ++term)
-      for (std::size_t m = 0; m < 3; ++m) of[term][m] += other.of[term][m];
-    return *this;
-  }
-};
+/// [term, then replicated]  how well profiles of one half give the other half's measured profile; without intervals.
+using Matches = std::array<ProfileMatch, account_terms + 1>;
+constexpr std::array measures{&ProfileMatch::overlap, &ProfileMatch::share, &ProfileMatch::shape};
 
 Matches matches_of(const Profiles& one, const Profiles& other, const Matrix& uniform) {
   Matches result;
   const Index heads = one.measured.rows();
-  for (std::size_t term = 0; term <= account_terms; ++term) {
+  for (std::size_t term = 0; term < result.size(); ++term) {
     const Matrix& predicted = term < account_terms ? one.dealt[term] : one.measured;
-    for (Vector& measure : result.of[term]) measure = Vector(heads);
+    ProfileMatch& match = result[term];
+    for (const auto measure : measures) match.*measure = Vector(heads);
     for (Index head = 0; head < heads; ++head) {
       const Vector p = other.measured.row(head).transpose(), q = predicted.row(head).transpose(),
                    u = uniform.row(head).transpose();
-      result.of[term][0][head] = 0.5 * profile_overlap(p, q, u);
-      result.of[term][1][head] = 0.5 * explained_share(p, q, false);
-      result.of[term][2][head] = 0.5 * explained_share(p, q, true);
+      match.overlap[head] = profile_overlap(p, q, u);
+      match.share[head] = explained_share(p, q, false);
+      match.shape[head] = explained_share(p, q, true);
     }
   }
   return result;
@@ -219,9 +216,9 @@ Matches matches_of(const Profiles& one, const Profiles& other, const Matrix& uni
 
 /// Equation (6) of one head.
 std::array<double, account_terms> parts_of(const Matches& matches, Index head) {
-  const double ceiling = matches.of[account_terms][0][head];
+  const double ceiling = matches.back().overlap[head];
   if (!(ceiling > 0)) return {not_defined, not_defined, not_defined};
-  const auto within = [&](std::size_t term) { return std::clamp(matches.of[term][0][head] / ceiling, 0.0, 1.0); };
+  const auto within = [&](std::size_t term) { return std::clamp(matches[term].overlap[head] / ceiling, 0.0, 1.0); };
   const double position = within(0), self = std::max(position, within(1));
   return {position, self - position, 1 - self};
 }
@@ -274,7 +271,7 @@ class Builder {
   void build() {
     set_measured();
     deal();
-    for (std::size_t l = 0; l < site_.grid.layers.size(); ++l) set_layer(l);
+    set_matches();
     set_null();
     const bool causal = site_.kind == AttentionKind::causal;
     set_peaks(account_.measured, causal, account_.measured_offset, account_.measured_weight);
@@ -319,7 +316,10 @@ class Builder {
     const Profiles even = profiles_of(0, place, left_out), odd = profiles_of(1, place, left_out);
     const Matrix uniform = account_.uniform.middleRows(static_cast<Index>(place) * heads_, heads_);
     Matches result = matches_of(even, odd, uniform);
-    return result += matches_of(odd, even, uniform);
+    const Matches back = matches_of(odd, even, uniform);
+    for (std::size_t term = 0; term < result.size(); ++term)
+      for (const auto measure : measures) result[term].*measure = 0.5 * (result[term].*measure + back[term].*measure);
+    return result;
   }
 
   void set_measured() {
@@ -364,27 +364,29 @@ class Builder {
     }
   }
 
+  /// Of one half alone nothing is known.
+  void set_matches() {
+    const Vector nothing = Vector::Constant(rows_, not_defined);
+    for (std::size_t term = 0; term <= account_terms; ++term)
+      match_of(term) = {nothing, nothing, nothing, nothing, nothing};
+    account_.part.fill(nothing);
+    account_.part_lower = account_.part_upper = account_.part;
+    for (std::size_t l = 0; two_halves() && l < site_.grid.layers.size(); ++l) set_layer(l);
+  }
+
   void set_layer(std::size_t place) {
     const Index first = static_cast<Index>(place) * heads_;
-    if (place == 0) {
-      const Vector nothing = Vector::Constant(rows_, not_defined);
-      for (ProfileMatch* match : matches_in_order()) *match = {nothing, nothing, nothing, nothing, nothing};
-      account_.part.fill(nothing);
-      account_.part_lower = account_.part_upper = account_.part;
-    }
-    if (!two_halves()) return;
     const Matches all = matches(place, -1);
     std::vector<Matches> without;
     constexpr Index least_folds = 3;  // fewer say nothing of the spread
     for (Index fold = 0; folds_ >= least_folds && fold < folds_; ++fold) without.push_back(matches(place, fold));
+    for (std::size_t term = 0; term <= account_terms; ++term)
+      for (const auto measure : measures) (match_of(term).*measure).segment(first, heads_) = all[term].*measure;
     for (Index head = 0; head < heads_; ++head) {
       const Index row = first + head;
       for (std::size_t term = 0; term <= account_terms; ++term) {
-        ProfileMatch& match = *matches_in_order()[term];
-        match.overlap[row] = all.of[term][0][head];
-        match.share[row] = all.of[term][1][head];
-        match.shape[row] = all.of[term][2][head];
-        const double error = jackknife_error(without, [&](const Matches& one) { return one.of[term][0][head]; });
+        ProfileMatch& match = match_of(term);
+        const double error = jackknife_error(without, [&](const Matches& one) { return one[term].overlap[head]; });
         match.overlap_lower[row] = match.overlap[row] - error;
         match.overlap_upper[row] = match.overlap[row] + error;
       }
@@ -392,9 +394,9 @@ class Builder {
       for (std::size_t term = 0; term < account_terms; ++term) {
         account_.part[term][row] = parts[term];
         const double error = jackknife_error(without, [&](const Matches& one) { return parts_of(one, head)[term]; });
+        if (std::isnan(error)) continue;
         account_.part_lower[term][row] = std::max(0.0, parts[term] - error);
         account_.part_upper[term][row] = std::min(1.0, parts[term] + error);
-        if (std::isnan(error)) account_.part_lower[term][row] = account_.part_upper[term][row] = not_defined;
       }
     }
   }
@@ -434,8 +436,8 @@ class Builder {
     account_.q_value = q_values(account_.p_value);
   }
 
-  [[nodiscard]] std::array<ProfileMatch*, account_terms + 1> matches_in_order() {
-    return {&account_.match[0], &account_.match[1], &account_.match[2], &account_.replicated};
+  [[nodiscard]] ProfileMatch& match_of(std::size_t term) {
+    return term < account_terms ? account_.match[term] : account_.replicated;
   }
 
   const AccountSums& sums_;
@@ -459,9 +461,10 @@ bool has_no_positions(const Stack& stack) {
 class HeadAccountAnalysis : public DocumentAnalysis<AccountDocument, AccountSums> {
  public:
   explicit HeadAccountAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input, [documents = input.site.documents, length = input.site.length] {
-          return AccountSums(documents, dealt_documents(documents, length));
-        }) {
+      : DocumentAnalysis(
+            input, [documents = input.site.documents, length = input.site.length, tokens = input.options.dealt_tokens] {
+              return AccountSums(documents, dealt_documents(documents, length, tokens));
+            }) {
     site_ = {
         input.site.grid,   input.site.kind,
         input.site.length, std::min(input.options.reach, (input.site.length - 1) / 2),  // as measured_offset() searches
@@ -501,8 +504,8 @@ AnalysisCost head_account_cost(const AnalysisSizes& sizes, const DocumentSizes& 
   AnalysisCost cost;
   const double pairs = sizes.rows * sizes.length * sizes.length;
   const double near = 2 * std::min(static_cast<double>(options.reach), std::floor((sizes.length - 1) / 2)) + 1;
-  const auto dealt = static_cast<double>(
-      dealt_documents(static_cast<Index>(sizes.alike), std::max<Index>(1, static_cast<Index>(sizes.length))));
+  const auto dealt = static_cast<double>(dealt_documents(
+      static_cast<Index>(sizes.alike), std::max<Index>(1, static_cast<Index>(sizes.length)), options.dealt_tokens));
   const double whole = 4 * (sizes.rows + sizes.key_rows) * sizes.d_head * sizes.length, profile = 8 * sizes.rows * near;
   if (document.number >= 0) {
     cost.document = 2e-10 * sizes.rows * sizes.length * (near + 4 * sizes.d_head);
@@ -565,8 +568,7 @@ std::vector<Field> describe(const HeadAccount& account) {
            "the text",
            account.part)
       .undefined("fewer than 2 documents of this length, or the halves of the documents have nothing in common");
-  fields.add("part_lower", parts, "1", "lower end of its interval over documents", account.part_lower).undefined(few);
-  fields.add("part_upper", parts, "1", "upper end of its interval over documents", account.part_upper).undefined(few);
+  fields.interval("part", parts, account.part_lower, account.part_upper, few);
   fields
       .add("overlap", matches, "1",
            "share of the mass that makes the profile of one half of the documents differ from uniform attention which "
@@ -574,14 +576,7 @@ std::vector<Field> describe(const HeadAccount& account) {
            "profile of the other half gives",
            of_all(&ProfileMatch::overlap))
       .undefined(no_profile);
-  fields
-      .add("overlap_lower", matches, "1", "lower end of its interval over documents",
-           of_all(&ProfileMatch::overlap_lower))
-      .undefined(few);
-  fields
-      .add("overlap_upper", matches, "1", "upper end of its interval over documents",
-           of_all(&ProfileMatch::overlap_upper))
-      .undefined(few);
+  fields.interval("overlap", matches, of_all(&ProfileMatch::overlap_lower), of_all(&ProfileMatch::overlap_upper), few);
   fields
       .add("explained_share", matches, "1", "share of the logarithmic profile that is explained, level included",
            of_all(&ProfileMatch::share))

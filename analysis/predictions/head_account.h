@@ -59,7 +59,8 @@ struct HeadAccount {
   Vector strength;                                ///< (rows)  of `measured`, profile_strength()
   std::array<ProfileMatch, account_terms> match;  ///< [term]
   ProfileMatch replicated;                        ///< of the other half's measured profile: the ceiling
-  /// [term] (rows)  parts of what can be explained: by position, by self, by order of the text; they add up to 1
+  /// [term] (rows)  parts of what can be explained: by position, by self, by order of the text; they add up
+  /// to 1
   std::array<Vector, account_terms> part, part_lower, part_upper;
   Vector measured_offset, measured_weight;           ///< (rows)  where `measured` is largest; NaN: at the search's end
   std::array<Vector, account_terms> offset, weight;  ///< [term] (rows)  the same of `profile`
@@ -69,44 +70,48 @@ struct HeadAccount {
   std::vector<AccountVerdict> verdict;               ///< (rows)
 };
 
-/// The account of every head, by dealing: what remains of its offset profile when the contents of a document are dealt to
-/// other places.
+/// The account of every head, by dealing: what remains of its offset profile when the contents of a document
+/// are dealt to other places.
 ///
-/// With m^Q_i and m^K_j the mean query and key at each place, before rotation, the content of a token is what it adds:
-/// d^Q_i = q_i - m^Q_i, d^K_j = k_j - m^K_j. rho and pi are random permutations of a document's places; special tokens and the
-/// first token stay. Then attention is computed as in the model, with every rotation, position term, mask and cap:
+/// With m^Q_i and m^K_j the mean query and key at each place, before rotation, the content of a token is what
+/// it adds: d^Q_i = q_i - m^Q_i, d^K_j = k_j - m^K_j. rho and pi are random permutations of a document's
+/// places; special tokens and the first token stay. Then attention is computed as in the model, with every
+/// rotation, position term, mask and cap:
 ///
 ///     position:  q'_i = m^Q_i + d^Q_rho(i),  k'_j = m^K_j + d^K_pi(j)                          (1)
 ///     self:      q'_i = m^Q_i + d^Q_pi(i),   k'_j = m^K_j + d^K_pi(j)                          (2)
 ///     order:     as (2), with c(j - i) added to the scores                                     (3)
 ///     c(t) = mean over documents and i of scale d^Q_i . d^K_(i+t), |t| < T/2, t not 0          (4)
 ///
-/// c after rotation, less its median at the distances min(8, T/8) < |t| < T/2. The profile p(t) of each is the mean weight at
-/// offset t; the first token, where attention goes that has no better place, is neither query nor key. Profiles are averages
-/// of attention weights, and nothing is assumed of scores, so what each step adds is exact:
+/// c after rotation, less its median at the distances min(8, T/8) < |t| < T/2. The profile p(t) of each is
+/// the mean weight at offset t; the first token, where attention goes that has no better place, is neither
+/// query nor key. Profiles are averages of attention weights, and nothing is assumed of scores, so what each
+/// step adds is exact:
 ///
 ///     measured = position + (self - position) + (order - self) + (measured - order)            (5)
 ///
-/// Documents of even and of odd number are two halves. A half is dealt with its own mean queries and the other half's mean
-/// keys, since noise in both means of one half would have their contents in common and pass for position. (What is left of it: the
-/// mean of n queries holds a share 1 / n of each, so tokens that meet themselves do so too weakly by 1 / n.) Its profiles are
-/// held against the *other* half's measured profile: so is its own measured profile (`replicated`), which is the ceiling.
-/// Measures are means over both ways. With o_x the overlap (profile_measures.h) of a term, a = o_position / o_replicated and
-/// b = o_self / o_replicated, each within 0 .. 1,
+/// Documents of even and of odd number are two halves. A half is dealt with its own mean queries and the
+/// other half's mean keys, since noise in both means of one half would have their contents in common and pass
+/// for position. (What is left of it: the mean of n queries holds a share 1 / n of each, so tokens that meet
+/// themselves do so too weakly by 1 / n.) Its profiles are held against the *other* half's measured profile:
+/// so is its own measured profile (`replicated`), which is the ceiling. Measures are means over both ways.
+/// With o_x the overlap (profile_measures.h) of a term, a = o_position / o_replicated and b = o_self /
+/// o_replicated, each within 0 .. 1,
 ///
 ///     part by position = a,  by self = max(a, b) - a,  by order = 1 - max(a, b)                (6)
 ///
-/// A head has a preference if its strength (profile_measures.h) is at least `strength` and o_replicated at least `replicated`. It is positional,
-/// self or order if that part is at least `nearly_all`, else mixed. A head of which position is the largest part is called
-/// positional or mixed only if the strength of its position profile is above what the same weights give with places in random
-/// order (ShuffledPlaces), false discoveries controlled over heads: a position table without order has a profile, too.
+/// A head has a preference if its strength (profile_measures.h) is at least `strength` and o_replicated at
+/// least `replicated`. It is positional, self or order if that part is at least `nearly_all`, else mixed. A
+/// head of which position is the largest part is called positional or mixed only if the strength of its
+/// position profile is above what the same weights give with places in random order (ShuffledPlaces), false
+/// discoveries controlled over heads: a position table without order has a profile, too.
 ///
-/// Intervals leave out an eighth of the documents at a time (a jackknife), with Student's t; means and c are held. Only
-/// dealt_documents() are dealt, all are measured.
+/// Intervals leave out an eighth of the documents at a time (a jackknife), with Student's t; means and c are
+/// held. Only dealt_documents() are dealt, all are measured.
 ///
-/// The mean query of a place holds what the model knows of the place, and what texts have in common there: how they begin, a
-/// token that all of them end with. Where a model has no positions, or an intervention took them away, no head is positional,
-/// and what means of places give counts as order of the text.
+/// The mean query of a place holds what the model knows of the place, and what texts have in common there:
+/// how they begin, a token that all of them end with. Where a model has no positions, or an intervention took
+/// them away, no head is positional, and what means of places give counts as order of the text.
 ///
 /// Leaves out cross-attention, whose queries and keys are different tokens.
 ///

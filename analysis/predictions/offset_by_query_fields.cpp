@@ -131,10 +131,7 @@ void add_shares(Fields& fields, const OffsetByQuery& found, const Axes& axes, co
   bands.push_back(axes.band);
   fields.add("share_beyond", heads, "1", "share of all attention that lands beyond the reach", found.beyond_all.share)
       .undefined("no query has a key beyond the reach");
-  fields.add("share_lower", heads, "1", "lower end of its interval over documents", found.beyond_all.lower)
-      .undefined(few_documents);
-  fields.add("share_upper", heads, "1", "upper end of its interval over documents", found.beyond_all.upper)
-      .undefined(few_documents);
+  fields.interval("share", heads, found.beyond_all.lower, found.beyond_all.upper, few_documents);
   fields
       .add("special_share", heads, "1", "... that lands there on special tokens or the document's first",
            found.special_all)
@@ -143,14 +140,8 @@ void add_shares(Fields& fields, const OffsetByQuery& found, const Axes& axes, co
       .add("band_share", bands, "1", "share of a band's attention that lands beyond the reach",
            by_head(found.beyond, &ShareInterval::share))
       .undefined(no_far_key);
-  fields
-      .add("band_lower", bands, "1", "lower end of its interval over documents",
-           by_head(found.beyond, &ShareInterval::lower))
-      .undefined(few_documents);
-  fields
-      .add("band_upper", bands, "1", "upper end of its interval over documents",
-           by_head(found.beyond, &ShareInterval::upper))
-      .undefined(few_documents);
+  fields.interval("band", bands, by_head(found.beyond, &ShareInterval::lower),
+                  by_head(found.beyond, &ShareInterval::upper), few_documents);
   fields
       .add("band_special", bands, "1", "... that lands there on special tokens or the document's first", found.special)
       .undefined(no_far_key);

@@ -111,10 +111,7 @@ std::vector<Field> describe(const RotaryWave& wave) {
            "coherence of the pairs that turn by half a turn or more within the search: 1 where all ask for one offset",
            wave.agreement)
       .undefined(silent + "; or no pair turns as far");
-  fields.add("agreement_lower", heads, "1", "lower end of its interval over documents", wave.agreement_lower)
-      .undefined(no_interval);
-  fields.add("agreement_upper", heads, "1", "upper end of its interval over documents", wave.agreement_upper)
-      .undefined(no_interval);
+  fields.interval("agreement", heads, wave.agreement_lower, wave.agreement_upper, no_interval);
   fields.add("null_median", heads, "1", "median of the agreement with random phases", wave.null_median)
       .undefined(no_null);
   fields.add("null_quantile", heads, "1", "quantile 1 - level of the agreement with random phases", wave.null_quantile)

@@ -33,6 +33,13 @@ Fields& Fields::flags(const std::string& quantity, std::vector<Axis> axes, std::
   return *this;
 }
 
+Fields& Fields::interval(const std::string& quantity, const std::vector<Axis>& axes, Entries lower, Entries upper,
+                         const std::string& why) {
+  add(quantity + "_lower", axes, "1", "lower end of its interval over documents", std::move(lower)).undefined(why);
+  return add(quantity + "_upper", axes, "1", "upper end of its interval over documents", std::move(upper))
+      .undefined(why);
+}
+
 Fields& Fields::absent(const std::string& quantity, std::string unit, std::string long_name, std::string why) {
   add(quantity, {}, std::move(unit), std::move(long_name), std::numeric_limits<double>::quiet_NaN());
   return undefined(std::move(why));

@@ -41,6 +41,11 @@ class Fields {
   Fields& flags(const std::string& quantity, std::vector<Axis> axes, std::string long_name, Entries values,
                 std::vector<std::string> meanings);
 
+  /// Adds the Fields group/quantity_lower and group/quantity_upper: the interval over documents of a quantity without unit.
+  /// @param why  where it is undefined
+  Fields& interval(const std::string& quantity, const std::vector<Axis>& axes, Entries lower, Entries upper,
+                   const std::string& why);
+
   /// Adds a NaN without axes, in place of what could not be computed.
   Fields& absent(const std::string& quantity, std::string unit, std::string long_name, std::string why);
 
