@@ -18,6 +18,8 @@ struct JobOptions {
   Index reach = 64;
   double level = 0.01;
   Index draws = 20;
+  Index dealt_tokens =
+      4096;  ///< of documents that head_account deals; 0: none, where its measured profile is all that is read
   Index resamples = 200;
   double false_share = 0.05;
   Index clusters = 6;

@@ -15,7 +15,7 @@ constexpr Index account_groups = 8;  ///< of each half: parts that the intervals
 
 /// Whether a document is among `dealt` of `documents`: neighbours of even and odd number together, evenly spread.
 bool is_dealt(Index number, Index documents, Index dealt) {
-  if (dealt >= documents) return true;
+  if (dealt >= documents || dealt == 0) return dealt > 0;
   const Index pairs = documents / 2, wanted = dealt / 2, pair = number / 2;
   return pair < pairs && (pair + 1) * wanted / pairs > pair * wanted / pairs;
 }
@@ -49,8 +49,9 @@ void add(AccountHalf& half, std::size_t group, Index documents, Matrix&& weights
 
 }  // namespace
 
-Index dealt_documents(Index documents, Index length) {
-  constexpr Index tokens = 4096, least = 8;
+Index dealt_documents(Index documents, Index length, Index tokens) {
+  constexpr Index least = 8;
+  if (tokens == 0) return 0;
   const Index pairs = (tokens + 2 * length - 1) / (2 * length);
   return std::min(documents, std::max(least, 2 * pairs));
 }

@@ -24,7 +24,8 @@ struct AccountSite {
 
   /// Window of the mask of a layer of the grid; 0: no limit.
   [[nodiscard]] Index window(std::size_t place) const { return stack->window(grid.layers[place]); }
-  /// Whether a head of a layer of the grid can know places at all. Under a causal mask layers above 0 may count their keys.
+  /// Whether a head of a layer of the grid can know places at all. Under a causal mask layers above 0 may
+  /// count their keys.
   [[nodiscard]] bool tells_places(std::size_t place) const {
     return !no_positions || (kind == AttentionKind::causal && grid.layers[place] > 0);
   }
@@ -90,9 +91,10 @@ class AccountSums {
   Index expected_ = 0, dealt_ = 0;
 };
 
-/// How many documents are dealt by default: enough for 4096 tokens, at least 8, spread evenly over all documents. Each is
-/// kept whole, so this bounds the memory of an account.
-Index dealt_documents(Index documents, Index length);
+/// How many documents are dealt: enough for so many tokens, at least 8, spread evenly over all documents; 0
+/// tokens: none. Each is kept whole, so this bounds the memory of an account.
+/// @param length  T of each
+Index dealt_documents(Index documents, Index length, Index tokens = 4096);
 
 /// Watches one document: sums attention weights along diagonals, keeps queries and keys.
 class AccountProbe : public Probe {
@@ -115,8 +117,8 @@ class AccountProbe : public Probe {
 /// @param sums  (heads, 2 reach + 1)
 void add_near_weights(const Tile& tile, Index reach, Eigen::Ref<Matrix> sums);
 
-/// Attention of one layer of a site over queries and keys of our own making, with the model's scale, mask and position
-/// term; probes see it as layer 0.
+/// Attention of one layer of a site over queries and keys of our own making, with the model's scale, mask and
+/// position term; probes see it as layer 0.
 /// @param place  of the layer in the grid
 /// @param added  (heads, 2 T - 1)  added to the scores at every offset t = -(T-1) .. T-1; or empty
 void attend_layer(const AccountSite& site, std::size_t place, const Matrix32& query, const Matrix32& key,

@@ -17,8 +17,9 @@ struct TextLossOptions {
 };
 
 /// How well a model predicts the documents of a source: every next token of a causal model, every next token
-/// of the target of an encoder-decoder, the masked tokens of a masked one. Which tokens are masked depends on the seed and the document's number alone, so two models, or one with
-/// and without an intervention, are asked the same.
+/// of the target of an encoder-decoder, the masked tokens of a masked one. Which tokens are masked depends on
+/// the seed and the document's number alone, so two models, or one with and without an intervention, are
+/// asked the same.
 ///
 /// @param mask  id of the mask token, for a masked model
 /// @returns one loss per document

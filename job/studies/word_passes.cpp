@@ -22,7 +22,7 @@ std::vector<KindResult> word_passes(const JobInput& input, const WordPassesOptio
   JobOptions job;
   job.only = {"head_account"};
   job.reach = options.reach;
-  job.draws = 0;  // what cannot be told from chance is told by its weight
+  job.dealt_tokens = job.draws = 0;  // the measured profile is all that is read, and its weight tells what it is worth
   const int threads = thread_count(options.threads);
   job = with_together(input.model, *input.source, job, threads);
   DocumentPass pass(input.model, *input.source, job, threads);
