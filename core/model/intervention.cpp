@@ -179,9 +179,9 @@ Model without_band(const Model& model, Index first, Index last, Index length) {
 Model re_aimed(const Model& model, const std::vector<HeadName>& heads, Index u) {
   ChangedModel changed(model);
   const BlockSpec& block = model.stack.block;
+  const Index trained = trained_rows(model.stack.embedding.positions).trained;
   for (const HeadName& head : heads) {
     require_head(model.stack, head, "re_aimed");
-    const Index trained = trained_rows(model.stack.embedding.positions).trained;
     const Matrix positions = layer_positions(model.stack, head.layer).topRows(trained);
     if (u == 0 || std::abs(u) >= positions.rows())
       throw ShapeError(fmt::format("re_aimed: by {} tokens with {} positions; expected a shift within them, not 0", u,
