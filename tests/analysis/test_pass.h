@@ -3,12 +3,22 @@
 // What a probe is shown, without a model.
 
 #include <cmath>
+#include <vector>
 
 #include "../../core/attention/probe.h"
 #include "../../core/fields/head_grid.h"
 #include "../catch.h"
 
 inline const headwave::HeadGrid one_head{{0}, 1};
+
+/// So many tokens, some of them special.
+inline headwave::Document document_of(headwave::Index length, const std::vector<headwave::Index>& special = {}) {
+  headwave::Document document;
+  document.ids.assign(static_cast<std::size_t>(length), 1);
+  document.special.assign(static_cast<std::size_t>(length), 0);
+  for (const headwave::Index i : special) document.special[static_cast<std::size_t>(i)] = 1;
+  return document;
+}
 
 /// One head's weights as one tile.
 inline void show(headwave::Probe& probe, const headwave::Matrix32& weights,

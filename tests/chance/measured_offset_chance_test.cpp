@@ -7,6 +7,7 @@
 #include "../../analysis/attention/measured_offset.h"
 #include "../../analysis/attention/offset_trace_probe.h"
 #include "../../core/numbers/random.h"
+#include "../analysis/test_pass.h"
 #include "../catch.h"
 
 using namespace headwave;
@@ -60,12 +61,6 @@ class RandomLayer {
   Matrix words_, positions_;
   std::vector<Matrix> query_, key_, bias_;
 };
-
-Document document_of(Index length) {
-  Document document;
-  document.ids.assign(static_cast<std::size_t>(length), 1);
-  return document;
-}
 
 DocumentTraces traces_of(const std::vector<Matrix32>& weights, const HeadGrid& grid, bool causal, Index reach,
                          const PlacePairs& pairs) {

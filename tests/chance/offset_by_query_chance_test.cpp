@@ -5,13 +5,12 @@
 #include "../../analysis/predictions/offset_by_query.h"
 #include "../../core/numbers/random.h"
 #include "../analysis/drawn_documents.h"
+#include "../analysis/test_pass.h"
 #include "../catch.h"
 
 using namespace headwave;
 
 namespace {
-
-const HeadGrid one_head{{0}, 1};
 
 Matrix32 normal_rows(Index rows, Index columns, double deviation, Random& random) {
   Matrix32 made(rows, columns);

@@ -15,6 +15,16 @@
 #include "../catch.h"
 #include "sample_result.h"
 
+/// A line through two points.
+inline headwave::GnuplotFigure line_figure() {
+  headwave::GnuplotFigure figure(3, 2);
+  headwave::DataTable table({"x", "y"});
+  table.add_row({0.0, 1.0});
+  table.add_row({1.0, 3.0});
+  figure.add("plot \"" + figure.add_numbers(table) + "\" using 1:2 with lines");
+  return figure;
+}
+
 /// @throws ShapeError if there is none
 inline headwave::Field& field_of(headwave::Result& result, std::string_view name) {
   for (headwave::Field& field : result.fields)

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "../catch.h"
+#include "drawn_figure.h"
 #include "sample_result.h"
 
 using namespace headwave;
@@ -22,15 +23,6 @@ class OtherPath {
   std::string old_;
 };
 
-GnuplotFigure line() {
-  GnuplotFigure figure(3, 2);
-  DataTable table({"x", "y"});
-  table.add_row({0.0, 1.0});
-  table.add_row({1.0, 3.0});
-  figure.add("plot \"" + figure.add_numbers(table) + "\" using 1:2 with lines");
-  return figure;
-}
-
 }  // namespace
 
 TEST_CASE("gnuplot: GNUTERM of the user's environment does not keep it from drawing") {
@@ -38,14 +30,14 @@ TEST_CASE("gnuplot: GNUTERM of the user's environment does not keep it from draw
   const TemporaryFolder folder;
   setenv("GNUTERM", "x11", 1);
   CHECK(gnuplot_found());
-  CHECK_NOTHROW(line().write(folder.path(), "line", {"png", "pdf", "svg"}, false));
+  CHECK_NOTHROW(line_figure().write(folder.path(), "line", {"png", "pdf", "svg"}, false));
   unsetenv("GNUTERM");
 }
 
 TEST_CASE("gnuplot: a figure in three formats, all of the size asked for") {
   if (!sample::can_draw()) return;
   const TemporaryFolder folder;
-  const auto files = line().write(folder / "new" / "deep", "line", {"png", "pdf", "svg"}, true);
+  const auto files = line_figure().write(folder / "new" / "deep", "line", {"png", "pdf", "svg"}, true);
   REQUIRE(files.size() == 4);
   for (const char* name : {"line.png", "line.pdf", "line.svg", "line.tsv"})
     CHECK(std::filesystem::exists(folder / "new" / "deep" / name));
@@ -88,9 +80,9 @@ TEST_CASE("gnuplot: enlarged, a figure has another size and the same script") {
 TEST_CASE("gnuplot: the numbers are left out on request, and without formats they are all there is") {
   if (!sample::can_draw()) return;
   const TemporaryFolder folder;
-  CHECK(line().write(folder.path(), "a", {"svg"}, false).size() == 1);
+  CHECK(line_figure().write(folder.path(), "a", {"svg"}, false).size() == 1);
   CHECK_FALSE(std::filesystem::exists(folder / "a.tsv"));
-  CHECK(line().write(folder.path(), "b", {}, true).size() == 1);
+  CHECK(line_figure().write(folder.path(), "b", {}, true).size() == 1);
   CHECK(std::filesystem::exists(folder / "b.tsv"));
 }
 
@@ -116,8 +108,8 @@ TEST_CASE("gnuplot: missing, the error names the package") {
   CHECK_FALSE(gnuplot_found());
   CHECK_THROWS_AS(require_gnuplot(), IoError);
   CHECK_THROWS_WITH(require_gnuplot(), ContainsSubstring("Debian package gnuplot-nox"));
-  CHECK_THROWS_AS(line().write(folder / "out", "line", {"svg"}, true), IoError);
-  CHECK_THROWS_WITH(line().write(folder / "out", "line", {"svg"}, true),
+  CHECK_THROWS_AS(line_figure().write(folder / "out", "line", {"svg"}, true), IoError);
+  CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {"svg"}, true),
                     ContainsSubstring("Debian package gnuplot-nox"));
 }
 
@@ -130,15 +122,16 @@ TEST_CASE("gnuplot: one that makes nothing, or half a figure, is told from one t
   const OtherPath path(folder.path().string());
   instead(":");
   CHECK_NOTHROW(require_gnuplot());
-  CHECK_THROWS_AS(line().write(folder / "out", "line", {"pdf"}, true), IoError);
-  CHECK_THROWS_WITH(line().write(folder / "out", "line", {"pdf"}, true), ContainsSubstring("gnuplot made no pdf"));
+  CHECK_THROWS_AS(line_figure().write(folder / "out", "line", {"pdf"}, true), IoError);
+  CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {"pdf"}, true),
+                    ContainsSubstring("gnuplot made no pdf"));
   instead("echo '<svg>'");
-  CHECK_THROWS_WITH(line().write(folder / "out", "line", {"svg"}, true), ContainsSubstring("an incomplete svg"));
+  CHECK_THROWS_WITH(line_figure().write(folder / "out", "line", {"svg"}, true), ContainsSubstring("an incomplete svg"));
 }
 
 TEST_CASE("gnuplot: unknown formats are refused") {
   const TemporaryFolder folder;
-  CHECK_THROWS_WITH(line().write(folder.path(), "line", {"gif\n"}, true),
+  CHECK_THROWS_WITH(line_figure().write(folder.path(), "line", {"gif\n"}, true),
                     ContainsSubstring("figure format 'gif\\n': expected pdf, svg or png"));
 }
 
@@ -146,5 +139,5 @@ TEST_CASE("gnuplot: a folder that cannot be is refused") {
   if (!sample::can_draw()) return;
   const TemporaryFolder folder;
   std::ofstream(folder / "file") << "x";
-  CHECK_THROWS_AS(line().write(folder / "file" / "sub", "line", {"svg"}, true), IoError);
+  CHECK_THROWS_AS(line_figure().write(folder / "file" / "sub", "line", {"svg"}, true), IoError);
 }

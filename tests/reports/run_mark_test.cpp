@@ -8,6 +8,7 @@
 #include "../../reports/figures/captions.h"
 #include "../../reports/page/report.h"
 #include "../catch.h"
+#include "drawn_figure.h"
 #include "sample_result.h"
 
 using namespace headwave;
@@ -16,15 +17,6 @@ namespace {
 
 const std::string mark = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 const std::string other(64, 'e');
-
-GnuplotFigure line() {
-  GnuplotFigure figure(3, 2);
-  DataTable table({"x", "y"});
-  table.add_row({0.0, 1.0});
-  table.add_row({1.0, 3.0});
-  figure.add("plot \"" + figure.add_numbers(table) + "\" using 1:2 with lines");
-  return figure;
-}
 
 }  // namespace
 
@@ -40,7 +32,7 @@ TEST_CASE("run marks: of a result, and nothing that only looks like one") {
 TEST_CASE("run marks: a figure carries one in every format and is whole with it") {
   if (!sample::can_draw()) return;
   const TemporaryFolder folder;
-  std::vector<DrawnFile> files = line().drawn("line", {"pdf", "svg", "png"}, true);
+  std::vector<DrawnFile> files = line_figure().drawn("line", {"pdf", "svg", "png"}, true);
   for (DrawnFile& caption : caption_files("line", "A line, run_sha256 " + other + ".")) files.push_back(caption);
   const auto unmarked = write_drawn(folder / "unmarked", "line", files);
   const auto marked = write_drawn(folder / "marked", "line", files, mark);
