@@ -9,16 +9,18 @@
 
 namespace headwave {
 
-/// Offset profiles of a layer's heads with places in random order: the null of the claim that a profile comes from how far
-/// apart query and key are.
+/// Offset profiles of a layer's heads with places in random order: the null of the claim that a profile comes
+/// from how far apart query and key are.
 ///
-/// A draw puts all places but those that stay in a random order p, one order for every document that is shown. The weight
-/// of query i on key j counts at offset t = p(j) - p(i). A weight that depends on the distance no longer does; one that
-/// depends on the two places otherwise (a position table without order) stays as it is. Under a causal mask, which is about
-/// the true places, the distance alone is drawn: t = -|p(j) - p(i)|.
+/// A draw puts all places but those that stay in a random order p, one order for every document that is
+/// shown. The weight of query i on key j counts at offset t = p(j) - p(i). A weight that depends on the
+/// distance no longer does; one that depends on the two places otherwise (a position table without order)
+/// stays as it is. Under a causal mask, which is about the true places, the distance alone is drawn: t =
+/// -|p(j) - p(i)|.
 class ShuffledPlaces : public Probe {
  public:
-  /// Sums over the pairs that a draw puts at an offset t = -reach .. reach. The first token is neither query nor key.
+  /// Sums over the pairs that a draw puts at an offset t = -reach .. reach. The first token is neither query
+  /// nor key.
   struct Draw {
     Matrix weights;  ///< (heads, 2 reach + 1)
     Vector uniform;  ///< (2 reach + 1)  what uniform attention would give

@@ -18,7 +18,8 @@ namespace headwave {
 /// @throws ShapeError if the model predicts nothing, or the width is not its
 Matrix32 logits(const Model& model, MatrixView32 states);
 
-/// Scores of every class of an image classifier: the mean over its classifiers, which read opening tokens 0, 1, ... each.
+/// Scores of every class of an image classifier: the mean over its classifiers, which read opening tokens 0,
+/// 1, ... each.
 /// @param states  (T, d_model) final states
 /// @returns (labels)
 /// @throws ShapeError if the model is no classifier, or the width is not its
@@ -48,18 +49,18 @@ struct PredictionLoss {
   [[nodiscard]] double mean() const { return sum / static_cast<double>(tokens); }
 };
 
-/// Loss of a causal model: every token but the first is predicted from those before it; in an encoder-decoder every token
-/// of the target but the first, from those before it and from what the encoder reads.
-/// @throws ShapeError if the model is neither causal nor an encoder-decoder or predicts nothing, the document has states without token ids or a
-///         token that is not predicted, or as model_pass()
+/// Loss of a causal model: every token but the first is predicted from those before it; in an encoder-decoder
+/// every token of the target but the first, from those before it and from what the encoder reads.
+/// @throws ShapeError if the model is neither causal nor an encoder-decoder or predicts nothing, the document
+///         has states without token ids or a token that is not predicted, or as model_pass()
 PredictionLoss causal_loss(const Model& model, const Document& document);
 
-/// Loss of a masked-language model: the tokens at the places given are replaced by the mask, all at once, and predicted
-/// from what is left.
+/// Loss of a masked-language model: the tokens at the places given are replaced by the mask, all at once, and
+/// predicted from what is left.
 /// @param places  positions 0 .. T-1
 /// @param mask    id of the mask token
-/// @throws ShapeError if the model predicts nothing, a place lies outside the document, it has states without ids or a
-///         token that is not predicted, or as model_pass()
+/// @throws ShapeError if the model predicts nothing, a place lies outside the document, it has states without
+///         ids or a token that is not predicted, or as model_pass()
 PredictionLoss masked_loss(const Model& model, const Document& document, std::span<const Index> places,
                            std::int32_t mask);
 

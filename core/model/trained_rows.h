@@ -15,28 +15,29 @@ struct TrainedRows {
   [[nodiscard]] bool all() const { return trained == rows; }
 };
 
-/// The rows at the end of a position table that no training text reached still hold what they began with: independent
-/// random numbers, or zeros. With s^2 the median squared norm of the last rows, a row x_n looks learned if
+/// The rows at the end of a position table that no training text reached still hold what they began with:
+/// independent random numbers, or zeros. With s^2 the median squared norm of the last rows, a row x_n looks
+/// learned if
 ///
 ///     |x_n|^2 > (1 + a) s^2,   or |x_n|^2 < (1 - a / 2) s^2,   or cos(x_n, x_{n-1}) > c          (1)
 ///     a = max(1, 3 sqrt(2 / d)),   c = max(1/2, 2.5 / sqrt(d))
 ///
-/// that is, if it holds more of something else than of what it began with, or shares most of itself with the row before
-/// it; in few dimensions, if random rows hardly ever do. The boundary b is where most rows before it look learned and most
-/// after it do not,
+/// that is, if it holds more of something else than of what it began with, or shares most of itself with the
+/// row before it; in few dimensions, if random rows hardly ever do. The boundary b is where most rows before
+/// it look learned and most after it do not,
 ///
 ///     b = argmax (learned rows before b + other rows from b on)                                  (2)
 ///
-/// The rows from b on count as untrained if there are at least `fewest_untrained`, if three quarters of those before b look
-/// learned, and if the second half of the rows from b on, which training texts have not reached even now and then, looks
-/// like independent numbers, while the rows before b fail (4):
+/// The rows from b on count as untrained if there are at least `fewest_untrained`, if three quarters of those
+/// before b look learned, and if the second half of the rows from b on, which training texts have not reached
+/// even now and then, looks like independent numbers, while the rows before b fail (4):
 ///
 ///     spread of norms <= 2 / sqrt(2 d) of their mean                                             (3)
 ///     mean squared cosine of two of them <= (1 + 4 sqrt(2 / pairs)) / d                          (4)
 ///
-/// (4) says that rows spread over as many directions as random ones: their participation ratio is that of noise. A table
-/// that is random all over, whatever the norms of its rows, counts as trained, as does a sinusoidal one. Rows of padding at
-/// the beginning do not matter.
+/// (4) says that rows spread over as many directions as random ones: their participation ratio is that of
+/// noise. A table that is random all over, whatever the norms of its rows, counts as trained, as does a
+/// sinusoidal one. Rows of padding at the beginning do not matter.
 ///
 /// What it leaves out: untrained rows in the middle of a table, or fewer than `fewest_untrained` of them.
 ///
@@ -46,8 +47,8 @@ TrainedRows trained_rows(MatrixView32 table);
 /// Fewer rows than this tell nothing about a table's end.
 constexpr Index fewest_untrained = 8;
 
-/// How many rows of the position table analyses of it read: the first `asked`, as many as there are at most; 0: those
-/// that were trained.
+/// How many rows of the position table analyses of it read: the first `asked`, as many as there are at most;
+/// 0: those that were trained.
 Index rows_to_read(const Stack& stack, Index asked);
 
 }  // namespace headwave

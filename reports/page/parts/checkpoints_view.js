@@ -12,7 +12,7 @@ export const checkpointsView = {
   title: "Over the checkpoints",
   wide: true,
   needs: [`${checkpointOffsets}/weight`],
-  words: "Largest mean attention weight at one offset, and what shuffled queries would give there; below, the share of the profile's shape in other documents that positions explain.",
+  words: "Largest mean attention weight at one offset, and what shuffled queries would give there; below, of what can be explained of the profile, the part that positions give.",
   async draw(box, { arrays, at, name, store }) {
     const names = arrays.axis(`${checkpointOffsets}/weight`, "checkpoint").values;
     const pairs = arrays.axis(`${checkpointOffsets}/weight`, "pairs").values[0];
