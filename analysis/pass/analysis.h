@@ -9,6 +9,7 @@
 #include "../../core/attention/probe.h"
 #include "../../core/fields/field.h"
 #include "../../core/model/model.h"
+#include "../../core/model/source.h"
 #include "../../core/numbers/bytes.h"
 #include "finished.h"
 #include "job_options.h"
@@ -24,9 +25,10 @@ struct AnalysisInput {
   const Document& first;  ///< of the documents
   const Site& site;
   const JobOptions& options;
-  Index documents = 0;  ///< how many there are, of any length
-  Index longest = 0;    ///< tokens of the longest
-  int threads = 1;      ///< for what is done once; change no digit
+  Index documents = 0;             ///< how many there are, of any length
+  Index longest = 0;               ///< tokens of the longest
+  int threads = 1;                 ///< for what is done once; change no digit
+  const Source* source = nullptr;  ///< for what takes some documents through the model once more
 
   [[nodiscard]] const Stack& stack() const { return model.stack_of(site.kind); }
   /// Whether the model's positions, or that it has none, are known: of states stored without their model they are not.

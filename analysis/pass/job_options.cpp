@@ -29,6 +29,10 @@ const std::vector<JobOption>& job_option_table() {
            "do these analyses alone, and what they read; names separated by commas (`headwave analyses` lists them); "
            "offset traces and measured offsets always",
        .member = &J::only},
+      {.name = "heads",
+       .help = "heads whose sources are given in pairs, and earlier attention head by head; without it the strongest few",
+       .member = &J::heads,
+       .set_by_others = true},
       {.name = "window",
        .help = "heads are clustered by their traces at offsets up to this, in tokens; the published choice",
        .member = &J::window,

@@ -14,6 +14,7 @@ namespace headwave {
 /// What a job computes, and how. What each member means and may be stands once, in job_option_table().
 struct JobOptions {
   std::vector<std::string> only;
+  std::vector<std::string> heads = {};
   Index window = 10;
   Index reach = 64;
   double level = 0.01;

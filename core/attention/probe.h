@@ -43,6 +43,7 @@ struct LayerInput {
   MatrixView32 states;                 ///< (T, d_model)
   bool pre_norm = false;               ///< true: the output of this layer's first norm; false: of the block before
   const Document* document = nullptr;  ///< may be null
+  const AttentionWeights* weights = nullptr;  ///< what projects them; null: not known
 };
 
 /// Queries and keys of a layer's heads, side by side, with bias: what the scores are made of.
@@ -74,6 +75,18 @@ struct LayerHeads {
   MatrixView32 outputs;  ///< (n', heads * d_value)  A V of every head, side by side
   Index heads = 0;
   const Document* document = nullptr;  ///< may be null
+};
+
+/// The parts of a block that write to the residual stream.
+enum class Sublayer { attention, cross_attention, feed_forward };
+
+/// What a sublayer writes to the residual stream, before a norm of what is added and before residual_scale.
+struct StreamAddition {
+  Index layer = 0;
+  AttentionKind kind = AttentionKind::self;  ///< of the stack's attention within its sequence: self or causal
+  Sublayer sublayer = Sublayer::attention;
+  MatrixView32 added;  ///< (T, d_model)
+  VectorView32 bias;   ///< (d_model) of the sublayer's last projection, part of `added`; or empty
 };
 
 /// Something that looks on while attention is computed, tile by tile. A probe belongs to one document, is called from
@@ -113,6 +126,9 @@ class Probe {
 
   /// Called where the probe wants values, once per layer after its tiles.
   virtual void see(const LayerHeads& /*heads*/) {}
+
+  /// Called for what every sublayer writes, after its tiles; not where nobody reads the stream any more.
+  virtual void see(const StreamAddition& /*addition*/) {}
 };
 
 }  // namespace headwave

@@ -57,9 +57,21 @@ void StackPass::add_sublayer(const Norm& norm, const Norm& added_norm, Matrix32&
 
 void StackPass::apply_block(Index layer, const Block& block, bool needed, Matrix32& x) const {
   const bool crosses = !memory_.empty();
-  const auto self = [&](const Matrix32& input) { return self_attention(layer, block.self, input, needed || crosses); };
-  const auto cross = [&](const Matrix32& input) { return cross_attention(layer, block.cross, input, needed); };
-  const auto feed = [&](const Matrix32& input) { return feed_forward(input, block.feed_forward, spec_.activation); };
+  const auto self = [&](const Matrix32& input) {
+    Matrix32 added = self_attention(layer, block.self, input, needed || crosses);
+    show_addition(layer, Sublayer::attention, added, block.self.output.bias);
+    return added;
+  };
+  const auto cross = [&](const Matrix32& input) {
+    Matrix32 added = cross_attention(layer, block.cross, input, needed);
+    show_addition(layer, Sublayer::cross_attention, added, block.cross.output.bias);
+    return added;
+  };
+  const auto feed = [&](const Matrix32& input) {
+    Matrix32 added = feed_forward(input, block.feed_forward, spec_.activation);
+    show_addition(layer, Sublayer::feed_forward, added, block.feed_forward.narrow.bias);
+    return added;
+  };
   if (spec_.parallel) {
     Matrix32 beside = x;
     normalise(beside, block.feed_forward_norm.empty() ? block.self_norm : block.feed_forward_norm);
@@ -85,7 +97,7 @@ Matrix32 StackPass::attend_self(Index layer, const AttentionWeights& weights, Ma
 Matrix32 StackPass::self_attention(Index layer, const AttentionWeights& weights, const Matrix32& input,
                                    bool needed) const {
   const AttentionKind kind = self_kind();
-  show_input(layer, kind, input);
+  show_input(layer, kind, input, &weights);
   const Matrix32 query = queries_of(input, weights);
   const Matrix32 key = keys_of(input, weights, layer, document_);
   const Matrix32 value = needed || shows(weights) ? linear(input, weights.value) : Matrix32();
@@ -101,9 +113,15 @@ void StackPass::show_finished(Index layer, const FinishedAttention& attention) c
   show_attention(attention, stack_.window(layer), {layer, self_kind(), &document_}, probes_);
 }
 
-void StackPass::show_input(Index layer, AttentionKind kind, MatrixView32 states) const {
+void StackPass::show_input(Index layer, AttentionKind kind, MatrixView32 states,
+                           const AttentionWeights* weights) const {
   for (Probe* probe : probes_)
-    probe->see(LayerInput{layer, kind, states, spec_.norm_place == NormPlace::pre, &document_});
+    probe->see(LayerInput{layer, kind, states, spec_.norm_place == NormPlace::pre, &document_, weights});
+}
+
+void StackPass::show_addition(Index layer, Sublayer sublayer, MatrixView32 added, VectorView32 bias) const {
+  if (added.empty()) return;
+  for (Probe* probe : probes_) probe->see(StreamAddition{layer, self_kind(), sublayer, added, bias});
 }
 
 void StackPass::add(Matrix32 change, const Norm& added_norm, Matrix32& x) const {
@@ -116,7 +134,7 @@ void StackPass::add(Matrix32 change, const Norm& added_norm, Matrix32& x) const 
 /// Queries from the decoder, keys and values from what the encoder made; no position term, no mask.
 Matrix32 StackPass::cross_attention(Index layer, const AttentionWeights& weights, const Matrix32& input,
                                     bool needed) const {
-  show_input(layer, AttentionKind::cross, input);
+  show_input(layer, AttentionKind::cross, input, &weights);
   const Matrix32 query = queries_of(input, weights);
   const Matrix32 key = keys_of(memory_, weights, layer, document_);
   const Matrix32 value = needed || shows(weights) ? linear(memory_, weights.value) : Matrix32();

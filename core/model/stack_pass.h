@@ -37,7 +37,9 @@ class StackPass {
   /// @throws ShapeError if it has other heads than the stack
   void show_finished(Index layer, const FinishedAttention& attention) const;
 
-  void show_input(Index layer, AttentionKind kind, MatrixView32 states) const;
+  /// @param weights  what projects the states; null: not known
+  void show_input(Index layer, AttentionKind kind, MatrixView32 states,
+                  const AttentionWeights* weights = nullptr) const;
 
   [[nodiscard]] AttentionKind self_kind() const { return spec_.causal ? AttentionKind::causal : AttentionKind::self; }
 
@@ -49,6 +51,7 @@ class StackPass {
                                          bool needed) const;
   /// Whether somebody wants values, and there are any: a checkpoint may hold queries and keys alone.
   [[nodiscard]] bool shows(const AttentionWeights& weights) const { return wants_values_ && !weights.value.empty(); }
+  void show_addition(Index layer, Sublayer sublayer, MatrixView32 added, VectorView32 bias) const;
   void show_values(Index layer, AttentionKind kind, const AttentionWeights& weights, MatrixView32 values) const;
   void show_heads(Index layer, AttentionKind kind, const AttentionWeights& weights, MatrixView32 outputs) const;
 
