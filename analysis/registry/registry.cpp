@@ -15,7 +15,8 @@
           analysis(state_moments) analysis(position_correlation) analysis(position_split) analysis(qk_svd)            \
               analysis(cross_covariance) analysis(score_cluster) analysis(wave_spectra) analysis(periodic_columns)    \
                   analysis(redefined) analysis(phase_rotation) analysis(delay_spectrum) analysis(head_account)        \
-                      analysis(offset_by_query) analysis(rotary_wave) analysis(offset_agreement)
+                      analysis(score_sources) analysis(offset_by_query) analysis(rotary_wave)                         \
+                          analysis(offset_agreement)
 
 namespace headwave {
 

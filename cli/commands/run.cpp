@@ -216,6 +216,7 @@ void add_run(CLI::App& program, Command& chosen) {
     if (!options->job_file.empty()) read_job_file(*command, options->job_file);
     require_usage(source, options->input);
     options->input.intervening.threads = options->job.threads;
+    options->job.heads = options->folder.drawing.heads;
     options->job_text = job_text(*command, {"out"});
     if (options->folder.folder.empty() && !options->dry_run) throw CLI::RequiredError("--out");
     chosen = [=] { return run(*command, *options, source); };

@@ -1,0 +1,132 @@
+#include "stream_parts.h"
+
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../core/algebra/product.h"
+#include "../../core/model/embedded_tokens.h"
+#include "../../core/model/layer.h"
+
+namespace headwave {
+
+std::string StreamSource::name() const {
+  if (head >= 0) return head_name(layer, head);
+  switch (kind) {
+    case Kind::words:
+      return "words";
+    case Kind::positions:
+      return "positions";
+    case Kind::constants:
+      return "constants";
+    case Kind::attention:
+      return fmt::format("attention {}", layer);
+    case Kind::cross_attention:
+      return fmt::format("cross-attention {}", layer);
+    default:
+      return fmt::format("feed-forward {}", layer);
+  }
+}
+
+void hold_norm(const Norm& norm, Index count, Index constant, Matrix32& parts) {
+  if (norm.empty()) return;
+  const Index number = parts.rows() / count, width = parts.cols();
+  const bool centred = norm.kind == NormKind::layer;
+  Eigen::RowVectorXd sum(width);
+  for (Index place = 0; place < count; ++place) {
+    sum.setZero();
+    for (Index part = 0; part < number; ++part) sum += parts.row(part * count + place).cast<double>();
+    if (centred) sum.array() -= sum.mean();
+    const auto over = static_cast<float>(
+        1 / std::sqrt(sum.squaredNorm() / static_cast<double>(width) + static_cast<double>(norm.eps)));
+    for (Index part = 0; part < number; ++part) {
+      auto row = parts.row(part * count + place);
+      if (centred) row.array() -= static_cast<float>(row.cast<double>().mean());
+      row.array() *= norm.scale.transpose().array() * over;
+    }
+    if (!norm.shift.empty()) parts.row(constant * count + place) += norm.shift.transpose();
+  }
+}
+
+StreamParts::StreamParts(const Stack& stack, const TokenSequence& tokens, Index first, Index count, bool by_head)
+    : stack_(stack), first_(first), count_(count), by_head_(by_head) {
+  const Embedding& embedding = stack.embedding;
+  using Kind = StreamSource::Kind;
+  sources_ = {{Kind::words}, {Kind::positions}, {Kind::constants}};
+  const Matrix32 words = word_rows(embedding, tokens, {});
+  parts_ = Matrix32::Zero(3 * count, words.cols());
+  parts_.topRows(count) = words.middleRows(first, count) * embedding.word_scale;
+  if (!embedding.positions.empty()) parts_.middleRows(count, count) = embedding.positions.middleRows(first, count);
+  if (!embedding.token_types.empty())
+    parts_.middleRows(constants_source * count, count).rowwise() = embedding.token_types.row(0);
+  hold_norm(embedding.norm, count, constants_source, parts_);
+  if (embedding.projection.empty()) return;
+  Linear projection = embedding.projection;
+  projection.bias = {};
+  parts_ = linear(parts_, projection);
+  if (!embedding.projection.bias.empty())
+    parts_.middleRows(constants_source * count, count).rowwise() += embedding.projection.bias.transpose();
+}
+
+void StreamParts::append(const Matrix32& parts, const std::vector<StreamSource>& sources) {
+  const Index before = parts_.rows();
+  parts_.conservativeResize(before + parts.rows(), Eigen::NoChange);
+  parts_.bottomRows(parts.rows()) = parts;
+  sources_.insert(sources_.end(), sources.begin(), sources.end());
+}
+
+void StreamParts::add_heads(const LayerHeads& heads, const Linear& output) {
+  const Index width = heads.outputs.cols() / heads.heads;
+  heads_.resize(heads.heads * count_, output.d_out());
+  for (Index head = 0; head < heads.heads; ++head) {
+    const auto made = heads.outputs.block(first_, head * width, count_, width);
+    auto rows = heads_.middleRows(head * count_, count_);
+    if (output.in_out)
+      multiply(rows, made, output.weight.middleRows(head * width, width));
+    else
+      multiply(rows, made, output.weight.middleCols(head * width, width).transpose());
+  }
+}
+
+void StreamParts::add(const StreamAddition& addition) {
+  using Kind = StreamSource::Kind;
+  const Kind kind = addition.sublayer == Sublayer::attention         ? Kind::attention
+                    : addition.sublayer == Sublayer::cross_attention ? Kind::cross_attention
+                                                                     : Kind::feed_forward;
+  const bool split = by_head_ && kind == Kind::attention;
+  std::vector<StreamSource> added;
+  for (Index head = 0; head < (split ? stack_.block.heads : 1); ++head)
+    added.push_back({kind, addition.layer, split ? head : -1});
+  // What is written, and behind it what of it is constant.
+  const auto number = static_cast<Index>(added.size());
+  Matrix32 parts((number + 1) * count_, addition.added.cols());
+  auto constants = parts.bottomRows(count_);
+  constants.setZero();
+  if (!addition.bias.empty()) constants.rowwise() += addition.bias.transpose();
+  if (split)
+    parts.topRows(number * count_) = heads_;
+  else
+    parts.topRows(count_) = addition.added.middleRows(first_, count_) - constants;
+  const Block& block = stack_.blocks[static_cast<std::size_t>(addition.layer)];
+  const bool pre = stack_.block.norm_place == NormPlace::pre;
+  if (pre && kind != Kind::cross_attention)
+    hold_norm(kind == Kind::attention ? block.self_added_norm : block.feed_forward_added_norm, count_, number, parts);
+  if (stack_.block.residual_scale != 1.0F) parts *= stack_.block.residual_scale;
+  parts_.middleRows(constants_source * count_, count_) += constants;
+  append(parts.topRows(number * count_), added);
+  if (pre) return;
+  hold_norm(kind == Kind::attention         ? block.self_norm
+            : kind == Kind::cross_attention ? block.cross_norm
+                                            : block.feed_forward_norm,
+            count_, constants_source, parts_);
+}
+
+Matrix32 StreamParts::entering(Index layer) const {
+  Matrix32 parts = parts_;
+  if (stack_.block.norm_place == NormPlace::pre)
+    hold_norm(stack_.blocks[static_cast<std::size_t>(layer)].self_norm, count_, constants_source, parts);
+  return parts;
+}
+
+}  // namespace headwave
