@@ -38,6 +38,7 @@
 #include "redefined_figure.h"
 #include "rotary_use_figure.h"
 #include "rotary_wave_figure.h"
+#include "score_sources_figure.h"
 #include "spectrum_figure.h"
 #include "wave_spectra_figure.h"
 #include "weighted_profile_figure.h"
@@ -93,6 +94,7 @@ const std::vector<FigureKind>& figure_kinds() {
       score_shares_figure(),        re_aiming_figure(),
       comparison_figure(),          grid_offset_figure(),
       checkpoint_counts_figure(),   checkpoint_heads_figure(),
+      score_sources_figure(),       source_table_figure(),
   };
   return kinds;
 }
