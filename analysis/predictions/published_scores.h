@@ -17,19 +17,20 @@ struct PublishedScoreOptions {
   double massive = 5;  ///< a channel is massive from so many times the mean channel on
 };
 
-/// What others have published about heads, from the documents of the account (head_account.h), to compare with it.
+/// What others have published about heads, from the documents of the account (head_account.h), to compare
+/// with it.
 ///
-/// Positional and symbolic scores: swapped_keys.h. Rank-one share, mean resultant length and massive values of queries
-/// and keys: vector_scores.h. Average slash score, the largest mean weight along a diagonal:
+/// Positional and symbolic scores: swapped_keys.h. Rank-one share, mean resultant length and massive values
+/// of queries and keys: vector_scores.h. Average slash score, the largest mean weight along a diagonal:
 ///
 ///     slash_score = max over |t| <= reach of the mean over documents of 1/(T-|t|) sum_i A[i, i+t]       (1)
 ///
-/// It is published for t <= 0 under a causal mask; where there is none, t > 0 counts too. It is the weight of
-/// measured_offset over all pairs. The first token and special tokens count as any other, as published; swaps alone
-/// leave them where they are.
+/// It is published for t <= 0 under a causal mask; where there is none, t > 0 counts too. It is the weight
+/// of measured_offset over all pairs. The first token and special tokens count as any other, as published;
+/// swaps alone leave them where they are.
 ///
-/// Source: Urrutia et al. 2026, arXiv:2511.11579; Cheng et al. 2026, arXiv:2601.08297 (1, rank-one share); Mao et al.
-/// 2026, arXiv:2604.04921; Jin et al. 2025, arXiv:2502.01563.
+/// Source: Urrutia et al. 2026, arXiv:2511.11579; Cheng et al. 2026, arXiv:2601.08297 (1, rank-one share);
+/// Mao et al. 2026, arXiv:2604.04921; Jin et al. 2025, arXiv:2502.01563.
 struct PublishedScores {
   HeadGrid grid;
   PublishedScoreOptions options;

@@ -38,7 +38,8 @@ void set_vectors(VectorSums& sums, MatrixView32 vectors, const RotaryTerm* rotar
 /// @returns NaN where the matrix is zero
 double rank_one_share(const Matrix& vectors);
 
-/// What is published about queries, or keys, as vectors. Key heads that several heads read stand at each of these.
+/// What is published about queries, or keys, as vectors. A key head that several heads read stands at each of
+/// them.
 struct VectorScores {
   Vector rank_one_share;         ///< (rows)  mean over documents
   Vector resultant_length;       ///< (rows)  equation (1) of whole vectors; NaN: all are zero
@@ -54,7 +55,8 @@ struct VectorScores {
 ///     M_c = sqrt(mean x_c^2)                                                  (2)
 ///     channel c is massive if M_c > massive * mean_c M_c                      (3)
 ///
-/// Sums and means over all tokens; mean_c over the head's channels. (1) is 1 where all vectors have one direction.
+/// Sums and means over all tokens; mean_c over the head's channels. (1) is 1 where all vectors have one
+/// direction.
 ///
 /// Source: Cheng et al. 2026 (rank-one share); Mao et al. 2026 (1); Jin et al. 2025 (2, 3).
 /// @param grid    the heads that are scored

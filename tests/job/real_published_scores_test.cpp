@@ -41,8 +41,8 @@ TEST_CASE("published scores of a Llama's heads are numpy's") {
         CHECK(found("pair_resultant_length", 4 * at + pair) ==
               Approx(expected["pair_resultant_length"][pair].get<double>()).margin(1e-5));
     }
-    // Other keys change places there. Two seeds of the numpy program differ by 0.016 on average (root mean square), at
-    // most 0.045; swapped_keys_test.cpp has the equal number.
+    // Other keys change places there. Two seeds of the numpy program differ by 0.016 (root mean square), at
+    // most by 0.045; swapped_keys_test.cpp has the equal number.
     for (const char* name : {"positional_score", "symbolic_score"}) {
       CAPTURE(name);
       const double difference = found(name, row) - golden[name][layer][head].get<double>();
