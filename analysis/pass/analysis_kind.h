@@ -92,6 +92,7 @@ struct AnalysisKind {
   bool chain = false;                 ///< only where the wave chain can be followed, see Site::no_chain
   bool one_sequence = false;          ///< only where queries and keys stand in one sequence: not in cross-attention
   bool always = false;                ///< done whatever is asked for
+  bool by_default = true;             ///< false: done only where it is asked for by name
   bool listed = true;                 ///< false: only what others read, with no Fields of its own
   /// Asked only where it applies(). @returns null where there is nothing for it at this site for another reason
   std::unique_ptr<Analysis> (*make)(const AnalysisInput&) = nullptr;

@@ -16,7 +16,7 @@
               analysis(cross_covariance) analysis(score_cluster) analysis(wave_spectra) analysis(periodic_columns)    \
                   analysis(redefined) analysis(phase_rotation) analysis(delay_spectrum) analysis(head_account)        \
                       analysis(score_sources) analysis(offset_by_query) analysis(rotary_wave)                         \
-                          analysis(offset_agreement)
+                          analysis(published_scores) analysis(offset_agreement)
 
 namespace headwave {
 
@@ -78,8 +78,10 @@ std::vector<const AnalysisKind*> listed_analyses() {
 }
 
 std::vector<const AnalysisKind*> chosen_analyses(const std::vector<std::string>& only) {
-  if (only.empty()) return analysis_kinds();
   std::set<const AnalysisKind*> chosen;
+  if (only.empty())
+    for (const AnalysisKind* kind : analysis_kinds())
+      if (kind->by_default) chosen.insert(kind);
   for (const std::string& name : only) add_with_what_it_reads(analysis_named(name), chosen);
   for (const AnalysisKind* kind : analysis_kinds())
     if (kind->always) add_with_what_it_reads(*kind, chosen);

@@ -37,7 +37,8 @@ void print_json() {
                     {"needs", needs_of(*kind)},
                     {"reads", names_of(kind->reads)},
                     {"reads_one_of", names_of(kind->reads_one_of)},
-                    {"always", kind->always}});
+                    {"always", kind->always},
+                    {"by_default", kind->by_default}});
   fmt::print("{}\n", list.dump(2));
 }
 
@@ -49,7 +50,10 @@ void print_list() {
     fmt::print("{}{}:\n", step == Step::landing ? "" : "\n", text_of(step));
     for (const AnalysisKind* kind : listed_analyses()) {
       if (kind->step != step) continue;
-      fmt::print("  {:{}}  {}{}\n", kind->name, width, kind->finds, kind->always ? " (always done)" : "");
+      fmt::print("  {:{}}  {}{}\n", kind->name, width, kind->finds,
+                 kind->always       ? " (always done)"
+                 : kind->by_default ? ""
+                                    : " (only where it is asked for)");
       fmt::print("  {}needs {}\n", indent, fmt::join(needs_of(*kind), ", "));
       const auto reads = names_of(kind->reads), one_of = names_of(kind->reads_one_of);
       if (!reads.empty()) fmt::print("  {}reads {}\n", indent, fmt::join(reads, ", "));

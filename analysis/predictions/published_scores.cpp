@@ -1,0 +1,258 @@
+#include "published_scores.h"
+
+#include <algorithm>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "../../core/fields/fields.h"
+#include "../../core/numbers/offset_peak.h"
+#include "../attention/measured_offset.h"
+
+namespace headwave {
+
+namespace {
+
+constexpr const char* urrutia = "Urrutia et al. 2026, arXiv:2511.11579";
+constexpr const char* cheng = "Cheng et al. 2026, arXiv:2601.08297";
+constexpr const char* mao = "Mao et al. 2026, arXiv:2604.04921";
+constexpr const char* jin = "Jin et al. 2025, arXiv:2502.01563";
+
+/// The rotary term of every layer of a grid; null: it turns nothing.
+std::vector<const RotaryTerm*> rotary_terms(const Stack& stack, const HeadGrid& grid) {
+  std::vector<const RotaryTerm*> terms;
+  for (const Index layer : grid.layers) terms.push_back(stack.rotary(layer));
+  return terms;
+}
+
+Index most_pairs(const std::vector<const RotaryTerm*>& terms) {
+  Index pairs = 0;
+  for (const RotaryTerm* term : terms)
+    if (term != nullptr) pairs = std::max(pairs, term->options().channels / 2);
+  return pairs;
+}
+
+/// What one document gives.
+struct ScoredDocument {
+  AccountDocument account;  ///< queries and keys, no weights
+  VectorSums query, key;
+};
+
+struct ScoredSums {
+  AccountSums account;
+  VectorSums query, key;
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.account, self.query, self.key);
+  }
+};
+
+/// Watches the queries and keys of one document.
+class ScoredProbe : public Probe {
+ public:
+  ScoredProbe(const AccountSite& site, Index number, const TokenSequence& tokens, const ScoredSums& empty)
+      : site_(site),
+        terms_(rotary_terms(*site.stack, site.grid)),
+        account_(site, number, tokens),
+        query_(empty.query),
+        key_(empty.key) {}
+  [[nodiscard]] bool wants_projections() const override { return true; }
+  using Probe::see;
+  void see(const Tile& /*tile*/) override {}
+  void see(const LayerProjections& projections) override {
+    account_.see(projections);
+    const Index place = site_.grid.place_of(projections.layer);
+    if (projections.kind != site_.kind || place < 0) return;
+    const RotaryTerm* rotary = terms_[static_cast<std::size_t>(place)];
+    set_vectors(query_, projections.query, rotary, place * site_.stack->block.heads);
+    set_vectors(key_, projections.key, rotary, place * site_.stack->block.kv_heads);
+  }
+  [[nodiscard]] ScoredDocument taken() { return {account_.taken(), std::move(query_), std::move(key_)}; }
+
+ private:
+  AccountSite site_;
+  std::vector<const RotaryTerm*> terms_;
+  AccountProbe account_;
+  VectorSums query_, key_;
+};
+
+ScoredSums no_scored_documents(const AnalysisInput& input) {
+  const BlockSpec& spec = input.stack().block;
+  const Index layers = std::ssize(input.site.grid.layers);
+  const Index pairs = most_pairs(rotary_terms(input.stack(), input.site.grid));
+  const Index kept = dealt_documents(input.site.documents, input.site.length, input.options.dealt_tokens);
+  return {AccountSums(input.site.documents, kept), VectorSums(layers * spec.heads, spec.d_head, pairs),
+          VectorSums(layers * spec.kv_heads, spec.d_head, pairs)};
+}
+
+class PublishedScoresAnalysis : public DocumentAnalysis<ScoredDocument, ScoredSums> {
+ public:
+  explicit PublishedScoresAnalysis(const AnalysisInput& input)
+      : DocumentAnalysis(input, [input] { return no_scored_documents(input); }), empty_(no_scored_documents(input)) {
+    site_ = {input.site.grid, input.site.kind, input.site.length, 0, &input.stack()};
+  }
+
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
+    const Index number = site().number_of(i);
+    if (number < 0) return nullptr;
+    return look_of(std::make_unique<ScoredProbe>(site_, number, document.query_tokens(site_.kind), empty_),
+                   &ScoredProbe::taken);
+  }
+
+  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+    PublishedScores scores;
+    scores.grid = site().grid;
+    scores.documents = sum_.account.documents();
+    SwappedKeysOptions& how = scores.options.swapped;
+    // Where the key itself may hold its place, its content alone is moved.
+    const bool in_keys = !input().knows_positions() || !stack().embedding.positions.empty();
+    how.part = in_keys ? SwappedPart::contents : SwappedPart::keys;
+    how.seed = options().seed;
+    how.threads = input().threads;
+    scores.swapped = swapped_keys(sum_.account, site_, how);
+    const auto& traces = finished.get<OffsetTraces>();
+    const Index reach = std::min(traces.reach, (site().length - 1) / 2);  // as measured_offset() searches
+    set_slash_scores(scores, traces, reach, site_.kind == AttentionKind::causal);
+    const std::vector<const RotaryTerm*> terms = rotary_terms(stack(), scores.grid);
+    scores.query = vector_scores(sum_.query, scores.grid, terms, scores.options.massive);
+    scores.key = vector_scores(sum_.key, scores.grid, terms, scores.options.massive);
+    scores.turns = most_pairs(terms) > 0;
+    return describe(scores);
+  }
+
+ private:
+  void add(ScoredSums& sum, ScoredDocument&& document) const override {
+    sum.account.add(std::move(document.account));
+    sum.query.add(document.query);
+    sum.key.add(document.key);
+  }
+  void join(ScoredSums& sum, ScoredSums&& next) const override {
+    sum.account.join(std::move(next.account));
+    sum.query.add(next.query);
+    sum.key.add(next.key);
+  }
+
+  ScoredSums empty_;
+  AccountSite site_;
+};
+
+std::unique_ptr<Analysis> make_published_scores(const AnalysisInput& input) {
+  return input.site.length < 3 ? nullptr : std::make_unique<PublishedScoresAnalysis>(input);
+}
+
+AnalysisCost published_scores_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
+                                   const JobOptions& options) {
+  AnalysisCost cost;
+  const auto kept = static_cast<double>(dealt_documents(
+      static_cast<Index>(sizes.alike), std::max<Index>(1, static_cast<Index>(sizes.length)), options.dealt_tokens));
+  const double rows = sizes.rows + sizes.key_rows;
+  const double whole = 4 * rows * sizes.d_head * sizes.length;
+  const double sums = 8 * rows * (2 * sizes.d_head + sizes.rotary_pairs + 3);
+  if (document.number >= 0) {
+    cost.document = 1e-10 * rows * sizes.d_head * sizes.d_head * (sizes.length + 10 * sizes.d_head);
+    cost.looking = 2 * whole + 2 * sums;
+  }
+  cost.kept = (2 + kept) * whole + sums;
+  const double heads = sizes.rows / std::max(1.0, sizes.layers);
+  cost.finishing = 8 * heads * sizes.length * (3 * sizes.d_head + 128);
+  cost.after =
+      kept * sizes.rows * sizes.length * (2 * sizes.length * (0.9e-9 + 1.8e-11 * sizes.d_head) + 128 * 0.5 * 3e-8);
+  cost.entries = sizes.rows * (2 * sizes.rotary_pairs + 20);
+  return cost;
+}
+
+}  // namespace
+
+void set_slash_scores(PublishedScores& scores, const OffsetTraces& traces, Index reach, bool causal) {
+  const Matrix& weight = traces.weight[all_pairs];
+  scores.reach = reach;
+  scores.slash_score = scores.slash_offset = Vector::Constant(weight.rows(), not_defined);
+  for (Index row = 0; row < weight.rows(); ++row) {
+    const Vector near = weight.row(row).segment(weight.cols() / 2 - reach, 2 * reach + 1).transpose();
+    const auto peak = offset_peak(near, causal);
+    if (!peak) continue;
+    scores.slash_score[row] = near[peak->offset + reach];
+    scores.slash_offset[row] = static_cast<double>(peak->offset);
+  }
+}
+
+std::vector<Field> describe(const PublishedScores& scores) {
+  const Axis layer = layer_axis(scores.grid.layers), head = head_axis(scores.grid.heads);
+  const Axis side{"side", "1", "whether a number is about queries or about keys",
+                  std::vector<std::string>{"query", "key"}};
+  const std::vector<Axis> heads{layer, head}, of_sides{side, layer, head};
+  const SwappedKeysOptions& swapped = scores.options.swapped;
+  const bool contents = swapped.part == SwappedPart::contents;
+  const auto both = [&](auto member) { return std::vector{scores.query.*member, scores.key.*member}; };
+  const char* const no_swap = "no document was kept to swap its keys; or, where contents are swapped, there is one";
+  const char* const zero = "all vectors are zero";
+  Fields fields("published_scores");
+  const auto say_swap = [&] {
+    fields.undefined(no_swap)
+        .note("source", urrutia)
+        .note("swapped", contents ? "contents: keys less the mean key of their place" : "keys before any rotation")
+        .note("temperature", swapped.temperature)
+        .note("swapped_documents", scores.swapped.documents);
+  };
+  fields.add("positional_score", heads, "1", "how far attention stays at its place when keys are swapped",
+             scores.swapped.positional);
+  say_swap();
+  fields.add("symbolic_score", heads, "1", "how far attention moves with its token when keys are swapped",
+             scores.swapped.symbolic);
+  say_swap();
+  fields.add("slash_score", heads, "1", "average slash score: largest mean attention weight along a diagonal",
+             scores.slash_score);
+  fields.undefined("no pair of tokens is that near and allowed by the mask").note("source", cheng);
+  fields.note("reach", scores.reach);
+  fields.add("slash_offset", heads, "token", "the offset of that diagonal", scores.slash_offset);
+  fields.undefined("no pair of tokens is that near and allowed by the mask").note("source", cheng);
+  fields
+      .add("rank_one_share", of_sides, "1",
+           "share of the squared singular values that is the largest one's, mean over documents",
+           both(&VectorScores::rank_one_share))
+      .undefined(zero)
+      .note("source", cheng);
+  fields
+      .add("resultant_length", of_sides, "1",
+           "mean resultant length: length of the mean vector over the mean length of vectors",
+           both(&VectorScores::resultant_length))
+      .undefined(zero)
+      .note("source", mao);
+  if (scores.turns)
+    fields
+        .add("pair_resultant_length",
+             {side, layer, head,
+              counting_axis("pair", "1", "pair of channels that turn together, fastest first", 0,
+                            scores.query.pair_resultant_length.cols() - 1)},
+             "1", "the same of every pair of channels that turn together",
+             std::vector{scores.query.pair_resultant_length, scores.key.pair_resultant_length})
+        .undefined("the layer does not turn this pair, or all vectors are zero")
+        .note("source", mao);
+  fields.add("massive_values", of_sides, "1", "number of massive channels", both(&VectorScores::massive_values));
+  fields.note("source", jin).note("threshold", scores.options.massive);
+  fields
+      .add("massive_ratio", of_sides, "1", "root mean square of the largest channel over that of the mean channel",
+           both(&VectorScores::massive_ratio))
+      .undefined(zero)
+      .note("source", jin);
+  fields.add("massive_channel", of_sides, "1", "the largest channel", both(&VectorScores::massive_channel));
+  fields.note("source", jin);
+  fields.note_all("documents", scores.documents);
+  return fields.taken();
+}
+
+const AnalysisKind& published_scores_analysis() {
+  static const AnalysisKind kind{
+      .name = "published_scores",
+      .finds = "scores of heads that others have published: positional and symbolic, slash, rank one, massive values",
+      .step = Step::prediction,
+      .needs = {Need::attention, Need::projections, Need::equal_length},
+      .reads = {measured_offset_analysis},
+      .one_sequence = true,
+      .by_default = false,
+      .make = make_published_scores,
+      .cost = published_scores_cost};
+  return kind;
+}
+
+}  // namespace headwave
