@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,9 @@ struct Site {
   std::string no_chain;        ///< why the wave chain cannot be followed here; empty where it can
   std::string no_projections;  ///< why there are no queries, keys and scores here; empty where there are
   std::string no_grid;         ///< why tokens stand on no grid here; empty where they do
+  Index key_length = 0;        ///< T but in cross-attention, where lengths of queries and keys count in pairs
 
+  [[nodiscard]] Index longer() const { return std::max(length, key_length); }
   /// Document i of the job among those of length T, from 0; -1: of another length.
   [[nodiscard]] Index number_of(Index i) const { return numbers[static_cast<std::size_t>(i)]; }
 };

@@ -47,6 +47,12 @@ void add(AccountHalf& half, std::size_t group, Index documents, Matrix&& weights
     sum += weights;
 }
 
+std::vector<std::uint8_t> places_that_stay(const TokenSequence& tokens, Index length) {
+  std::vector<std::uint8_t> stays;
+  for (Index i = 0; i < length; ++i) stays.push_back(i == 0 || tokens.is_special(i) ? 1 : 0);
+  return stays;
+}
+
 }  // namespace
 
 Index dealt_documents(Index documents, Index length, Index tokens) {
@@ -87,11 +93,10 @@ void AccountSums::join(AccountSums&& next) {
   }
 }
 
-AccountProbe::AccountProbe(const AccountSite& site, Index number, const TokenSequence& tokens) : site_(site) {
+AccountProbe::AccountProbe(const AccountSite& site, Index number, const Document& document) : site_(site) {
   document_.number = number;
-  document_.stays.assign(static_cast<std::size_t>(site.length), 0);
-  for (Index i = 0; i < site.length; ++i)
-    document_.stays[static_cast<std::size_t>(i)] = i == 0 || tokens.is_special(i) ? 1 : 0;
+  document_.query_stays = places_that_stay(document.query_tokens(site.kind), site.length);
+  document_.key_stays = places_that_stay(document.key_tokens(site.kind), site.keys());
   document_.layers.resize(site.grid.layers.size());
   document_.weights = Matrix::Zero(site.grid.rows(), 2 * site.reach + 1);
 }
@@ -124,13 +129,12 @@ void add_near_weights(const Tile& tile, Index reach, Eigen::Ref<Matrix> sums) {
 void attend_layer(const AccountSite& site, std::size_t place, const Matrix32& query, const Matrix32& key,
                   const Matrix32& added, std::span<Probe* const> probes) {
   const BlockSpec& spec = site.stack->block;
-  const Index layer = site.grid.layers[place];
-  const PositionTerm* term = site.stack->term(layer);
+  const PositionTerm* term = site.term(place);
   HeadInputs<float> inputs{query, key, {}, spec.heads, spec.kv_heads, spec.score_scale, term, spec.soft_cap};
   inputs.added = added;
   std::shared_ptr<const Block> weights;  // owns what position_key and position_query look at
   if (term != nullptr && term->use() == PositionUse::compared) {
-    weights = site.stack->layer(layer);
+    weights = site.stack->layer(site.grid.layers[place]);
     inputs.position_key = weights->self.position_key;
     inputs.position_query = weights->self.position_query;
   }

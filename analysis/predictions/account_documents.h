@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -17,13 +18,21 @@ namespace headwave {
 struct AccountSite {
   HeadGrid grid;
   AttentionKind kind = AttentionKind::self;
-  Index length = 0;              ///< T
-  Index reach = 64;              ///< offsets |t| <= reach are accounted for, in tokens; at most (T - 1) / 2
+  Index length = 0;              ///< T, places of queries
+  Index reach = 64;              ///< offsets |t| <= reach are accounted for, in tokens; at most (longer() - 1) / 2
   const Stack* stack = nullptr;  ///< scale, masks, position terms; weights only where a term is compared
-  bool no_positions = false;     ///< every place is the same to the model
+  bool no_positions = false;     ///< every place is the same to the model; in cross-attention, every place of keys
+  Index key_length = 0;          ///< of cross-attention: places of keys
 
+  [[nodiscard]] bool crosses() const { return kind == AttentionKind::cross; }
+  [[nodiscard]] Index keys() const { return crosses() ? key_length : length; }
+  [[nodiscard]] Index longer() const { return std::max(length, keys()); }
+  /// Position term of a layer of the grid; null: none, as in all cross-attention.
+  [[nodiscard]] const PositionTerm* term(std::size_t place) const {
+    return crosses() ? nullptr : stack->term(grid.layers[place]);
+  }
   /// Window of the mask of a layer of the grid; 0: no limit.
-  [[nodiscard]] Index window(std::size_t place) const { return stack->window(grid.layers[place]); }
+  [[nodiscard]] Index window(std::size_t place) const { return crosses() ? 0 : stack->window(grid.layers[place]); }
   /// Whether a head of a layer of the grid can know places at all. Under a causal mask layers above 0 may
   /// count their keys.
   [[nodiscard]] bool tells_places(std::size_t place) const {
@@ -34,7 +43,7 @@ struct AccountSite {
 /// Queries and keys of one layer before a rotary term turns them.
 struct LayerQueriesKeys {
   Matrix32 query;  ///< (T, heads * d_head)
-  Matrix32 key;    ///< (T, kv_heads * d_head)
+  Matrix32 key;    ///< (T, kv_heads * d_head); in cross-attention (key_length, kv_heads * d_head)
   template <class Self>
   static auto members(Self& self) {
     return std::tie(self.query, self.key);
@@ -43,13 +52,14 @@ struct LayerQueriesKeys {
 
 /// One document, or the part of it that is kept.
 struct AccountDocument {
-  Index number = 0;                      ///< among the documents of this length, from 0
-  std::vector<std::uint8_t> stays;       ///< (T)  1: a special token, or the first: never dealt
-  std::vector<LayerQueriesKeys> layers;  ///< one for each layer of the grid
-  Matrix weights;                        ///< (rows, 2 reach + 1)  sum over i of A[i, i+t]; empty where only dealt
+  Index number = 0;                       ///< among the documents of this length, from 0
+  std::vector<std::uint8_t> query_stays;  ///< (T)  1: a special token, or the first: never dealt
+  std::vector<std::uint8_t> key_stays;    ///< the same of keys; other tokens in cross-attention
+  std::vector<LayerQueriesKeys> layers;   ///< one for each layer of the grid
+  Matrix weights;                         ///< (rows, 2 reach + 1)  sum over i of A[i, i+t]; empty where only dealt
   template <class Self>
   static auto members(Self& self) {
-    return std::tie(self.number, self.stays, self.layers, self.weights);
+    return std::tie(self.number, self.query_stays, self.key_stays, self.layers, self.weights);
   }
 };
 
@@ -99,7 +109,7 @@ Index dealt_documents(Index documents, Index length, Index tokens = 4096);
 /// Watches one document: sums attention weights along diagonals, keeps queries and keys.
 class AccountProbe : public Probe {
  public:
-  AccountProbe(const AccountSite& site, Index number, const TokenSequence& tokens);
+  AccountProbe(const AccountSite& site, Index number, const Document& document);
 
   [[nodiscard]] bool wants_projections() const override { return true; }
   using Probe::see;
@@ -113,14 +123,14 @@ class AccountProbe : public Probe {
   AccountDocument document_;
 };
 
-/// Adds a tile's weights along diagonals |t| <= reach, the first token neither query nor key.
+/// Adds a tile's weights along diagonals |t| <= reach, the first token of a sequence neither query nor key.
 /// @param sums  (heads, 2 reach + 1)
 void add_near_weights(const Tile& tile, Index reach, Eigen::Ref<Matrix> sums);
 
 /// Attention of one layer of a site over queries and keys of our own making, with the model's scale, mask and
 /// position term; probes see it as layer 0.
 /// @param place  of the layer in the grid
-/// @param added  (heads, 2 T - 1)  added to the scores at every offset t = -(T-1) .. T-1; or empty
+/// @param added  (heads, 2 L - 1)  added to the scores at every offset t = -(L-1) .. L-1, L = longer(); or empty
 void attend_layer(const AccountSite& site, std::size_t place, const Matrix32& query, const Matrix32& key,
                   const Matrix32& added, std::span<Probe* const> probes);
 

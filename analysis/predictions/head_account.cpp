@@ -32,9 +32,9 @@ void check(const AccountSums& sums, const AccountSite& site) {
       throw ShapeError(
           fmt::format("head_account: sums over {} layers; expected {}", half.layers.size(), site.grid.layers.size()));
     for (const LayerQueriesKeys& layer : half.layers)
-      if (layer.query.rows() != site.length || layer.key.rows() != site.length)
-        throw ShapeError(fmt::format("head_account: sums over {} queries and {} keys; expected {} of each",
-                                     layer.query.rows(), layer.key.rows(), site.length));
+      if (layer.query.rows() != site.length || layer.key.rows() != site.keys())
+        throw ShapeError(fmt::format("head_account: sums over {} queries and {} keys; expected {} and {}",
+                                     layer.query.rows(), layer.key.rows(), site.length, site.keys()));
     for (const Matrix& weights : half.group_weights)
       if (weights.size() > 0 && (weights.rows() != site.grid.rows() || weights.cols() != 2 * site.reach + 1))
         throw ShapeError(fmt::format("head_account: sums over {} heads and {} offsets; expected {} and {}",
@@ -48,7 +48,7 @@ struct NearPairs {
   NearPairs(const AccountSite& site, std::size_t place)
       : pairs(Vector::Zero(2 * site.reach + 1)), uniform(Vector::Zero(2 * site.reach + 1)) {
     for (Index i = 1; i < site.length; ++i) {
-      const KeySpan open = allowed_keys(i, site.length, site.kind == AttentionKind::causal, site.window(place));
+      const KeySpan open = allowed_keys(i, site.keys(), site.kind == AttentionKind::causal, site.window(place));
       const Index first = std::max({Index{1}, open.first, i - site.reach});
       const Index end = std::min(open.end(), i + site.reach + 1);
       for (Index j = first; j < end; ++j) {
@@ -101,18 +101,24 @@ Matrix32 dealt(const Matrix32& mean, const Matrix32& content, const std::vector<
   return result;
 }
 
+/// As many rows as the longer sequence has, those that were not there zero.
+Matrix padded(const Matrix32& content, Index rows) {
+  Matrix result = Matrix::Zero(rows, content.cols());
+  result.topRows(content.rows()) = content.cast<double>();
+  result.row(0).setZero();
+  return result;
+}
+
 /// Equation (4).
 Matrix content_kernel(const AccountSite& site, std::size_t place, const AccountHalf& half, const Matrix32& mean_query,
                       const Matrix32& mean_key) {
   const BlockSpec& spec = site.stack->block;
-  const PositionTerm* term = site.stack->term(site.grid.layers[place]);
-  const Index length = site.length, zero = length - 1;
+  const PositionTerm* term = site.term(place);
+  const Index length = site.longer(), zero = length - 1;
   Matrix sums = Matrix::Zero(spec.heads, diagonals(length));
   for (const AccountDocument& document : half.to_deal) {
-    Matrix query = (document.layers[place].query - mean_query).cast<double>();
-    Matrix key = (document.layers[place].key - mean_key).cast<double>();
-    query.row(0).setZero();
-    key.row(0).setZero();
+    Matrix query = padded(document.layers[place].query - mean_query, length);
+    Matrix key = padded(document.layers[place].key - mean_key, length);
     if (term != nullptr && term->use() == PositionUse::turned) {
       term->turn(query, spec.d_head);
       term->turn(key, spec.d_head);
@@ -133,8 +139,9 @@ Matrix content_kernel(const AccountSite& site, std::size_t place, const AccountH
   Matrix kernel = Matrix::Zero(sums.rows(), sums.cols());
   std::vector<Index> offsets, far;
   for (Index t = -(length / 2) + 1; t < length / 2; ++t) {
-    const Index pairs = length - 1 - std::abs(t);
-    if (t == 0 || pairs < 1 || (causal && t > 0) || (window > 0 && std::abs(t) >= window)) continue;
+    const Index pairs = std::min(site.length, site.keys() - t) - std::max<Index>(1, 1 - t);
+    if ((t == 0 && !site.crosses()) || pairs < 1 || (causal && t > 0) || (window > 0 && std::abs(t) >= window))
+      continue;
     offsets.push_back(t);
     if (std::abs(t) > near) far.push_back(t);
     kernel.col(t + zero) = sums.col(t + zero) / (documents * static_cast<double>(pairs));
@@ -148,6 +155,11 @@ Matrix content_kernel(const AccountSite& site, std::size_t place, const AccountH
   return kernel;
 }
 
+/// Places that no document deals.
+struct AlwaysStay {
+  std::vector<std::uint8_t> query, key;  ///< (T), (key_length)
+};
+
 /// Profiles of one layer's heads, from one half of the documents.
 struct HalfProfiles {
   std::vector<std::array<Matrix, account_terms>> dealt;  ///< [document] [term] (heads, 2 reach + 1)
@@ -155,29 +167,33 @@ struct HalfProfiles {
 };
 
 HalfProfiles deal_half(const AccountSite& site, std::size_t place, const AccountHalf& half, const Matrix32& mean_query,
-                       const Matrix32& mean_key, const std::vector<std::uint8_t>& always_stay,
-                       const HeadAccountOptions& options) {
+                       const Matrix32& mean_key, const AlwaysStay& always_stay, const HeadAccountOptions& options) {
   const Vector pairs = NearPairs(site, place).pairs;
   const Random random(options.seed);
   const Matrix32 order = half.to_deal.empty()
                              ? Matrix32()
                              : Matrix32(content_kernel(site, place, half, mean_query, mean_key).cast<float>());
-  ShuffledPlaces null(site.grid.heads, site.length, site.reach, site.kind, always_stay, options.draws,
+  ShuffledPlaces null(site.grid.heads, site.reach, site.kind, always_stay.query, always_stay.key, options.draws,
                       random.stream(0));
   HalfProfiles profiles;
   for (const AccountDocument& document : half.to_deal) {
     Random own = random.stream(1 + static_cast<std::uint64_t>(document.number));
-    const std::vector<Index> apart = dealt_places(document.stays, own), together = dealt_places(document.stays, own);
+    const std::vector<Index> apart = dealt_places(document.query_stays, own);
+    const std::vector<Index> together = dealt_places(document.key_stays, own);
     const Matrix32 query_content = document.layers[place].query - mean_query;
     const Matrix32 key = dealt(mean_key, document.layers[place].key - mean_key, together);
     std::array<Matrix, account_terms>& found = profiles.dealt.emplace_back();
     for (std::size_t term = 0; term < account_terms; ++term) {
       const bool position = term == static_cast<std::size_t>(AccountTerm::position);
       const bool ordered = term == static_cast<std::size_t>(AccountTerm::order);
+      if (site.crosses() && !position && !ordered) {  // nothing meets itself
+        found[term] = Matrix::Constant(site.grid.heads, 2 * site.reach + 1, not_defined);
+        continue;
+      }
       NearWeights weights(site.grid.heads, site.reach);
       std::vector<Probe*> probes{&weights};
       if (position && options.draws > 0) probes.push_back(&null);
-      attend_layer(site, place, dealt(mean_query, query_content, position ? apart : together), key,
+      attend_layer(site, place, dealt(mean_query, query_content, position || site.crosses() ? apart : together), key,
                    ordered ? order : Matrix32(), probes);
       found[term] = mean_along(weights.sums(), pairs);
     }
@@ -219,7 +235,9 @@ std::array<double, account_terms> parts_of(const Matches& matches, Index head) {
   const double ceiling = matches.back().overlap[head];
   if (!(ceiling > 0)) return {not_defined, not_defined, not_defined};
   const auto within = [&](std::size_t term) { return std::clamp(matches[term].overlap[head] / ceiling, 0.0, 1.0); };
-  const double position = within(0), self = std::max(position, within(1));
+  const double position = within(0);
+  if (std::isnan(matches[1].overlap[head])) return {position, not_defined, 1 - position};  // cross-attention
+  const double self = std::max(position, within(1));
   return {position, self - position, 1 - self};
 }
 
@@ -241,7 +259,7 @@ AccountVerdict verdict_of(const HeadAccount& account, Index row) {
     return AccountVerdict::no_preference;
   const double position = account.part[0][row], self = account.part[1][row], order = account.part[2][row];
   const bool ordered = account.q_value[row] <= options.false_share;
-  if (position >= std::max(self, order) && !ordered) return AccountVerdict::no_preference;
+  if (position >= order && !(self > position) && !ordered) return AccountVerdict::no_preference;
   if (account.documents < options.least_documents) return AccountVerdict::undefined;
   // Where the model knows no places, the mean of a place holds what texts have in common there: their order.
   const bool places = account.site.tells_places(static_cast<std::size_t>(row / account.site.grid.heads));
@@ -262,10 +280,13 @@ class Builder {
     for (const AccountHalf& half : sums.halves) account.dealt += static_cast<Index>(half.to_deal.size());
     heads_ = site_.grid.heads;
     rows_ = site_.grid.rows();
-    always_stay_.assign(static_cast<std::size_t>(site_.length), 1);
+    always_stay_ = {std::vector<std::uint8_t>(static_cast<std::size_t>(site_.length), 1),
+                    std::vector<std::uint8_t>(static_cast<std::size_t>(site_.keys()), 1)};
     for (const AccountHalf& half : sums.halves)
-      for (const AccountDocument& document : half.to_deal)
-        for (std::size_t i = 0; i < always_stay_.size(); ++i) always_stay_[i] &= document.stays[i];
+      for (const AccountDocument& document : half.to_deal) {
+        for (std::size_t i = 0; i < always_stay_.query.size(); ++i) always_stay_.query[i] &= document.query_stays[i];
+        for (std::size_t j = 0; j < always_stay_.key.size(); ++j) always_stay_.key[j] &= document.key_stays[j];
+      }
   }
 
   void build() {
@@ -444,10 +465,10 @@ class Builder {
   HeadAccount& account_;
   const AccountSite& site_;
   Index heads_ = 0, rows_ = 0;
-  Index folds_ = 0;                        ///< parts of the documents that intervals leave out one at a time
-  std::vector<std::uint8_t> always_stay_;  ///< (T)  places that no document deals
-  std::vector<NearPairs> pairs_;           ///< [layer]
-  std::vector<HalfProfiles> dealt_;        ///< [2 layer + half]
+  Index folds_ = 0;  ///< parts of the documents that intervals leave out one at a time
+  AlwaysStay always_stay_;
+  std::vector<NearPairs> pairs_;     ///< [layer]
+  std::vector<HalfProfiles> dealt_;  ///< [2 layer + half]
 };
 
 /// Whether nothing tells places apart: no table, or one that is the same in every row, and no term.
@@ -461,21 +482,22 @@ bool has_no_positions(const Stack& stack) {
 class HeadAccountAnalysis : public DocumentAnalysis<AccountDocument, AccountSums> {
  public:
   explicit HeadAccountAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(
-            input, [documents = input.site.documents, length = input.site.length, tokens = input.options.dealt_tokens] {
-              return AccountSums(documents, dealt_documents(documents, length, tokens));
-            }) {
-    site_ = {
-        input.site.grid,   input.site.kind,
-        input.site.length, std::min(input.options.reach, (input.site.length - 1) / 2),  // as measured_offset() searches
-        &input.stack(),    input.knows_positions() && has_no_positions(input.stack())};
+      : DocumentAnalysis(input, [documents = input.site.documents, length = input.site.longer(),
+                                 tokens = input.options.dealt_tokens] {
+          return AccountSums(documents, dealt_documents(documents, length, tokens));
+        }) {
+    const Site& site = input.site;
+    const Stack& keys = site.kind == AttentionKind::cross ? input.model.stack : input.stack();
+    site_ = {site.grid,      site.kind,
+             site.length,    std::min(input.options.reach, (site.longer() - 1) / 2),  // as measured_offset() searches
+             &input.stack(), input.knows_positions() && has_no_positions(keys),
+             site.key_length};
   }
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
     const Index number = site().number_of(i);
     if (number < 0) return nullptr;
-    return look_of(std::make_unique<AccountProbe>(site_, number, document.query_tokens(site_.kind)),
-                   &AccountProbe::taken);
+    return look_of(std::make_unique<AccountProbe>(site_, number, document), &AccountProbe::taken);
   }
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
     HeadAccountOptions how;
@@ -497,7 +519,8 @@ class HeadAccountAnalysis : public DocumentAnalysis<AccountDocument, AccountSums
 };
 
 std::unique_ptr<Analysis> make_head_account(const AnalysisInput& input) {
-  return input.site.length < 3 ? nullptr : std::make_unique<HeadAccountAnalysis>(input);
+  const bool enough = std::min(input.site.length, input.site.key_length) >= 3;
+  return enough ? std::make_unique<HeadAccountAnalysis>(input) : nullptr;
 }
 
 AnalysisCost head_account_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
@@ -545,6 +568,11 @@ std::vector<Field> describe(const HeadAccount& account) {
   const char* const no_null = "no null was drawn";
   const char* const no_profile =
       "fewer than 2 documents of this length, or the measured weight is the same at all offsets";
+  const auto or_self = [&](const std::string& why) {
+    return account.site.crosses()
+               ? why + "; of self always: queries and keys of cross-attention are different tokens, none meets itself"
+               : why;
+  };
   const auto of_all = [&](auto member) {
     std::vector<Vector> all;
     for (const ProfileMatch& one : account.match) all.push_back(one.*member);
@@ -567,24 +595,26 @@ std::vector<Field> describe(const HeadAccount& account) {
            "part of what can be explained of the profile: by position, by tokens meeting themselves, by the order of "
            "the text",
            account.part)
-      .undefined("fewer than 2 documents of this length, or the halves of the documents have nothing in common");
-  fields.interval("part", parts, account.part_lower, account.part_upper, few);
+      .undefined(
+          or_self("fewer than 2 documents of this length, or the halves of the documents have nothing in common"));
+  fields.interval("part", parts, account.part_lower, account.part_upper, or_self(few));
   fields
       .add("overlap", matches, "1",
            "share of the mass that makes the profile of one half of the documents differ from uniform attention which "
            "this "
            "profile of the other half gives",
            of_all(&ProfileMatch::overlap))
-      .undefined(no_profile);
-  fields.interval("overlap", matches, of_all(&ProfileMatch::overlap_lower), of_all(&ProfileMatch::overlap_upper), few);
+      .undefined(or_self(no_profile));
+  fields.interval("overlap", matches, of_all(&ProfileMatch::overlap_lower), of_all(&ProfileMatch::overlap_upper),
+                  or_self(few));
   fields
       .add("explained_share", matches, "1", "share of the logarithmic profile that is explained, level included",
            of_all(&ProfileMatch::share))
-      .undefined(no_profile);
+      .undefined(or_self(no_profile));
   fields
       .add("explained_shape", matches, "1", "share of the logarithmic profile's shape that is explained",
            of_all(&ProfileMatch::shape))
-      .undefined(no_profile);
+      .undefined(or_self(no_profile));
   fields
       .add("measured_profile", {layer, head, offset}, "1",
            "mean attention weight at an offset, the first token neither query nor key", account.measured)
@@ -592,7 +622,7 @@ std::vector<Field> describe(const HeadAccount& account) {
   fields
       .add("dealt_profile", {term, layer, head, offset}, "1", "the same with contents dealt to other places",
            account.profile)
-      .undefined(no_pair);
+      .undefined(or_self(no_pair));
   fields.add("uniform_profile", {layer, head, offset}, "1", "the same of uniform attention", account.uniform)
       .undefined(no_pair);
   fields
@@ -601,8 +631,8 @@ std::vector<Field> describe(const HeadAccount& account) {
       .undefined("it is largest at the end of the search");
   fields.add("measured_weight", heads, "1", "mean attention weight there", account.measured_weight).undefined(no_pair);
   fields.add("dealt_offset", terms, "token", "offset at which the dealt profile is largest", account.offset)
-      .undefined("it is largest at the end of the search");
-  fields.add("dealt_weight", terms, "1", "mean attention weight there", account.weight).undefined(no_pair);
+      .undefined(or_self("it is largest at the end of the search"));
+  fields.add("dealt_weight", terms, "1", "mean attention weight there", account.weight).undefined(or_self(no_pair));
   fields.add("position_strength", heads, "1", "strength of the profile that positions give", account.position_strength);
   fields
       .add("null_strength", heads, "1", "the same with places in random order: median of the draws",
@@ -615,6 +645,7 @@ std::vector<Field> describe(const HeadAccount& account) {
   fields.note_all("documents", account.documents)
       .note_all("dealt_documents", account.dealt)
       .note_all("length", account.site.length)
+      .note_all("key_length", account.site.keys())
       .note_all("draws", account.options.draws)
       .note_all("coverage", account.options.coverage)
       .note_all("seed", static_cast<std::int64_t>(account.options.seed));
@@ -627,7 +658,6 @@ const AnalysisKind& head_account_analysis() {
       .finds = "why a head looks where it looks: positions, itself, or the order of the text",
       .step = Step::prediction,
       .needs = {Need::attention, Need::projections, Need::equal_length},
-      .one_sequence = true,
       .make = make_head_account,
       .cost = head_account_cost};
   return kind;

@@ -13,21 +13,36 @@ ShuffledPlaces::Draw& ShuffledPlaces::Draw::operator+=(const Draw& other) {
   return *this;
 }
 
-ShuffledPlaces::ShuffledPlaces(Index heads, Index length, Index reach, AttentionKind kind,
-                               const std::vector<std::uint8_t>& stays, Index draws, const Random& random)
-    : length_(length), reach_(reach), causal_(kind == AttentionKind::causal) {
+namespace {
+
+std::vector<Index> shuffled(const std::vector<std::uint8_t>& stays, Random& random) {
   std::vector<Index> moving;
-  for (Index i = 1; i < length; ++i)
-    if (stays[static_cast<std::size_t>(i)] == 0) moving.push_back(i);
+  for (std::size_t i = 1; i < stays.size(); ++i)
+    if (stays[i] == 0) moving.push_back(static_cast<Index>(i));
+  std::vector<Index> order = moving, place(stays.size());
+  random.shuffle(order);
+  std::iota(place.begin(), place.end(), Index{0});
+  for (std::size_t m = 0; m < moving.size(); ++m) place[static_cast<std::size_t>(moving[m])] = order[m];
+  return place;
+}
+
+std::vector<Index> inverse_of(const std::vector<Index>& place) {
+  std::vector<Index> position(place.size());
+  for (std::size_t i = 0; i < place.size(); ++i) position[static_cast<std::size_t>(place[i])] = static_cast<Index>(i);
+  return position;
+}
+
+}  // namespace
+
+ShuffledPlaces::ShuffledPlaces(Index heads, Index reach, AttentionKind kind,
+                               const std::vector<std::uint8_t>& query_stays, const std::vector<std::uint8_t>& key_stays,
+                               Index draws, const Random& random)
+    : reach_(reach), causal_(kind == AttentionKind::causal) {
   const Vector none = Vector::Zero(2 * reach + 1);
   for (Index draw = 0; draw < draws; ++draw) {
-    std::vector<Index> order = moving;
-    random.stream(static_cast<std::uint64_t>(draw)).shuffle(order);
-    std::vector<Index>& place = place_.emplace_back(static_cast<std::size_t>(length));
-    std::iota(place.begin(), place.end(), Index{0});
-    for (std::size_t m = 0; m < moving.size(); ++m) place[static_cast<std::size_t>(moving[m])] = order[m];
-    std::vector<Index>& position = position_.emplace_back(place.size());
-    for (std::size_t i = 0; i < place.size(); ++i) position[static_cast<std::size_t>(place[i])] = static_cast<Index>(i);
+    Random own = random.stream(static_cast<std::uint64_t>(draw));
+    place_.push_back(shuffled(query_stays, own));
+    position_.push_back(inverse_of(kind == AttentionKind::cross ? shuffled(key_stays, own) : place_.back()));
     draws_.push_back({Matrix::Zero(heads, 2 * reach + 1), none, none});
   }
 }
@@ -35,9 +50,10 @@ ShuffledPlaces::ShuffledPlaces(Index heads, Index length, Index reach, Attention
 void ShuffledPlaces::find_reads(std::size_t draw, Index query, KeySpan open, Reads& reads) const {
   reads.key.clear();
   reads.column.clear();
+  const std::vector<Index>& position = position_[draw];
   const Index place = place_[draw][static_cast<std::size_t>(query)];
-  for (Index t = std::max(-reach_, 1 - place); t <= std::min(reach_, length_ - 1 - place); ++t) {
-    const Index key = position_[draw][static_cast<std::size_t>(place + t)];
+  for (Index t = std::max(-reach_, 1 - place); t <= std::min(reach_, std::ssize(position) - 1 - place); ++t) {
+    const Index key = position[static_cast<std::size_t>(place + t)];
     if (key < std::max<Index>(1, open.first) || key >= open.end()) continue;
     reads.key.push_back(key);
     reads.column.push_back(reach_ + (causal_ ? -std::abs(t) : t));

@@ -16,7 +16,8 @@ namespace headwave {
 /// shown. The weight of query i on key j counts at offset t = p(j) - p(i). A weight that depends on the
 /// distance no longer does; one that depends on the two places otherwise (a position table without order)
 /// stays as it is. Under a causal mask, which is about the true places, the distance alone is drawn: t =
-/// -|p(j) - p(i)|.
+/// -|p(j) - p(i)|. In cross-attention places of queries and of keys are in two orders: nothing is at a
+/// distance of zero from itself.
 class ShuffledPlaces : public Probe {
  public:
   /// Sums over the pairs that a draw puts at an offset t = -reach .. reach. The first token is neither query
@@ -28,9 +29,10 @@ class ShuffledPlaces : public Probe {
     Draw& operator+=(const Draw& other);
   };
 
-  /// @param stays  (length)  1: this place stays where it is in every draw
-  ShuffledPlaces(Index heads, Index length, Index reach, AttentionKind kind, const std::vector<std::uint8_t>& stays,
-                 Index draws, const Random& random);
+  /// @param query_stays  (places of queries)  1: this place stays where it is in every draw
+  /// @param key_stays    (places of keys)  the same; but in cross-attention the same places
+  ShuffledPlaces(Index heads, Index reach, AttentionKind kind, const std::vector<std::uint8_t>& query_stays,
+                 const std::vector<std::uint8_t>& key_stays, Index draws, const Random& random);
 
   using Probe::see;
   void see(const Tile& tile) override;
@@ -44,9 +46,10 @@ class ShuffledPlaces : public Probe {
   };
   void find_reads(std::size_t draw, Index query, KeySpan open, Reads& reads) const;
 
-  Index length_, reach_;
+  Index reach_;
   bool causal_;
-  std::vector<std::vector<Index>> place_, position_;  ///< [draw] (T)  p and its inverse
+  std::vector<std::vector<Index>> place_;     ///< [draw] (places of queries)  p
+  std::vector<std::vector<Index>> position_;  ///< [draw] (places of keys)  inverse of p of the keys
   std::vector<Draw> draws_;
 };
 

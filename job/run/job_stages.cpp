@@ -31,7 +31,7 @@ double pass_cost(const std::vector<const AnalysisKind*>& kinds, const AnalysisSi
 AnalysisSizes site_sizes(const Model& model, const Site& site, const std::vector<Index>& lengths) {
   AnalysisSizes sizes = analysis_sizes(model.stack_of(site.kind), site.grid, lengths);
   sizes.alike = static_cast<double>(site.documents);
-  sizes.length = static_cast<double>(site.length);
+  sizes.length = static_cast<double>(site.longer());
   return sizes;
 }
 

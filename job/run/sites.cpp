@@ -1,12 +1,12 @@
 #include "sites.h"
 
+#include <compare>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
-
-#include "../../core/model/common_length.h"
 
 namespace headwave {
 
@@ -25,30 +25,48 @@ std::string no_chain(const Stack& stack, const Document& document, const Site& s
   return site.length < 2 ? "documents of one token have no waves" : "";
 }
 
-/// Length of the sequence that asks, document by document. Only an encoder-decoder's differs from the document's.
-std::vector<Index> query_lengths(const Model& model, const Source& source, AttentionKind kind) {
-  std::vector<Index> lengths;
-  for (Index i = 0; i < source.count(); ++i)
-    lengths.push_back(model.decoder ? static_cast<Index>(source.document(i).query_tokens(kind).ids.size())
-                                    : source.length(i));
+/// How many queries and keys a document has.
+struct SequenceLengths {
+  Index queries = 0, keys = 0;
+  auto operator<=>(const SequenceLengths&) const = default;
+};
+
+/// Document by document. Only an encoder-decoder's differ from the document's length.
+std::vector<SequenceLengths> sequence_lengths(const Model& model, const Source& source, AttentionKind kind) {
+  std::vector<SequenceLengths> lengths;
+  for (Index i = 0; i < source.count(); ++i) {
+    if (!model.decoder) {
+      lengths.push_back({source.length(i), source.length(i)});
+      continue;
+    }
+    const Document document = source.document(i);
+    lengths.push_back({document.queries(kind), document.keys(kind)});
+  }
   return lengths;
 }
 
 /// Why tokens are no patches on a grid; empty: they are.
-std::string no_grid(const PatchGrid& patches, const std::vector<Index>& lengths) {
+std::string no_grid(const PatchGrid& patches, const std::vector<SequenceLengths>& lengths) {
   if (patches.empty()) return "the model reads no images: its tokens stand in a row, on no grid";
-  for (const Index length : lengths)
-    if (length != patches.positions())
-      return fmt::format("a document has {} tokens, the model's grid {}", length, patches.positions());
+  for (const SequenceLengths& length : lengths)
+    if (length.queries != patches.positions())
+      return fmt::format("a document has {} tokens, the model's grid {}", length.queries, patches.positions());
   return "";
 }
 
-void set_length(Site& site, const std::vector<Index>& lengths) {
-  const CommonLength common = common_length(lengths);
-  site.length = common.length;
-  site.documents = common.documents;
+/// The most common lengths, of two equally common ones the longer.
+void set_length(Site& site, const std::vector<SequenceLengths>& lengths) {
+  std::map<SequenceLengths, Index> counts;
+  for (const SequenceLengths& length : lengths) ++counts[length];
+  for (const auto& [length, documents] : counts)
+    if (documents >= site.documents) {
+      site.length = length.queries;
+      site.key_length = length.keys;
+      site.documents = documents;
+    }
   Index number = 0;
-  for (const Index length : lengths) site.numbers.push_back(length == site.length ? number++ : -1);
+  for (const SequenceLengths& length : lengths)
+    site.numbers.push_back(length == SequenceLengths{site.length, site.key_length} ? number++ : -1);
 }
 
 }  // namespace
@@ -62,7 +80,7 @@ std::vector<Site> sites_of(const Model& model, const Source& source, const Docum
     if (first.stored.empty())
       for (Index layer = 0; layer < stack.layers(); ++layer) layers.insert(layer);
     Site site{kind, {{layers.begin(), layers.end()}, stack.block.heads}, 0, {}, 0, {}, {}, {}};
-    const std::vector<Index> lengths = query_lengths(model, source, kind);
+    const std::vector<SequenceLengths> lengths = sequence_lengths(model, source, kind);
     set_length(site, lengths);
     site.no_grid = no_grid(model.patches, lengths);
     if (!first.stored.empty() && !first.stored.front().attention.empty())

@@ -41,6 +41,9 @@ constexpr Ink rest{0xCFCFCF, 0xDCDCDC}, unnamed{0xE8E8E8, 0xF0F0F0};  ///< share
 /// Source: Okabe and Ito 2008, Color Universal Design. The order is ours: strong colours first, yellow last.
 Ink categorical(Index i);
 
+/// The colour that an ink has on white paper of which so much shows through it: 1 is the ink, 0 the paper.
+Ink on_paper(const Ink& ink, double opacity);
+
 /// Black or white, whichever is read more easily on it.
 Ink text_on(const Ink& ink);
 

@@ -1,6 +1,7 @@
 #include "account_profile_figure.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "../drawing/field_values.h"
 #include "../drawing/page.h"
 #include "chosen_heads.h"
+#include "profile_panels.h"
 
 namespace headwave {
 
@@ -17,113 +19,134 @@ namespace {
 
 constexpr const char* measured_profile_name = "head_account/measured_profile";
 constexpr const char* dealt_profile_name = "head_account/dealt_profile";
+constexpr const char* uniform_profile_name = "head_account/uniform_profile";
 constexpr const char* profile_part_name = "head_account/part";
 constexpr std::size_t most_account_heads = 6, terms = 3;
+
+/// What lies between a profile and the one before it, from uniform attention on. Terms have the inks of verdicts.
+const std::array added_inks{categorical(0), categorical(1), categorical(3), ink::rest};
+const Line measured_line{ink::text, 1.4}, uniform_line{ink::base_line, 0.8, "2"};
 
 struct AccountProfiles {
   std::vector<double> offsets;
   const std::vector<double>* measured = nullptr;  // (heads, offsets)
+  const std::vector<double>* uniform = nullptr;   // (heads, offsets)
   const std::vector<double>* dealt = nullptr;     // (terms, heads, offsets)
   const std::vector<double>* part = nullptr;      // (terms, heads)
   std::size_t heads = 0;
 
-  [[nodiscard]] double measured_at(std::size_t row, std::size_t t) const {
-    return (*measured)[row * offsets.size() + t];
-  }
-  [[nodiscard]] double dealt_at(std::size_t term, std::size_t row, std::size_t t) const {
-    return (*dealt)[(term * heads + row) * offsets.size() + t];
+  /// At an offset: uniform, position, self, order, measured.
+  [[nodiscard]] std::vector<double> curves_at(std::size_t row, std::size_t t) const {
+    const std::size_t at = row * offsets.size() + t;
+    std::vector<double> curves{(*uniform)[at]};
+    for (std::size_t term = 0; term < terms; ++term) curves.push_back((*dealt)[term * heads * offsets.size() + at]);
+    curves.push_back((*measured)[at]);
+    return curves;
   }
 };
 
 AccountProfiles account_profiles_of(const Result& result) {
   AccountProfiles profiles;
   profiles.measured = &doubles_of(result, measured_profile_name, {"layer", "head", "account_offset"});
+  profiles.uniform = &doubles_of(result, uniform_profile_name, {"layer", "head", "account_offset"});
   profiles.dealt = &doubles_of(result, dealt_profile_name, {"term", "layer", "head", "account_offset"});
   profiles.part = &doubles_of(result, profile_part_name, {"cause", "layer", "head"});
   profiles.offsets = coordinates(result.at(measured_profile_name), "account_offset");
   if (profiles.offsets.size() < 3 || profiles.measured->empty())
     throw ShapeError(fmt::format("{}: holds no profile to draw", measured_profile_name));
   profiles.heads = profiles.measured->size() / profiles.offsets.size();
-  if (profiles.dealt->size() != terms * profiles.measured->size() || profiles.part->size() != terms * profiles.heads)
+  if (profiles.dealt->size() != terms * profiles.measured->size() || profiles.part->size() != terms * profiles.heads ||
+      profiles.uniform->size() != profiles.measured->size())
     throw ShapeError(fmt::format("{}: expected {} terms of {} heads, found {} numbers and {} parts", dealt_profile_name,
                                  terms, profiles.heads, profiles.dealt->size(), profiles.part->size()));
   return profiles;
 }
 
-Line term_line(std::size_t term) {
-  return categorical_line(static_cast<Index>(term), 1.3);
+/// Whether tokens can meet themselves, as they cannot in cross-attention.
+bool has_self(const AccountProfiles& profiles) {
+  const auto begin = profiles.dealt->begin() + std::ssize(*profiles.measured);
+  return std::any_of(begin, begin + std::ssize(*profiles.measured), [](double weight) { return !std::isnan(weight); });
 }
 
-std::vector<LegendEntry> legend() {
-  return {{"measured", {ink::reference, 4.0}},
-          {"position", term_line(0)},
-          {"and self", term_line(1)},
-          {"and order", term_line(2)}};
+std::vector<LegendEntry> legend(const AccountProfiles& profiles) {
+  const auto area = [](std::size_t added) { return Line{added_inks[added], 7.0}; };
+  std::vector<LegendEntry> entries{{"measured", measured_line}, {"position", area(0)}};
+  if (has_self(profiles)) entries.push_back({"self", area(1)});
+  entries.push_back({"order", area(2)});
+  entries.push_back({"rest", area(3)});
+  entries.push_back({"uniform", uniform_line});
+  return entries;
 }
 
-PanelGrid account_grid(std::size_t heads, const FigureStyle& style) {
+PanelGrid account_grid(std::size_t heads, const std::vector<LegendEntry>& entries, const FigureStyle& style) {
   PanelGrid grid;
   grid.panel_width = heads == 1 ? 3.6 : 2.05;
   grid.panel_height = 1.5;
-  grid.gap_x = 0.68;
+  grid.gap_x = 0.62;
   grid.gap_y = 0.5;
   grid.left = 0.8;
   grid.right = 0.14;
   grid.bottom = 0.5;
   grid.top = 0.5;
-  return fitted(with_legend_above(flowing(grid, heads, 3), legend(), style), heads, 1.6, style);
+  return fitted(with_legend_above(flowing(grid, heads, 3), entries, style), heads, 1.6, style);
 }
 
-/// From below the smallest weight to above the largest; one decade at least.
-ValueRange range_of(const AccountProfiles& profiles, std::size_t row) {
-  double low = 1, high = 0;
-  for (std::size_t t = 0; t < profiles.offsets.size(); ++t)
-    for (std::size_t curve = 0; curve <= terms; ++curve) {
-      const double weight = curve == terms ? profiles.measured_at(row, t) : profiles.dealt_at(curve, row, t);
-      if (!(weight > 1e-12) || !std::isfinite(weight)) continue;
-      low = std::min(low, weight);
-      high = std::max(high, weight);
+/// The offsets that are shown: near the query, but all where attention is largest elsewhere. None that a mask forbids.
+ValueRange shown_offsets(const AccountProfiles& profiles, std::size_t row) {
+  double reach = 1, peak = 0, at = 0, last = -1;
+  for (std::size_t t = 0; t < profiles.offsets.size(); ++t) {
+    const double weight = (*profiles.measured)[row * profiles.offsets.size() + t];
+    if (!std::isfinite(weight)) continue;
+    reach = std::max(reach, std::abs(profiles.offsets[t]));
+    last = profiles.offsets[t];
+    if (weight > peak) {
+      peak = weight;
+      at = profiles.offsets[t];
     }
-  if (!(high > 0)) return {0.001, 1};
-  return {std::max(high * 1e-6, std::min(low / 1.5, high / 10)), high * 1.5};  // below, nothing is looked at
+  }
+  if (std::abs(at) < profile_window) reach = std::min(reach, profile_window);
+  return {-reach, std::min(reach, std::max(last, 0.02 * reach))};
 }
 
-void add_head(Page& page, std::size_t k, std::size_t panels, const AccountProfiles& profiles, const ChosenHead& head) {
-  DataTable table({"layer", "head", "offset", "measured", "position", "self", "order"});
-  const auto shown = [](double weight) { return weight > 0 ? weight : std::nan(""); };
-  for (std::size_t t = 0; t < profiles.offsets.size(); ++t)
-    table.add_row({head.name.layer, head.name.head, profiles.offsets[t], shown(profiles.measured_at(head.row, t)),
-                   shown(profiles.dealt_at(0, head.row, t)), shown(profiles.dealt_at(1, head.row, t)),
-                   shown(profiles.dealt_at(2, head.row, t))});
-  const std::string file = page.numbers(table);
+void add_head(Page& page, std::size_t k, const AccountProfiles& profiles, const ChosenHead& head) {
+  const ValueRange shown = shown_offsets(profiles, head.row);
+  DataTable kept({"layer", "head", "offset", "uniform", "position", "self", "order", "measured"});
+  DataTable drawn({"offset", "uniform", "position", "self", "order", "measured"});
+  double highest = 0;
+  for (std::size_t t = 0; t < profiles.offsets.size(); ++t) {
+    const double offset = profiles.offsets[t];
+    std::vector<double> curves = profiles.curves_at(head.row, t);
+    kept.add_row({head.name.layer, head.name.head, offset, curves[0], curves[1], curves[2], curves[3], curves[4]});
+    if (offset < shown.low || offset > shown.high) continue;
+    if (std::isnan(curves[2])) curves[2] = curves[1];  // where nothing meets itself, self adds nothing
+    drawn.add_row({offset, curves[0], curves[1], curves[2], curves[3], curves[4]});
+    for (const double weight : curves)
+      if (std::isfinite(weight)) highest = std::max(highest, weight);
+  }
+  page.keep(kept);
+  const std::string file = page.data(drawn);
   Panel& panel = page.panel(k);
-  const double reach = std::max(1.0, std::abs(profiles.offsets.front()));
-  bool causal = true;
-  for (std::size_t t = 0; t < profiles.offsets.size(); ++t)
-    if (profiles.offsets[t] > 0 && std::isfinite(profiles.measured_at(head.row, t))) causal = false;
-  panel.x_axis({-reach, causal ? 0.02 * reach : reach},
-               {.step = std::max(1.0, tic_step((causal ? 1.0 : 1.6) * reach)),
-                .numbers = page.grid().is_lowest(k, panels) ? Numbers::plain : Numbers::none});
-  panel.y_axis(range_of(profiles, head.row), {.numbers = Numbers::plain});
-  panel.y_logarithmic();
-  panel.vertical(0, {ink::zero_line, 0.7});
+  panel.x_axis(shown, {.step = std::max(1.0, tic_step(1.2 * (shown.high - shown.low))), .numbers = Numbers::plain});
+  panel.y_axis({0, highest > 0 ? 1.06 * highest : 1}, {.step = tic_step(highest > 0 ? highest : 1)});
+  for (std::size_t added = 0; added < added_inks.size(); ++added)
+    panel.band(file, fmt::format("1:{}:{}", added + 2, added + 3), added_inks[added]);
+  panel.curve(file, "1:2", uniform_line);
+  panel.curve(file, "1:6", measured_line);
   panel.above(head_name(head.name.layer, head.name.head), Anchor::left, {.points = 8, .bold = true, .up = 0.5});
-  const auto percent = [&](std::size_t term) {
-    const double part = (*profiles.part)[term * profiles.heads + head.row];
-    return std::isfinite(part) ? fmt::format("{:.0f}", 100 * part) : std::string("–");
-  };
-  panel.above(fmt::format("{}, {}, {} %", percent(0), percent(1), percent(2)), Anchor::right,
-              {.points = 7, .ink = ink::number, .up = 0.5});
-  panel.curve(file, "3:4", {ink::reference, 4.0});
-  for (std::size_t term = 0; term < terms; ++term) panel.curve(file, fmt::format("3:{}", term + 5), term_line(term));
+  std::string parts;
+  for (std::size_t term = 0; term < terms; ++term)
+    if (const double part = (*profiles.part)[term * profiles.heads + head.row]; std::isfinite(part))
+      parts += fmt::format("{}{:.0f}", parts.empty() ? "" : ", ", 100 * part);
+  panel.above(parts.empty() ? "–" : parts + " %", Anchor::right, {.points = 7, .ink = ink::number, .up = 0.5});
 }
 
 GnuplotFigure draw_account_profile(const Result& result, const FigureOptions& options) {
   const AccountProfiles profiles = account_profiles_of(result);
   const auto heads = chosen_heads(result, measured_profile_name, options, most_account_heads);
-  Page page(account_grid(heads.size(), options.style), options.style);
-  page.legend(legend());
-  for (std::size_t k = 0; k < heads.size(); ++k) add_head(page, k, heads.size(), profiles, heads[k]);
+  const std::vector<LegendEntry> entries = legend(profiles);
+  Page page(account_grid(heads.size(), entries, options.style), options.style);
+  page.legend(entries);
+  for (std::size_t k = 0; k < heads.size(); ++k) add_head(page, k, profiles, heads[k]);
   page.title_below("offset t = key − query (tokens)");
   page.title_left("mean attention weight");
   return page.figure();
@@ -132,18 +155,21 @@ GnuplotFigure draw_account_profile(const Result& result, const FigureOptions& op
 }  // namespace
 
 FigureKind account_profile_figure() {
-  return {
-      "account_profile",
-      {measured_profile_name, dealt_profile_name, profile_part_name},
-      clearness_fields(),
-      "What the offset profile of single heads comes from. Grey: mean attention weight at each offset, the first "
-      "token neither query nor key. Lines: what is left of it when the contents of a document are dealt to other "
-      "places "
-      "(position), when every token still meets itself (and self), and with how contents vary together on average at "
-      "each distance (and order). The numbers: of what can be explained, the parts in per cent that position, self and "
-      "the "
-      "order of the text give. Six decades are shown at most.",
-      draw_account_profile};
+  return {"account_profile",
+          {measured_profile_name, dealt_profile_name, uniform_profile_name, profile_part_name},
+          clearness_fields(),
+          "What the offset profile of single heads comes from. Line: mean attention weight at each offset, the first "
+          "token neither query nor key. Filled: what lies between uniform attention and the profile that is left when "
+          "the "
+          "contents of a document are dealt to other places (position); between that and the profile in which every "
+          "token "
+          "still meets itself (self); between that and the profile with how contents vary together on average at each "
+          "distance (order); between that and what was measured (rest). A step that takes weight away is filled below "
+          "the "
+          "one before it. The numbers: of what can be explained, the parts in per cent that these three give; self is "
+          "missing in cross-attention. Sixteen offsets on either side are shown, or all where attention is largest "
+          "beyond.",
+          draw_account_profile};
 }
 
 }  // namespace headwave

@@ -17,6 +17,7 @@ namespace headwave {
 struct DrawnHead {
   Index length = 96, reach = 24;
   bool causal = false;
+  Index queries = 0;  ///< of cross-attention: how many places ask, the first of `length`; 0: all, of one sequence
   std::vector<double> amplitudes;  ///< of up to 8 waves with 5, 6, 7, ... periods in the positions
   double offset = 0;               ///< where these waves point, tokens
   double random_positions = 0;     ///< deviation of scores between positions without order; 0: none
@@ -60,9 +61,6 @@ class DrawnDocuments {
       query_(n, width_ - 1) = 1;
     }
     key_(0, width_ - 1) = static_cast<float>(head.sink);
-    table_.resize(static_cast<std::size_t>(head.words));
-    for (Index w = 0; w < head.words; ++w) table_[static_cast<std::size_t>(w)] = w;
-    own.shuffle(table_);
   }
 
   [[nodiscard]] DrawnQueriesKeys document(Index number) const {
@@ -71,11 +69,10 @@ class DrawnDocuments {
     const Index noise = width_ - 9;
     Index word = own.below(head_.words);
     for (Index n = 0; n < head_.length; ++n) {
-      if (n > 0)
-        word = own.uniform() < head_.followed ? table_[static_cast<std::size_t>(word)] : own.below(head_.words);
+      if (n > 0) word = own.uniform() < head_.followed ? next(word) : own.below(head_.words);
       drawn.query(n, waves + word) = static_cast<float>(head_.self);
       drawn.key(n, waves + word) = 1;
-      drawn.query(n, waves + head_.words + table_[static_cast<std::size_t>(word)]) = static_cast<float>(head_.next);
+      drawn.query(n, waves + head_.words + next(word)) = static_cast<float>(head_.next);
       drawn.key(n, waves + head_.words + word) = 1;
       for (Index c = 0; c < 8; ++c) {
         drawn.query(n, noise + c) = static_cast<float>(head_.noise * own.normal() / std::sqrt(8.0));
@@ -88,11 +85,13 @@ class DrawnDocuments {
   [[nodiscard]] Index width() const { return width_; }
 
  private:
+  /// The word that the table puts after a word. All heads have the same table, so that they can be compared.
+  [[nodiscard]] Index next(Index word) const { return (word + 1) % head_.words; }
+
   DrawnHead head_;
   Random random_;
   Index width_ = 0;
   Matrix32 query_, key_;  ///< the same in every document
-  std::vector<Index> table_;
 };
 
 /// A stack of one head a layer whose scores are products of queries and keys as they are.
@@ -119,15 +118,16 @@ struct DrawnJob {
     const DrawnHead& first = heads.front();
     stack = drawn_stack(drawn.front().width(), first.causal);
     site.grid.heads = 1;
-    site.kind = first.causal ? AttentionKind::causal : AttentionKind::self;
-    site.length = first.length;
+    site.kind = first.queries > 0 ? AttentionKind::cross : first.causal ? AttentionKind::causal : AttentionKind::self;
+    site.length = first.queries > 0 ? first.queries : first.length;
+    site.key_length = first.length;
     site.reach = first.reach;
     sums = AccountSums(documents, dealt);
     for (Index number = 0; number < documents; ++number) {
       AccountProbe probe(site_here(), number, {});
       for (std::size_t h = 0; h < heads.size(); ++h) {
         const DrawnQueriesKeys one = drawn[h].document(number);
-        const HeadInputs<float> inputs{one.query, one.key, {}, 1, 1, 1.0};
+        const HeadInputs<float> inputs{one.query.topRows(site.length), one.key, {}, 1, 1, 1.0};
         std::array<Probe*, 1> probes{&probe};
         attend<float>(inputs, {first.causal, -1, -1, {}, 0}, {static_cast<Index>(h), site.kind, nullptr}, probes);
       }

@@ -7,6 +7,7 @@
 #include "../../core/attention/rotary_term.h"
 #include "../catch.h"
 #include "drawn_documents.h"
+#include "found_field.h"
 
 using namespace headwave;
 
@@ -145,6 +146,43 @@ TEST_CASE("an added position term is part of what positions give", "[analysis]")
   CHECK(account.match[0].share[0] > 0.99);
   CHECK(account.verdict[0] == AccountVerdict::positional);
   CHECK(account.offset[0][0] == 0);
+}
+
+TEST_CASE("in cross-attention positions and order are told apart, and nothing meets itself", "[analysis]") {
+  // 72 queries look at 96 keys. The same word stands at the same place of both: that is order, as nothing is itself.
+  std::vector<DrawnHead> heads{waves(), words(5, 0), words(0, 5), DrawnHead()};
+  heads[3].noise = 1.5;
+  heads.push_back(waves(0.3));
+  heads[4].self = 3;
+  DrawnHead table;
+  table.random_positions = 1;
+  table.noise = 0.3;
+  heads.push_back(table);
+  for (DrawnHead& head : heads) {
+    head.queries = 72;
+    head.followed = head.self > 0 ? 0 : head.followed;
+  }
+  const HeadAccount account = DrawnJob(heads, 24, Random(12)).account();
+  CHECK(account.verdict == std::vector<AccountVerdict>{AccountVerdict::positional, AccountVerdict::order,
+                                                       AccountVerdict::order, AccountVerdict::no_preference,
+                                                       AccountVerdict::mixed, AccountVerdict::no_preference});
+  CHECK(account.match[0].overlap[0] > 0.95 * account.replicated.overlap[0]);
+  CHECK(account.measured_offset[0] == -3);
+  CHECK(account.offset[0][0] == -3);
+  CHECK(account.measured_offset[1] == 0);
+  CHECK(account.measured_offset[2] == 1);
+  // What contents at a distance have in common on average gives more than half of these two profiles, at t = 0 too.
+  for (const Index row : {1, 2}) CHECK(account.match[2].overlap[row] > 0.5 * account.replicated.overlap[row]);
+  for (Index row = 0; row < 6; ++row) {
+    CHECK(std::isnan(account.part[1][row]));
+    CHECK(std::isnan(account.match[1].overlap[row]));
+    CHECK(std::isnan(account.profile[1](row, 24)));
+    if (row != 3) CHECK(account.part[0][row] + account.part[2][row] == Approx(1));  // noise has no parts
+  }
+  CHECK(account.replicated.overlap[5] > 0.5);  // a table without order has a profile, no stronger than its null
+  const std::vector<Field> fields = describe(account);
+  CHECK_THAT(std::get<std::string>(field_of(fields, "head_account/part").attributes.at("undefined")),
+             ContainsSubstring("none meets itself"));
 }
 
 TEST_CASE("an account does not depend on threads or on how its sums were joined, and its draws do on the seed",

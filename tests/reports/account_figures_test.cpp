@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/figures/account_profile_figure.h"
@@ -14,14 +16,29 @@
 
 using namespace headwave;
 
-TEST_CASE("account: the profile figure draws what was measured and three lines for every head asked for") {
+TEST_CASE("account: the profile figure draws what was measured and fills what every term adds") {
   FigureOptions options;
   options.heads = {"L0H1", "L2H3"};
   const std::string script = account_profile_figure().draw(sample::result(), options).script();
   CHECK(script.find("L0H1") != std::string::npos);
   CHECK(script.find("L2H3") != std::string::npos);
   CHECK(script.find("60, 25, 15 %") != std::string::npos);
-  CHECK(script.find("set logscale y") != std::string::npos);
+  for (const char* between : {"using 1:2:3 with filledcurves", "using 1:3:4 with filledcurves",
+                              "using 1:4:5 with filledcurves", "using 1:5:6 with filledcurves"})
+    CHECK(script.find(between) != std::string::npos);
+  CHECK(script.find("\nset logscale") == std::string::npos);  // areas are weights
+}
+
+TEST_CASE("account: where nothing meets itself the profile figure has no self") {
+  Result result = sample::result();
+  auto& dealt = std::get<std::vector<double>>(field_of(result, "head_account/dealt_profile").values);
+  auto& part = std::get<std::vector<double>>(field_of(result, "head_account/part").values);
+  for (auto* values : {&dealt, &part})
+    std::fill_n(values->begin() + std::ssize(*values) / 3, values->size() / 3, std::nan(""));
+  const std::string script = account_profile_figure().draw(result, {}).script();
+  CHECK(script.find("60, 15 %") != std::string::npos);
+  CHECK(script.find("title \"self\"") == std::string::npos);
+  CHECK(account_profile_figure().draw(sample::result(), {}).script().find("title \"self\"") != std::string::npos);
 }
 
 TEST_CASE("account: the grid counts every verdict, and refuses one that it does not know") {
@@ -29,6 +46,13 @@ TEST_CASE("account: the grid counts every verdict, and refuses one that it does 
   const std::string script = head_account_figure().draw(result, {}).script();
   for (const char* words : {"positional: 7", "self: 7", "order: 6", "mixed: 6", "no preference: 6"})
     CHECK(script.find(words) != std::string::npos);
+  // Ink is the fuller the stronger: of two heads, the weaker one is paler.
+  auto& strength = std::get<std::vector<double>>(field_of(result, "head_account/strength").values);
+  CHECK(script.find("fc rgb \"#0072B2\"") != std::string::npos);
+  std::ranges::fill(strength, 0.15);
+  const std::string pale = head_account_figure().draw(result, {}).script();
+  CHECK(pale.find("fc rgb \"#0072B2\"") == std::string::npos);
+  CHECK(pale.find("fc rgb \"#8CC0DC\"") != std::string::npos);
   field_of(result, "head_account/verdict").flag_meanings.front() = "divine";
   CHECK_THROWS_AS(head_account_figure().draw(result, {}), ShapeError);
   field_of(result, "head_account/verdict").flag_meanings.clear();

@@ -34,6 +34,8 @@ void add_profiles(Result& result, const Size& size) {
     }
   result.fields.push_back(
       make_field("head_account/measured_profile", before(heads, {offset}), "1", "measured", measured));
+  result.fields.push_back(make_field("head_account/uniform_profile", before(heads, {offset}), "1", "uniform",
+                                     std::vector<double>(measured.size(), 0.02)));
   result.fields.push_back(
       make_field("head_account/dealt_profile", before({term}, before(heads, {offset})), "1", "dealt", dealt));
   Axis cause = term;
