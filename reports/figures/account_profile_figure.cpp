@@ -18,6 +18,7 @@ namespace {
 constexpr const char* measured_profile_name = "head_account/measured_profile";
 constexpr const char* dealt_profile_name = "head_account/dealt_profile";
 constexpr const char* profile_part_name = "head_account/part";
+constexpr const char* profile_strength_name = "head_account/strength";
 constexpr std::size_t most_account_heads = 6, terms = 3;
 
 struct AccountProfiles {
@@ -25,6 +26,7 @@ struct AccountProfiles {
   const std::vector<double>* measured = nullptr;  // (heads, offsets)
   const std::vector<double>* dealt = nullptr;     // (terms, heads, offsets)
   const std::vector<double>* part = nullptr;      // (terms, heads)
+  const std::vector<double>* strength = nullptr;  // (heads)
   std::size_t heads = 0;
 
   [[nodiscard]] double measured_at(std::size_t row, std::size_t t) const {
@@ -40,13 +42,16 @@ AccountProfiles account_profiles_of(const Result& result) {
   profiles.measured = &doubles_of(result, measured_profile_name, {"layer", "head", "account_offset"});
   profiles.dealt = &doubles_of(result, dealt_profile_name, {"term", "layer", "head", "account_offset"});
   profiles.part = &doubles_of(result, profile_part_name, {"cause", "layer", "head"});
+  profiles.strength = &doubles_of(result, profile_strength_name, {"layer", "head"});
   profiles.offsets = coordinates(result.at(measured_profile_name), "account_offset");
   if (profiles.offsets.size() < 3 || profiles.measured->empty())
     throw ShapeError(fmt::format("{}: holds no profile to draw", measured_profile_name));
   profiles.heads = profiles.measured->size() / profiles.offsets.size();
-  if (profiles.dealt->size() != terms * profiles.measured->size() || profiles.part->size() != terms * profiles.heads)
-    throw ShapeError(fmt::format("{}: expected {} terms of {} heads, found {} numbers and {} parts", dealt_profile_name,
-                                 terms, profiles.heads, profiles.dealt->size(), profiles.part->size()));
+  if (profiles.dealt->size() != terms * profiles.measured->size() || profiles.part->size() != terms * profiles.heads ||
+      profiles.strength->size() != profiles.heads)
+    throw ShapeError(fmt::format("{}: expected {} terms of {} heads, found {} numbers, {} parts and {} strengths",
+                                 dealt_profile_name, terms, profiles.heads, profiles.dealt->size(),
+                                 profiles.part->size(), profiles.strength->size()));
   return profiles;
 }
 
@@ -112,8 +117,8 @@ void add_head(Page& page, std::size_t k, std::size_t panels, const AccountProfil
     const double part = (*profiles.part)[term * profiles.heads + head.row];
     return std::isfinite(part) ? fmt::format("{:.0f}", 100 * part) : std::string("–");
   };
-  panel.above(fmt::format("{}, {}, {} %", percent(0), percent(1), percent(2)), Anchor::right,
-              {.points = 7, .ink = ink::number, .up = 0.5});
+  panel.above(fmt::format("{:.2f}: {}, {}, {} %", (*profiles.strength)[head.row], percent(0), percent(1), percent(2)),
+              Anchor::right, {.points = 7, .ink = ink::number, .up = 0.5});
   panel.curve(file, "3:4", {ink::reference, 4.0});
   for (std::size_t term = 0; term < terms; ++term) panel.curve(file, fmt::format("3:{}", term + 5), term_line(term));
 }
@@ -134,15 +139,15 @@ GnuplotFigure draw_account_profile(const Result& result, const FigureOptions& op
 FigureKind account_profile_figure() {
   return {
       "account_profile",
-      {measured_profile_name, dealt_profile_name, profile_part_name},
+      {measured_profile_name, dealt_profile_name, profile_part_name, profile_strength_name},
       clearness_fields(),
       "What the offset profile of single heads comes from. Grey: mean attention weight at each offset, the first "
       "token neither query nor key. Lines: what is left of it when the contents of a document are dealt to other "
       "places "
       "(position), when every token still meets itself (and self), and with how contents vary together on average at "
-      "each distance (and order). The numbers: of what can be explained, the parts in per cent that position, self and "
-      "the "
-      "order of the text give. Six decades are shown at most.",
+      "each distance (and order). The numbers: the strength of the profile (attention drawn to offsets within reach "
+      "beyond uniform attention), and of what can be explained the parts in per cent that position, self and the order "
+      "of the text give: parts of a profile without strength mean little. Six decades are shown at most.",
       draw_account_profile};
 }
 
