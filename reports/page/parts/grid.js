@@ -70,7 +70,7 @@ export class HeadGrid {
     if (this.measure.name !== "head_account/verdict") return "";
     const { layers, heads } = this.page.result;
     const strength = this.page.measures.get("head_account/strength:")?.values[layers.indexOf(layer) * heads.length + heads.indexOf(head)] ?? null;
-    return strength === null ? "" : `, strength ${numberText(strength, 2)}`;
+    return strength === null ? "" : `, strength ${strength.toFixed(2)}`;
   }
 
   keys(event, node) {
