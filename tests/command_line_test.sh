@@ -378,6 +378,9 @@ expect 1 "--random-tokens 400: documents of 800 tokens, but the model has 24 pos
 expect 1 "--intervene without-heads=L9H9: there is no L9H9" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene without-heads=L9H9
 expect 1 "--intervene re-aim=L0H1:+900: by 900 tokens with 24 positions" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene re-aim=L0H1:+900
 expect 1 "a llama has no position table to change (its positions are rotary)" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-band=1:2
+expect 1 "a llama has no position table to change (its positions are rotary); turn=HEADS:TOKENS does" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene re-aim=L0H1:+1
+expect 1 "a llama has no position table (its positions are rotary); without words its input would be zero. shuffled-words keeps positions" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene positions-only
+expect 1 "a bloom has no position table (its positions are linear bias); without words its input would be zero" run --model "$families/bloom" --ids "$work/five.json" --out "$work/m" --intervene positions-only
 expect 1 "a gpt2 has no rotary positions; its positions are a table" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene turn=L0H1:+2
 expect 1 "without-pairs=2:9: 2 to 9 of 6 pairs of channels; expected pairs within 0 to 5" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-pairs=2:9
 expect 1 "the mean over a single document is its own key" -q loss --model "$families/gpt2" --ids "$work/five.json" --intervene mean-keys=L0H1

@@ -14,7 +14,7 @@ namespace {
 
 /// Equation (2) of every head. At the end of the search a share is no largest one, unless it is more than half: shares
 /// add up to 1 at most, so nothing beyond can then be larger.
-void set_positional(HeadTypes& types) {
+void set_one_offset(HeadTypes& types) {
   const Index reach = types.options.reach;
   types.positional_share = types.positional_offset = Vector::Constant(types.grid.rows(), not_defined);
   for (Index row = 0; row < types.grid.rows(); ++row) {
@@ -34,7 +34,7 @@ HeadType type_of(const HeadTypes& types, Index row) {
   };
   if (score(HeadScore::previous) > types.options.neighbour) return HeadType::previous;
   if (score(HeadScore::next) > types.options.neighbour) return HeadType::next;
-  if (types.positional_share[row] >= types.options.positional) return HeadType::positional;
+  if (types.positional_share[row] >= types.options.one_offset) return HeadType::one_offset;
   if (stands_out(HeadScore::duplicate, HeadScore::duplicate_baseline)) return HeadType::duplicate;
   if (stands_out(HeadScore::induction, HeadScore::induction_baseline)) return HeadType::induction;
   if (score(HeadScore::sink_weight) > types.options.sink) return HeadType::sink;
@@ -85,7 +85,7 @@ HeadTypes HeadTypeSum::types() const {
   types.scores = scores_.value();
   types.argmax_share = argmax_share_.value();
   types.position_disagreement = position_disagreement_.value();
-  set_positional(types);
+  set_one_offset(types);
   for (Index row = 0; row < types.grid.rows(); ++row) types.types.push_back(type_of(types, row));
   return types;
 }
@@ -144,14 +144,16 @@ void add_kind(Fields& fields, const std::vector<Axis>& axes, const HeadTypes& ty
   const HeadTypeOptions& options = types.options;
   fields
       .flags("kind", axes, "what a head is called", types.types,
-             {"other", "previous", "next", "positional", "duplicate", "induction", "sink"})
-      .note("rule",
-            fmt::format("the first that holds: previous > {0}; next > {0}; positional_share >= {1}; duplicate > {2} "
-                        "and > {3} duplicate_baseline; induction > {2} and > {3} induction_baseline; "
-                        "sink_weight > {4}; else other",
-                        options.neighbour, options.positional, options.content, options.content_ratio, options.sink))
+             {"other", "previous", "next", "one offset (Voita)", "duplicate", "induction", "sink"})
+      .note(
+          "rule",
+          fmt::format(
+              "the first that holds: previous > {0}; next > {0}; one offset: positional_share >= {1}; duplicate > {2} "
+              "and > {3} duplicate_baseline; induction > {2} and > {3} induction_baseline; "
+              "sink_weight > {4}; else other",
+              options.neighbour, options.one_offset, options.content, options.content_ratio, options.sink))
       .note("source",
-            "previous, next: Clark et al. 2019; positional: Voita et al. 2019; sink: Gu et al. "
+            "previous, next: Clark et al. 2019; one offset: Voita et al. 2019, who say positional; sink: Gu et al. "
             "2025; duplicate, induction and the order: this project's choice");
 }
 
@@ -175,7 +177,7 @@ std::vector<Field> describe(const HeadTypes& types) {
            types.positional_share)
       .undefined_if_any(cross ? other_sequence : no_attention)
       .note("ties", ties)
-      .note("threshold", types.options.positional)
+      .note("threshold", types.options.one_offset)
       .note("source", "Voita et al. 2019");
   fields.add("positional_offset", {layer, head}, "token", "the offset of positional_share", types.positional_offset)
       .undefined_if_any(cross ? other_sequence

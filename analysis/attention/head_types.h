@@ -15,7 +15,7 @@ namespace headwave {
 
 struct HeadTypeOptions {
   Index reach = 8;           ///< largest |t| at which a row's largest weight is told apart, in tokens
-  double positional = 0.9;   ///< least share of queries whose largest weight lies at one offset (Voita et al. 2019)
+  double one_offset = 0.9;   ///< least share of queries whose largest weight lies at one offset (Voita et al. 2019)
   double neighbour = 0.5;    ///< mean weight on the token before, or after, must exceed this (Clark et al. 2019)
   double sink = 0.3;         ///< mean weight that one key gets must exceed this (Gu et al. 2025)
   double content = 0.4;      ///< duplicate and induction scores must exceed this: ours, nothing is published
@@ -38,8 +38,9 @@ enum class HeadScore : std::uint8_t {
 };
 constexpr std::size_t head_scores = 11;
 
-/// What a head is called: the first of these that holds, in this order, else `other`.
-enum class HeadType : std::uint8_t { other, previous, next, positional, duplicate, induction, sink };
+/// What a head is called: the first of these that holds, in this order, else `other`. Names are of their authors and say
+/// where weights lie; why a head looks there, head_account() says. Voita's "positional" is `one_offset` here.
+enum class HeadType : std::uint8_t { other, previous, next, one_offset, duplicate, induction, sink };
 
 /// What one document says of the heads. NaN: undefined.
 struct DocumentHeadTypes {

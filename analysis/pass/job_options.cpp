@@ -61,7 +61,8 @@ const std::vector<JobOption>& job_option_table() {
        .least = 0,
        .most = 100000},
       {.name = "false_share",
-       .help = "share of the heads called positional, by weights, phases or scores, that may be false",
+       .help =
+           "share of the heads given an offset by weights, phases or scores, or called positional, that may be false",
        .member = &J::false_share,
        .least = 1e-12,
        .most = 1},

@@ -11,7 +11,7 @@ namespace headwave {
 
 struct PositionNullOptions {
   Index draws = 40;        ///< random rotations; 0: no null
-  double level = 0.05;     ///< share of the heads called positional that may be false
+  double level = 0.05;     ///< share of the heads given an offset that may be false
   std::uint64_t seed = 1;  ///< of the rotations
   int threads = 1;         ///< over draws; change no digit
 };

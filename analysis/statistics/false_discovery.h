@@ -35,7 +35,7 @@ enum class NullScale : std::uint8_t {
 /// @throws ShapeError if the rows are not as many as heads
 Vector pooled_p_values(const Vector& observed, const Matrix& null, NullScale scale);
 
-/// Adjusted p-values, for false-discovery control over heads: calling every head with q <= level positional lets at
+/// Adjusted p-values, for false-discovery control over heads: giving every head with q <= level an offset lets at
 /// most that share of the calls be false.
 ///
 ///     q_(i) = min over j >= i of p_(j) n / j,   p sorted ascending                            (2)

@@ -51,7 +51,7 @@ struct DelaySpectrumOptions {
   DelayOptions delay;
   Index resamples = 200;      ///< bootstrap resamples of the documents
   double coverage = 0.9;      ///< of the interval
-  double level = 0.05;        ///< share of the heads called positional that may be false
+  double level = 0.05;        ///< share of the heads given an offset that may be false
   Index least_documents = 5;  ///< fewer give no interval
   std::uint64_t seed = 1;
   int threads = 1;  ///< changes no digit
@@ -87,7 +87,7 @@ struct DelaySpectrum {
 /// 7 / T tokens; and where states hold more than waves, every token also matches itself, which adds a peak at 0.
 ///
 /// Whether it is a delay at all that a head shares between its frequencies, and not a phase, the envelope tells beside
-/// it: nothing here calls a head positional or not for that.
+/// it: no head is given an offset, or refused one, for that.
 ///
 /// Source: Efron 1979, doi:10.1214/aos/1176344552, for the bootstrap; Hesterberg 2015,
 /// doi:10.1080/00031305.2015.1089789, for few documents.

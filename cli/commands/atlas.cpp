@@ -90,7 +90,7 @@ void add_atlas(CLI::App& program, Command& chosen) {
       ->check(whole_number(3, 100000))
       ->capture_default_str();
   command
-      ->add_option("--level", options->atlas.atlas.null.level, "share of the heads called positional that may be false")
+      ->add_option("--level", options->atlas.atlas.null.level, "share of the heads given an offset that may be false")
       ->check(real_number(0.0, 1.0))
       ->capture_default_str();
   command->add_option("--seed", options->atlas.atlas.null.seed, "of the rotations, and of the random words")

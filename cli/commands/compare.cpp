@@ -21,6 +21,7 @@
 #include "../results/output_folder.h"
 #include "../results/result_folder.h"
 #include "../results/result_path.h"
+#include "../terminal/printing.h"
 #include "../terminal/terminal.h"
 #include "commands.h"
 
@@ -32,7 +33,8 @@ namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
 /// Version of what --json prints, docs/compare-json.md; a key may be added within a version, none removed or changed.
-constexpr int compare_json_version = 1;
+/// 2: `positional` is `one_offset`, so that positional is the account's verdict alone.
+constexpr int compare_json_version = 2;
 
 struct CompareCommand {
   std::vector<fs::path> paths;
@@ -165,21 +167,29 @@ int compare(const CompareCommand& command) {
                                command.options));
   ordered_json others = ordered_json::array();
   int code = done;
+  std::vector<std::vector<KindResult>> results;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    const fs::path& second = command.paths[i + 1];
     if (found[i].beyond()) code = different;
-    others.push_back(json_of(found[i], second));
-    const Result result = result_of(found[i], command.paths[0], second);
+    others.push_back(json_of(found[i], command.paths[i + 1]));
+    results.emplace_back();
+    results.back().push_back({AttentionKind::self, result_of(found[i], command.paths[0], command.paths[i + 1])});
+  }
+  std::vector<FolderContent> contents;  // all of them at once: none is new beside an earlier one
+  for (std::size_t i = 0; i < folders.size(); ++i)
+    contents.push_back(
+        {*folders[i], results[i], {{"changes.json", text_of(json_of(command, ordered_json::array({others[i]})))}}});
+  if (!contents.empty())
+    write_results(contents, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  for (std::size_t i = 0; i < found.size(); ++i) {
     const auto say_it = [&] {
-      if (!command.json) print(found[i], result, command, second);
+      if (!command.json) print(found[i], results[i].front().result, command, command.paths[i + 1]);
     };
     if (folders.empty()) {
       say_it();
       continue;
     }
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    write_folder(*folders[i], result, command.folder, seconds, say_it,
-                 {{"changes.json", text_of(json_of(command, ordered_json::array({others.back()})))}});
+    try_to_print(say_it);
+    write_figures(*folders[i], results[i], command.folder);
   }
   if (command.json) std::fputs(text_of(json_of(command, std::move(others))).c_str(), stdout);
   return code;

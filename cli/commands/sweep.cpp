@@ -128,7 +128,7 @@ void run_checkpoint(SweepOptions one, const SourceOptions& given, const std::vec
   within_memory(one.max_memory, [&] { results = run_input(input, one.job, progress()); });
   const std::string job = one.job_text + "\n" + toml_text({{"model", remembered_path(one.input.model)}});
   sign_results(results, run_identity(input, one.job), job);
-  write_results(folder, results, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  write_results({{folder, results}}, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }
 
 /// Those that are this process' and not there yet, one after the other.
@@ -219,7 +219,7 @@ int sweep(const CLI::App& command, SweepOptions& options, const SourceOptions& g
   ranks.wait();
   std::vector<KindResult> results = swept(checkpoints);
   for (KindResult& found : results) found.result.provenance["job"] = job_text(command, {"out"});
-  write_results(folder, results, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  write_results({{folder, results}}, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   show_run(folder, results, options, [](const Result& result) { return terminal_table(checkpoint_columns(result)); });
   return done;
 }

@@ -145,35 +145,29 @@ OutputFolder opened_folder(const FolderOptions& options, const std::vector<fs::p
   return {options.folder, output_files(options, read, more), options.force};
 }
 
-void write_results(OutputFolder& folder, std::vector<KindResult>& results, double seconds, const TextsBeside& beside) {
-  const std::vector<fs::path> old = written_files(folder.path());
+void write_results(const std::vector<FolderContent>& contents, double seconds) {
+  std::vector<std::vector<fs::path>> old, written;
   std::vector<std::unique_ptr<ReplacedFile>> files;
-  for (auto& [kind, result] : results) {
-    if (run_mark(result.provenance).empty()) result.provenance[run_mark_name] = mark_of_content(result);
-    add_program(result.provenance, seconds);
-    files.push_back(std::make_unique<ReplacedFile>(folder.inside(place_of(results, kind)) / "results.h5"));
-    progress_at("writing " + files.back()->path().filename().string());
-    write_result(result, *files.back());
+  for (const auto& [folder, results, beside] : contents) {
+    old.push_back(written_files(folder.path()));
+    const std::size_t first = files.size();
+    for (auto& [kind, result] : results) {
+      if (run_mark(result.provenance).empty()) result.provenance[run_mark_name] = mark_of_content(result);
+      add_program(result.provenance, seconds);
+      files.push_back(std::make_unique<ReplacedFile>(folder.inside(place_of(results, kind)) / "results.h5"));
+      progress_at("writing " + files.back()->path().filename().string());
+      write_result(result, *files.back());
+    }
+    for (const auto& [name, text] : beside) {
+      files.push_back(std::make_unique<ReplacedFile>(folder.path() / name));
+      files.back()->write(text);
+    }
+    written.emplace_back();
+    for (std::size_t i = first; i < files.size(); ++i) written.back().push_back(files[i]->path());
   }
-  for (const auto& [name, text] : beside) {
-    files.push_back(std::make_unique<ReplacedFile>(folder.path() / name));
-    files.back()->write(text);
-    files.back()->forget();
-  }
-  folder.require_free();
-  std::vector<fs::path> written;
-  for (const auto& file : files) written.push_back(file->path());
-  // Never one file of this run beside another of one before, wherever it ends.
-  if (files.size() > 1)
-    for (const fs::path& file : written) fs::remove(file);
-  try {
-    for (const auto& file : files) file->commit();
-  } catch (const Error&) {
-    const bool none_is_named = std::ranges::none_of(files, [](const auto& file) { return file->temporary().empty(); });
-    if (!none_is_named) folder.remove_old(old, written);
-    throw;
-  }
-  folder.remove_old(old, written);
+  for (const FolderContent& content : contents) content.folder.require_free();
+  commit_all(files);
+  for (std::size_t i = 0; i < contents.size(); ++i) contents[i].folder.remove_old(old[i], written[i]);
 }
 
 void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options) {
@@ -214,15 +208,15 @@ void show_results(OutputFolder& folder, const std::vector<KindResult>& results, 
 
 void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options,
                   double seconds) {
-  write_results(folder, results, seconds);
+  write_results({{folder, results}}, seconds);
   show_results(folder, results, options);
 }
 
 void write_folder(OutputFolder& folder, Result result, const FolderOptions& options, double seconds,
-                  const std::function<void()>& print, const TextsBeside& beside) {
+                  const std::function<void()>& print) {
   std::vector<KindResult> results;
   results.push_back({AttentionKind::self, std::move(result)});
-  write_results(folder, results, seconds, beside);
+  write_results({{folder, results}}, seconds);
   try_to_print(print);
   write_figures(folder, results, options);
 }

@@ -58,12 +58,19 @@ OutputFolder opened_folder(const FolderOptions& options, const std::vector<std::
 /// Texts that a command writes beside its result, by name.
 using TextsBeside = std::map<std::filesystem::path, std::string>;
 
-/// Writes results.h5, each kind of attention into a folder of its own where there are several, and texts beside them. They
-/// get their names once all are on the disk, and then what an earlier result left is removed: whatever fails, nothing of
-/// this result stands beside something of an earlier one.
-/// @param results  get the version, the command and the time as provenance, and a mark where they have none (run_mark.h)
-void write_results(OutputFolder& folder, std::vector<KindResult>& results, double seconds,
-                   const TextsBeside& beside = {});
+/// What a command writes into one folder: results.h5, each kind of attention in a folder of its own where there are
+/// several, and texts beside them.
+struct FolderContent {
+  OutputFolder& folder;
+  std::vector<KindResult>& results;
+  TextsBeside beside = {};
+};
+
+/// Writes into every folder, all or nothing: files get their names once all are on the disk (commit_all), and then what
+/// earlier results left is removed.
+/// @param contents  results get the version, the command and the time as provenance, and a mark where they have none
+///                  (run_mark.h)
+void write_results(const std::vector<FolderContent>& contents, double seconds);
 
 /// Draws figures/ and report.html beside the results, unless --no-figures was given, and says what was written.
 void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options);
@@ -83,6 +90,6 @@ void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const 
 
 /// The same of one result, without a table of heads: `print` prints what takes its place.
 void write_folder(OutputFolder& folder, Result result, const FolderOptions& options, double seconds,
-                  const std::function<void()>& print, const TextsBeside& beside = {});
+                  const std::function<void()>& print);
 
 }  // namespace headwave::cli

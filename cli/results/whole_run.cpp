@@ -183,7 +183,7 @@ void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindRe
   for (const KindResult& found : results) say_fewer_documents(found);
   for (KindResult& found : results) say_fewer_map_tokens(command, found.result, options.folder.drawing);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  write_results(folder, results, seconds);
+  write_results({{folder, results}}, seconds);
 }
 
 Written written_before(const WholeRunOptions& options, const SourceOptions& given) {

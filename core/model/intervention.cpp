@@ -130,9 +130,9 @@ Model words_only(const Model& model) {
 Model positions_only(const Model& model) {
   ChangedModel changed(model);
   changed.change_stacks([&](Stack& stack) {
-    if (stack.embedding.positions.empty() && stack.position_term == nullptr && stack.others.position_term == nullptr)
-      throw ShapeError(
-          fmt::format("positions_only: this {} knows nothing of positions; nothing would be left", model.family));
+    if (stack.embedding.positions.empty())
+      throw ShapeError(fmt::format("positions_only: a {} has no position table; without words its input would be zero",
+                                   model.family));
     WordTable& words = stack.embedding.words;
     words = zero_rows(changed.kept(Vector32(Vector32::Zero(words.cols()))), words.rows());
     if (Linear& last = stack.embedding.frames.second; !last.empty()) {  // gelu(0) is 0

@@ -25,7 +25,7 @@ Model words_only(const Model& model);
 /// table itself.
 ///
 /// Source: Yamamoto and Matsuzaki 2023 ("positions only").
-/// @throws ShapeError if the model has no position table or position term: nothing would be left
+/// @throws ShapeError if a stack has no position table, whatever its position term: without words its input would be zero
 Model positions_only(const Model& model);
 
 /// Ablation of heads: the model with heads pruned, so that what they would add to the residual stream is zero. Their

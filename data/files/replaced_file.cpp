@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -32,6 +33,35 @@ void remove_left_overs(const std::filesystem::path& folder, const std::string& n
   }
 }
 
+/// The next temporary name of a file: its own for this process.
+std::filesystem::path temporary_name(const std::filesystem::path& path) {
+  static std::atomic<unsigned> counter{0};
+  std::filesystem::path name = path;
+  name += fmt::format("{}{}-{}", partial_mark, ::getpid(), counter++);
+  return name;
+}
+
+/// What had the names of files, under temporary ones.
+class EarlierFiles {
+ public:
+  /// @throws IoError if a file cannot be renamed
+  void set_aside(const std::filesystem::path& path) {
+    if (std::error_code ignored; !std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return;
+    const std::filesystem::path aside = temporary_name(path);
+    if (::rename(path.c_str(), aside.c_str()) != 0) fail_by_errno(path, "cannot be set aside for a new one");
+    aside_.emplace_back(path, aside);
+  }
+  void put_back() const {
+    for (const auto& [path, aside] : aside_) (void)::rename(aside.c_str(), path.c_str());
+  }
+  void remove() const {
+    for (const auto& [path, aside] : aside_) ::unlink(aside.c_str());
+  }
+
+ private:
+  std::vector<std::pair<std::filesystem::path, std::filesystem::path>> aside_;
+};
+
 }  // namespace
 
 ReplacedFile::ReplacedFile(const std::filesystem::path& path) : path_(path) {
@@ -48,10 +78,8 @@ ReplacedFile::ReplacedFile(const std::filesystem::path& path) : path_(path) {
   if (!folder_.is_open())
     fail_by_errno(path, "cannot be written: its folder cannot be opened, to be synced to the disk");
   remove_left_overs(folder, path.filename().string());
-  static std::atomic<unsigned> counter{0};
   for (int attempt = 0; attempt < 100; ++attempt) {
-    temporary_ = path;
-    temporary_ += fmt::format("{}{}-{}", partial_mark, ::getpid(), counter++);
+    temporary_ = temporary_name(path);
     file_ = FileDescriptor(temporary_, O_WRONLY | O_CREAT | O_EXCL);
     // Another process may have taken it for a left-over before it was locked.
     if (file_.is_open() && locked(file_) && std::filesystem::exists(temporary_)) return;
@@ -94,8 +122,19 @@ void ReplacedFile::commit_as(const std::filesystem::path& path) {
 }
 
 void commit_all(const std::vector<std::unique_ptr<ReplacedFile>>& files) {
+  if (files.size() == 1) return files.front()->commit();  // it takes the place of another in one step
   for (const auto& file : files) file->forget();
-  for (const auto& file : files) file->commit();
+  EarlierFiles earlier;
+  try {
+    for (const auto& file : files) earlier.set_aside(file->path());
+    for (const auto& file : files) file->commit();
+  } catch (...) {
+    for (const auto& file : files)
+      if (file->temporary().empty()) ::unlink(file->path().c_str());
+    earlier.put_back();
+    throw;
+  }
+  earlier.remove();
 }
 
 void write_text(const std::filesystem::path& path, std::string_view text) {

@@ -55,8 +55,9 @@ class ReplacedFile {
   FileDescriptor file_;    // open from beginning to end: what the disk could not take in between, syncing it will tell
 };
 
-/// Gives files that belong together their names once all of them are on the disk: where it refuses one, none has got its
-/// name.
+/// Gives files that belong together their names once all of them are on the disk, all or none: what had the names is set
+/// aside first, and gets them back where one is refused. A process that dies in between leaves names without a file, and
+/// never a new file beside an earlier one. A single file is committed.
 /// @throws IoError as commit()
 void commit_all(const std::vector<std::unique_ptr<ReplacedFile>>& files);
 

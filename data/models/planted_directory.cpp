@@ -121,8 +121,6 @@ void write_planted_directory(const PlantedModel& planted, const Source& document
           "\n");
   file("ids.json").write(ids_of(documents).dump() + "\n");
   file("truth.json").write(truth_of(planted).dump(2) + "\n");
-  for (const auto& one : files) one->forget();
-  std::filesystem::remove(folder / "truth.json");
   commit_all(files);
 }
 

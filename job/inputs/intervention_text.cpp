@@ -33,11 +33,15 @@ std::string without_function(std::string_view message) {
   return std::string(is_function ? message.substr(colon + 2) : message);
 }
 
-void require_position_table(const Model& model) {
+/// @param needed   for what: " to change"
+/// @param instead  what any model can do instead, and one with rotary positions
+/// @throws ShapeError that says so, if the model has none
+void require_position_table(const Model& model, const char* needed, const char* instead, const char* if_rotary) {
   if (!model.stack.embedding.positions.empty()) return;
   const PositionTerm* term = model.stack.position_term.get();
-  throw ShapeError(fmt::format("a {} has no position table to change{}", model.family,
-                               term == nullptr ? "" : fmt::format(" (its positions are {})", term->name())));
+  throw ShapeError(fmt::format("a {} has no position table{}{}{}{}", model.family, needed,
+                               term == nullptr ? "" : fmt::format(" (its positions are {})", term->name()), instead,
+                               model.stack.rotary() == nullptr ? "" : if_rotary));
 }
 
 /// What stands before and after the last `mark`.
@@ -116,7 +120,13 @@ constexpr std::array all_interventions{
     Intervention{"words-only", nullptr, nullptr, Change::model,
                  [](JobInput& input, const Given&) { input.model = words_only(input.model); }},
     Intervention{"positions-only", nullptr, nullptr, Change::model,
-                 [](JobInput& input, const Given&) { input.model = positions_only(input.model); }},
+                 [](JobInput& input, const Given&) {
+                   require_position_table(input.model, "",
+                                          "; without words its input would be zero. shuffled-words keeps positions and "
+                                          "takes the order of words away",
+                                          "; turn=HEADS:TOKENS moves positions");
+                   input.model = positions_only(input.model);
+                 }},
     Intervention{"shuffled-words", nullptr, nullptr, Change::documents,
                  [](JobInput& input, const Given& given) {
                    input.source = shuffled_words(std::move(input.source), given.options.seed, given.options.shuffles);
@@ -130,7 +140,8 @@ constexpr std::array all_interventions{
                  Change::model,
                  [](JobInput& input, const Given& given) {
                    const auto [first, last] = given.parts();
-                   require_position_table(input.model);
+                   require_position_table(input.model, " to change", "",
+                                          "; without-pairs=FIRST:LAST takes out frequencies of rotary positions");
                    std::vector<Index> lengths;
                    for (Index i = 0; i < input.source->count(); ++i) lengths.push_back(input.source->length(i));
                    input.model = without_band(input.model, given.number(first), given.number(last),
@@ -139,7 +150,8 @@ constexpr std::array all_interventions{
     Intervention{"re-aim", "HEADS:TOKENS", "re-aim=HEADS:TOKENS, such as re-aim=L2H3,L4H1:+2", Change::projections,
                  [](JobInput& input, const Given& given) {
                    const auto [heads, shift] = given.parts();
-                   require_position_table(input.model);
+                   require_position_table(input.model, " to change", "",
+                                          "; turn=HEADS:TOKENS does the same to heads with rotary positions");
                    given.require_stored(*input.source, heads_of(heads));
                    input.model = re_aimed(input.model, heads_of(heads), given.number(shift));
                  }},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -39,7 +40,7 @@ constexpr std::array measures{
             "head_account/part_lower", "head_account/part_upper"},
     Measure{"previous", "head_types/previous", "", "1", "mean weight on the token before"},
     Measure{"next", "head_types/next", "", "1", "mean weight on the token after"},
-    Measure{"positional", "head_types/positional_share", "", "1",
+    Measure{"one_offset", "head_types/positional_share", "", "1",
             "share of queries whose largest weight is at one offset"},
     Measure{"duplicate", "head_types/duplicate", "", "1", "mean weight on earlier tokens like the query's"},
     Measure{"induction", "head_types/induction", "", "1", "mean weight on what followed them"},
@@ -71,6 +72,18 @@ double coverage_of(const Result& result, const Measure& measure) {
   const auto found = field.attributes.find("coverage");
   const auto* coverage = found == field.attributes.end() ? nullptr : std::get_if<double>(&found->second);
   return coverage != nullptr && *coverage > 0 && *coverage < 1 ? *coverage : not_defined;
+}
+
+/// Takes the intervals of heads without a preference in either result: parts of a profile that has no strength mean
+/// nothing, and neither does their change.
+void ignore_no_preference(Ends& ends, const Result& first, const Result& second, Index rows) {
+  constexpr const char* verdict = "head_account/verdict";
+  const std::array words{head_words(first, verdict, "", rows), head_words(second, verdict, "", rows)};
+  const auto says_nothing = [](const std::string& word) { return word == "no preference" || word == "undefined"; };
+  if (words[0].empty() || words[1].empty()) return;
+  for (Index row = 0; row < rows; ++row)
+    if (const auto i = static_cast<std::size_t>(row); says_nothing(words[0][i]) && says_nothing(words[1][i]))
+      for (const std::size_t result : {0U, 1U}) ends.lower[result][row] = ends.upper[result][row] = not_defined;
 }
 
 void judge(Comparison& compared, const std::vector<Ends>& intervals) {
@@ -118,6 +131,7 @@ void add_measures(Comparison& compared, const Result& first, const Result& secon
       ends.lower[i] = head_numbers(result, measure.lower, measure.slice, rows);
       ends.upper[i] = head_numbers(result, measure.upper, measure.slice, rows);
     }
+    if (std::string_view(measure.field) == "head_account/part") ignore_no_preference(ends, first, second, rows);
     intervals.push_back(std::move(ends));
   }
   judge(compared, intervals);
@@ -157,6 +171,9 @@ Comparison comparison(const Result& first, const Result& second, const std::vect
   for (const Word& word : word_kinds) {
     std::vector<std::string> one = head_words(first, word.field, word.slice, compared.grid.rows());
     std::vector<std::string> other = head_words(second, word.field, word.slice, compared.grid.rows());
+    for (std::vector<std::string>* texts : {&one, &other})
+      if (std::string_view(word.field) == "head_types/kind")
+        std::ranges::replace(*texts, "positional", "one offset (Voita)");  // so called in older results
     if (!one.empty() && !other.empty())
       compared.words.push_back({word.name, word.long_name, std::move(one), std::move(other)});
   }

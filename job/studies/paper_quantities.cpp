@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "../../analysis/attention/clearest_heads.h"
 #include "../../analysis/attention/concentrated_heads.h"
-#include "../../analysis/attention/positional_heads.h"
 #include "../../analysis/positions/correlation_by_depth.h"
 #include "../../analysis/statistics/band_contrast.h"
 
@@ -83,8 +83,8 @@ double contrast_of(const RunReadings& run, const char* name, bool last_layer) {
 void add_states(QuantityTable& table, const RunReadings& run) {
   add_correlation(table, run);
   const FieldRows periodic = run.rows_of("periodic_columns/query", 2);
-  table.add("periodic columns of positional heads", "count",
-            periodic.values.rows() > 0 ? mean_of_positional(run.offsets(), periodic.values.col(0)) : not_defined);
+  table.add("periodic columns of heads with an offset", "count",
+            periodic.values.rows() > 0 ? mean_with_offset(run.offsets(), periodic.values.col(0)) : not_defined);
   table.add("contrast of queries in layer 0", "ratio", contrast_of(run, "wave_spectra/query", false));
   table.add("contrast of keys in layer 0", "ratio", contrast_of(run, "wave_spectra/key", false));
   table.add("contrast of states in layer 0", "ratio", contrast_of(run, "wave_spectra/state", false));
@@ -111,13 +111,13 @@ void add_named_heads(QuantityTable& table, const RunReadings& run) {
 }
 
 /// Of heads with an offset that positions predict: the atlas', or the rotary wave's.
-double mean_layer_of_positional(const RunReadings& run) {
+double mean_layer_with_offset(const RunReadings& run) {
   const FieldRows wave = run.rows_of("rotary_wave/predicted_offset", 2);
   const FieldRows offsets = wave.field != nullptr ? wave : run.rows_of("position_atlas/offset", 2);
   if (offsets.values.rows() == 0) return not_defined;
   Vector layer(offsets.values.rows());
   for (Index row = 0; row < layer.size(); ++row) layer[row] = static_cast<double>(row / run.heads());
-  return mean_of_positional(offsets.values.col(0), layer);
+  return mean_with_offset(offsets.values.col(0), layer);
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ void add_paper_quantities(QuantityTable& table, const RunReadings& run, bool nam
   add_positions(table, run);
   add_states(table, run);
   if (named) add_named_heads(table, run);
-  table.add("mean layer of positional heads", "layer", mean_layer_of_positional(run));
+  table.add("mean layer of heads with an offset", "layer", mean_layer_with_offset(run));
 }
 
 }  // namespace headwave

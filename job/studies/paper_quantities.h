@@ -6,7 +6,7 @@
 namespace headwave {
 
 /// Measures what the paper reports of a run without interventions: head kinds, the positions and their spectrum, hidden
-/// states by layer, and where positional heads are.
+/// states by layer, and where heads with an offset are.
 ///
 /// The mathematics is in analysis/; here it is only said which Field each quantity is read from. A Field that the run
 /// does not have leaves its quantities NaN.

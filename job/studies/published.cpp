@@ -32,7 +32,7 @@ const std::vector<Published>& published_of(std::string_view model) {
       {"variance of the positions in 12 components", "92.23 %", 0.9173, 0.9273, "JP appendix B"},
       {"highly correlated components", "5 to 20", 5, 20, "EN, correlation by layer"},
       {"fall of the correlation with depth", "falls", 0, any, "EN, correlation by layer"},
-      {"periodic columns of positional heads", "about 4 to 12", 4, 12, "JP 3.3, appendix B"},
+      {"periodic columns of heads with an offset", "about 4 to 12", 4, 12, "JP 3.3, appendix B"},
       {"frequencies of columns 5 and 6 of L0H0", "one frequency: difference 0", 0, 1, "JP 3.3, figure 4"},
       {"contrast of queries in layer 0", "a peak about f = 50", 2, any, "JP 3.3, figure 5"},
       {"contrast of keys in layer 0", "a peak about f = 50", 2, any, "JP 3.3, figure 5"},
@@ -49,7 +49,7 @@ const std::vector<Published>& published_of(std::string_view model) {
       {"weight of L7H8 at its offset, words shuffled", "the spike stays", 0.5, any, "EN, what carries it"}};
   static const std::vector<Published> gpt2{
       {"energy of the positions below 10 cycles", "low frequencies only", 0.9, 1, "JP appendix A, figure 8"},
-      {"mean layer of positional heads", "in low layers", 0, 5.5, "EN, GPT-2"}};
+      {"mean layer of heads with an offset", "in low layers", 0, 5.5, "EN, GPT-2"}};
   static const std::vector<Published> none;
   if (model == "roberta-base") return roberta;
   return model == "gpt2" ? gpt2 : none;

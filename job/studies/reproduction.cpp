@@ -56,7 +56,7 @@ Reproduction reproduction(const std::function<JobInput()>& open, const JobOption
                       input.model.family));
     found.model = published_model(input.model);
     jobs.emplace(jobs_progress(input, options, progress));
-    positions = !input.model.stack.embedding.positions.empty() || input.model.stack.position_term != nullptr;
+    positions = !input.model.stack.embedding.positions.empty();
   }
   found.result = run_with(open, "", options, jobs->of(""));
   const RunReadings run(found.result);

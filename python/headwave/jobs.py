@@ -104,7 +104,7 @@ def atlas(model: str | os.PathLike, *, map: str | os.PathLike | None = None, len
         length: positions looked at, the first ones, and tokens of a document; 0: all rows that are read, and at most 512
         reach: offsets |t| <= reach are predicted, in tokens
         rows: of the position table, the first so many are read; 0: those that look trained
-        draws, level: random rotations that the null is made of, and the share of heads called positional that may be
+        draws, level: random rotations that the null is made of, and the share of heads given an offset that may be
             false
         words: how often random words are drawn: "zipf", "uniform", or a text whose tokens are counted
         passes: documents of random words that pass through the model; 0: the weights alone

@@ -21,6 +21,7 @@ constexpr const char* measured_profile_name = "head_account/measured_profile";
 constexpr const char* dealt_profile_name = "head_account/dealt_profile";
 constexpr const char* uniform_profile_name = "head_account/uniform_profile";
 constexpr const char* profile_part_name = "head_account/part";
+constexpr const char* profile_strength_name = "head_account/strength";
 constexpr std::size_t most_account_heads = 6, terms = 3;
 
 /// What lies between a profile and the one before it, from uniform attention on. Terms have the inks of verdicts.
@@ -33,6 +34,7 @@ struct AccountProfiles {
   const std::vector<double>* uniform = nullptr;   // (heads, offsets)
   const std::vector<double>* dealt = nullptr;     // (terms, heads, offsets)
   const std::vector<double>* part = nullptr;      // (terms, heads)
+  const std::vector<double>* strength = nullptr;  // (heads)
   std::size_t heads = 0;
 
   /// At an offset: uniform, position, self, order, measured.
@@ -51,14 +53,16 @@ AccountProfiles account_profiles_of(const Result& result) {
   profiles.uniform = &doubles_of(result, uniform_profile_name, {"layer", "head", "account_offset"});
   profiles.dealt = &doubles_of(result, dealt_profile_name, {"term", "layer", "head", "account_offset"});
   profiles.part = &doubles_of(result, profile_part_name, {"cause", "layer", "head"});
+  profiles.strength = &doubles_of(result, profile_strength_name, {"layer", "head"});
   profiles.offsets = coordinates(result.at(measured_profile_name), "account_offset");
   if (profiles.offsets.size() < 3 || profiles.measured->empty())
     throw ShapeError(fmt::format("{}: holds no profile to draw", measured_profile_name));
   profiles.heads = profiles.measured->size() / profiles.offsets.size();
   if (profiles.dealt->size() != terms * profiles.measured->size() || profiles.part->size() != terms * profiles.heads ||
-      profiles.uniform->size() != profiles.measured->size())
-    throw ShapeError(fmt::format("{}: expected {} terms of {} heads, found {} numbers and {} parts", dealt_profile_name,
-                                 terms, profiles.heads, profiles.dealt->size(), profiles.part->size()));
+      profiles.uniform->size() != profiles.measured->size() || profiles.strength->size() != profiles.heads)
+    throw ShapeError(fmt::format("{}: expected {} terms of {} heads, found {} numbers, {} parts and {} strengths",
+                                 dealt_profile_name, terms, profiles.heads, profiles.dealt->size(),
+                                 profiles.part->size(), profiles.strength->size()));
   return profiles;
 }
 
@@ -137,7 +141,8 @@ void add_head(Page& page, std::size_t k, const AccountProfiles& profiles, const 
   for (std::size_t term = 0; term < terms; ++term)
     if (const double part = (*profiles.part)[term * profiles.heads + head.row]; std::isfinite(part))
       parts += fmt::format("{}{:.0f}", parts.empty() ? "" : ", ", 100 * part);
-  panel.above(parts.empty() ? "–" : parts + " %", Anchor::right, {.points = 7, .ink = ink::number, .up = 0.5});
+  panel.above(fmt::format("{:.2f}: {}", (*profiles.strength)[head.row], parts.empty() ? "–" : parts + " %"),
+              Anchor::right, {.points = 7, .ink = ink::number, .up = 0.5});
 }
 
 GnuplotFigure draw_account_profile(const Result& result, const FigureOptions& options) {
@@ -155,21 +160,23 @@ GnuplotFigure draw_account_profile(const Result& result, const FigureOptions& op
 }  // namespace
 
 FigureKind account_profile_figure() {
-  return {"account_profile",
-          {measured_profile_name, dealt_profile_name, uniform_profile_name, profile_part_name},
-          clearness_fields(),
-          "What the offset profile of single heads comes from. Line: mean attention weight at each offset, the first "
-          "token neither query nor key. Filled: what lies between uniform attention and the profile that is left when "
-          "the "
-          "contents of a document are dealt to other places (position); between that and the profile in which every "
-          "token "
-          "still meets itself (self); between that and the profile with how contents vary together on average at each "
-          "distance (order); between that and what was measured (rest). A step that takes weight away is filled below "
-          "the "
-          "one before it. The numbers: of what can be explained, the parts in per cent that these three give; self is "
-          "missing in cross-attention. Sixteen offsets on either side are shown, or all where attention is largest "
-          "beyond.",
-          draw_account_profile};
+  return {
+      "account_profile",
+      {measured_profile_name, dealt_profile_name, uniform_profile_name, profile_part_name, profile_strength_name},
+      clearness_fields(),
+      "What the offset profile of single heads comes from. Line: mean attention weight at each offset, the first "
+      "token neither query nor key. Filled: what lies between uniform attention and the profile that is left when "
+      "the "
+      "contents of a document are dealt to other places (position); between that and the profile in which every "
+      "token "
+      "still meets itself (self); between that and the profile with how contents vary together on average at each "
+      "distance (order); between that and what was measured (rest). A step that takes weight away is filled below "
+      "the "
+      "one before it. The numbers: the strength of the profile (attention drawn to offsets within reach beyond "
+      "uniform attention), and of what can be explained the parts in per cent that these three give; self is missing "
+      "in cross-attention. Sixteen offsets on either side are shown, or all where attention is largest "
+      "beyond.",
+      draw_account_profile};
 }
 
 }  // namespace headwave

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -56,22 +57,11 @@ void move_aside(AgreementDot& dot, const std::vector<AgreementDot>& before) {
 
 std::vector<std::string> agreement_predictions(const Result& result) {
   const auto& labels = labels_of(result.at(predicted_offset_name), "prediction");
-  const std::vector<double> offsets = as_doubles(result.at(predicted_offset_name));  // predictions are the last axis
-  const Field* met = result.find("offset_agreement/met");
-  const auto was_computed = [&](std::size_t label) {
-    for (std::size_t i = label; i < offsets.size(); i += labels.size())
-      if (std::isfinite(offsets[i])) return true;
-    if (met == nullptr) return false;
-    const auto& routes = labels_of(*met, "route");
-    const auto route = static_cast<std::size_t>(std::ranges::find(routes, labels[label]) - routes.begin());
-    return route < routes.size() && std::isfinite(as_doubles(*met).at(route));
-  };
+  const std::set<std::string> undefined = silent_predictions(result);
   std::vector<std::string> there, silent;
-  for (const char* known : {"position", "account", "weights", "phases", "scores"}) {
-    const auto label = std::find(labels.begin(), labels.end(), known) - labels.begin();
-    if (label == std::ssize(labels)) continue;
-    (was_computed(static_cast<std::size_t>(label)) ? there : silent).emplace_back(known);
-  }
+  for (const char* known : {"position", "account", "weights", "phases", "scores"})
+    if (std::ranges::find(labels, known) != labels.end())
+      (undefined.contains(known) ? silent : there).emplace_back(known);
   if (there.empty()) there = silent;
   if (there.empty()) throw ShapeError("offset_agreement/predicted: holds none of position, weights, phases and scores");
   return there;

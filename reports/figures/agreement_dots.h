@@ -33,8 +33,8 @@ struct AgreementDot {
   bool agrees = false;
 };
 
-/// The predictions that were computed, of those that are known, account, weights, phases and scores (names of a result that
-/// anybody wrote are not drawn); all that there are where none was.
+/// The predictions that predict an offset for any head, of those that are known, position (account in older results),
+/// weights, phases and scores: names of a result that anybody wrote are not drawn. All that there are where none does.
 /// @throws ShapeError if there are none
 std::vector<std::string> agreement_predictions(const Result& result);
 

@@ -25,6 +25,8 @@ constexpr double widest_panel = 2.4, tallest_cell = 0.15;  // inches
 constexpr double two_titles = 1.3;                         // inches that a panel's name and its count take
 constexpr double number_needs = 1.75;                      // letters of a score's width
 
+constexpr const char* one_offset_kind = "one offset (Voita)";
+
 /// A name that a head can have, and the score that earns it.
 struct ScoredKind {
   const char* name;
@@ -32,9 +34,12 @@ struct ScoredKind {
 };
 
 constexpr std::array scored_kinds{
-    ScoredKind{"previous", "head_types/previous"},           ScoredKind{"next", "head_types/next"},
-    ScoredKind{"positional", "head_types/positional_share"}, ScoredKind{"duplicate", "head_types/duplicate"},
-    ScoredKind{"induction", "head_types/induction"},         ScoredKind{"sink", "head_types/sink_weight"},
+    ScoredKind{"previous", "head_types/previous"},
+    ScoredKind{"next", "head_types/next"},
+    ScoredKind{one_offset_kind, "head_types/positional_share"},
+    ScoredKind{"duplicate", "head_types/duplicate"},
+    ScoredKind{"induction", "head_types/induction"},
+    ScoredKind{"sink", "head_types/sink_weight"},
 };
 
 struct HeadScores {
@@ -51,7 +56,10 @@ struct HeadScores {
 std::vector<std::size_t> kinds_by_flag(const Field& field) {
   std::vector<std::size_t> kinds;
   for (const std::string& meaning : field.flag_meanings) {
-    const auto known = std::ranges::find_if(scored_kinds, [&](const ScoredKind& kind) { return meaning == kind.name; });
+    const auto known = std::ranges::find_if(scored_kinds, [&](const ScoredKind& kind) {
+      return (meaning == "positional" ? std::string_view(one_offset_kind) : meaning) ==
+             kind.name;  // so called in older results
+    });
     if (known == scored_kinds.end() && meaning != "other")
       throw ShapeError(fmt::format("{}: no such kind of head is known here: '{}'", field.name,
                                    shortened(visible_text(meaning), 40)));
@@ -91,11 +99,11 @@ HeadScores scores_of(const Result& result) {
 
 DataTable numbers_of(const HeadScores& scores, std::size_t kind) {
   DataTable table({"layer", "head", "kind", "score", "called", "offset"});
-  const bool positional = std::string_view(scored_kinds[kind].name) == "positional";
+  const bool with_offset = std::string_view(scored_kinds[kind].name) == one_offset_kind;
   for (std::size_t i = 0; i < scores.called.size(); ++i)
     table.add_row({scores.layers[i / scores.heads.size()], scores.heads[i % scores.heads.size()],
                    scored_kinds[kind].name, (*scores.score[kind])[i], Index{scores.called[i] == kind},
-                   positional ? scores.offset[i] : std::nan("")});
+                   with_offset ? scores.offset[i] : std::nan("")});
   return table;
 }
 
@@ -216,7 +224,9 @@ FigureKind head_types_figure() {
            "head_types/duplicate", "head_types/induction", "head_types/sink_weight"},
           {"head_types/positional_offset"},
           "Scores by which heads are named, every head a cell: mean weight on the previous or next token, largest "
-          "share of queries whose largest weight lies at one offset, mean weight on earlier occurrences of the query's "
+          "share of queries whose largest weight lies at one offset (which Voita et al. 2019 call positional; here "
+          "that is a "
+          "verdict of the account), mean weight on earlier occurrences of the query's "
           "token or on what followed them, largest mean weight that one key gets. All panels have one scale. Framed "
           "heads are called so, by the first kind of which they pass the threshold; where cells are too small for "
           "numbers a dot stands in place of the frame. Grey: undefined, as the next token is under a causal mask.",

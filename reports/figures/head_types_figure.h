@@ -4,8 +4,8 @@
 
 namespace headwave {
 
-/// What every head is called, layers down and heads across: a coloured cell with the score that earned the name, and
-/// under it the offset of a positional head. Beside it how many heads have which name.
+/// What every head is called, layers down and heads across: a panel for every name that a head can have, coloured by the
+/// score that earns it, the heads that are called so framed and counted.
 FigureKind head_types_figure();
 
 }  // namespace headwave

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 
 #include <fmt/format.h>
@@ -48,6 +49,16 @@ std::vector<std::string> offset_sentences(const std::vector<HeadFinding>& heads)
           fmt::format("The offsets found most often: {}.", fmt::join(words, ", "))};
 }
 
+std::string strongest_sentence(std::vector<HeadFinding> heads) {
+  std::erase_if(heads, [](const HeadFinding& head) { return std::isnan(head.strength); });
+  std::ranges::stable_sort(heads, std::greater(), &HeadFinding::strength);
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, heads.size()); ++i)
+    words.push_back(fmt::format("{} ({:.2f}, {})", head_name(heads[i].name.layer, heads[i].name.head),
+                                heads[i].strength, visible_text(heads[i].why)));
+  return words.empty() ? "" : fmt::format(" The strongest profiles: {}.", fmt::join(words, ", "));
+}
+
 std::string account_sentence(const std::vector<HeadFinding>& heads) {
   std::map<std::string, int> verdicts;
   for (const HeadFinding& head : heads)
@@ -55,7 +66,8 @@ std::string account_sentence(const std::vector<HeadFinding>& heads) {
   if (verdicts.empty()) return {};
   std::vector<std::string> words;
   for (const auto& [verdict, count] : verdicts) words.push_back(fmt::format("{} {}", visible_text(verdict), count));
-  return fmt::format("What their profiles come from, by the account: {}.", fmt::join(words, ", "));
+  return fmt::format("What their profiles come from, by the account: {}.{}", fmt::join(words, ", "),
+                     strongest_sentence(heads));
 }
 
 std::string sink_sentence(const Result& result) {

@@ -1,6 +1,9 @@
 #include "checkpoint_table.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,11 +17,36 @@ namespace headwave {
 
 namespace {
 
+constexpr const char* last_strength_name = "checkpoints_head_account/strength";
+
 /// Every so many-th of the counts, from one on.
 std::vector<std::string> counts_column(const std::vector<std::int64_t>& counts, std::size_t first, std::size_t every) {
   std::vector<std::string> cells;
   for (std::size_t i = first; i < counts.size(); i += every) cells.push_back(fmt::format("{}", counts[i]));
   return cells;
+}
+
+/// Every head's strength at the last checkpoint; empty where the account was not run.
+std::vector<double> last_strength(const Result& result, std::size_t heads) {
+  if (result.find(last_strength_name) == nullptr) return {};
+  const auto& all = doubles_of(result, last_strength_name, {"checkpoint", "layer", "head"});
+  if (all.size() < heads || all.size() % heads != 0)
+    throw ShapeError(fmt::format("{}: expected {} heads at every checkpoint, found {} numbers", last_strength_name,
+                                 heads, all.size()));
+  return {all.end() - static_cast<std::ptrdiff_t>(heads), all.end()};
+}
+
+/// The strongest first; without a number last.
+void order_by(const std::vector<double>& strength, std::vector<TableColumn>& columns) {
+  std::vector<std::size_t> order(strength.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater(),
+                           [&](std::size_t head) { return std::isnan(strength[head]) ? -1.0 : strength[head]; });
+  for (TableColumn& column : columns) {
+    std::vector<std::string> cells;
+    for (const std::size_t head : order) cells.push_back(column.cells[head]);
+    column.cells = std::move(cells);
+  }
 }
 
 }  // namespace
@@ -67,6 +95,13 @@ std::vector<TableColumn> arrival_columns(const Result& result) {
       throw ShapeError(
           fmt::format("{}: expected {} heads, found {}", name, columns.front().cells.size(), since.size()));
   }
+  if (columns.empty()) return columns;
+  const std::vector<double> strength = last_strength(result, columns.front().cells.size());
+  if (strength.empty()) return columns;
+  TableColumn column{"strength", Align::right, {}};
+  for (const double one : strength) column.cells.push_back(std::isnan(one) ? "" : fmt::format("{:.3f}", one));
+  columns.push_back(std::move(column));
+  order_by(strength, columns);
   return columns;
 }
 

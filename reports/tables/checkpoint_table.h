@@ -13,7 +13,8 @@ namespace headwave {
 /// @throws ShapeError if the Fields have other axes than described
 std::vector<TableColumn> checkpoint_columns(const Result& result);
 
-/// A line for every head: from which checkpoint on its offset is that of the last one, and from which on it is positional.
+/// A line for every head: from which checkpoint on its offset is that of the last one, and from which on it is
+/// positional, with the strength of its profile at the last; the strongest first.
 /// @returns no columns where the result is of no checkpoints
 /// @throws ShapeError if the Fields have other axes than described, or name a checkpoint that is not there
 std::vector<TableColumn> arrival_columns(const Result& result);

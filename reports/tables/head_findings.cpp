@@ -43,6 +43,7 @@ constexpr const char* scores_name = "delay_spectrum/offset";
 constexpr const char* scores_status_name = "delay_spectrum/status";
 constexpr const char* account_verdict_name = "head_account/verdict";
 constexpr const char* account_part_name = "head_account/part";
+constexpr const char* account_strength_name = "head_account/strength";
 constexpr const char* agreement_name = "offset_agreement/verdict";
 constexpr const char* agreement_offset_name = "offset_agreement/predicted";
 constexpr const char* heads_name = "offset_agreement/heads";
@@ -121,8 +122,10 @@ void add_clusters(std::vector<HeadFinding>& findings, const Result& result) {
 void add_account(std::vector<HeadFinding>& findings, const Result& result) {
   const std::size_t heads = findings.size();
   const std::vector<std::string> why = statuses_of(result, account_verdict_name, "all", findings);
+  const std::vector<double> strength = numbers_or_silent(result, account_strength_name, "all", findings);
   for (std::size_t i = 0; i < heads; ++i) {
     findings[i].why = why[i];
+    findings[i].strength = strength[i];
     findings[i].by_position = findings[i].by_self = findings[i].by_order = silent;
     findings[i].by_account.offset = silent;
   }
@@ -233,6 +236,16 @@ std::string phases_group(const Result& result) {
   return result.find(wave_status_name) != nullptr ? "rotary_wave/" : "phase_delay/";
 }
 
+std::set<std::string> silent_predictions(const Result& result) {
+  if (result.find(agreement_offset_name) == nullptr) return {};
+  const auto& offsets = doubles_of(result, agreement_offset_name, {"layer", "head", "prediction"});
+  const std::vector<std::string>& labels = labels_of(result.at(agreement_offset_name), "prediction");
+  std::set<std::string> silent(labels.begin(), labels.end());
+  for (std::size_t i = 0; i < offsets.size(); ++i)
+    if (std::isfinite(offsets[i])) silent.erase(labels[i % labels.size()]);
+  return silent;
+}
+
 const std::vector<std::string>& head_finding_fields() {
   static const std::vector<std::string> names{offset_name,
                                               status_name,
@@ -260,6 +273,7 @@ const std::vector<std::string>& head_finding_fields() {
                                               scores_status_name,
                                               account_verdict_name,
                                               account_part_name,
+                                              account_strength_name,
                                               agreement_name,
                                               agreement_offset_name,
                                               heads_name,

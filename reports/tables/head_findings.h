@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct HeadFinding {
   double share = 0;              ///< share of its documents there; NaN without a cluster
   FarFinding far;                ///< beyond the reach
   std::string why;               ///< "positional", "self", "order", "mixed", "no preference", "undefined"
+  double strength = 0;           ///< attention drawn to offsets beyond uniform attention: stands beside `why`
   double by_position = 0;        ///< part of what can be explained of the profile that positions give
   double by_self = 0;            ///< ... that tokens meeting themselves add
   double by_order = 0;           ///< ... that is left to the order of the text
@@ -66,6 +68,11 @@ std::vector<HeadFinding> head_findings(const Result& result, const std::string& 
 
 /// Where what predicts by phases lies: "rotary_wave/" of rotary positions, else "phase_delay/".
 std::string phases_group(const Result& result);
+
+/// The predictions of offset_agreement/predicted that are undefined for every head: such as a model cannot have, and
+/// such as nothing came of.
+/// @throws ShapeError if the Field has other axes than described
+std::set<std::string> silent_predictions(const Result& result);
 
 /// Names of the Fields that head_findings() looks at, so that no more need be read.
 const std::vector<std::string>& head_finding_fields();

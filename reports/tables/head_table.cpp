@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -84,6 +85,30 @@ TableColumn column(const char* header, Align align, const std::vector<HeadFindin
   return result;
 }
 
+/// A way to predict offsets, and its column.
+struct Route {
+  const char* header;
+  PredictedFinding HeadFinding::*prediction;
+  const char* field;      ///< that says it was computed
+  bool parts_of_a_token;  ///< a delay
+};
+
+/// Those that were computed.
+std::vector<Route> routes_of(const Result& result) {
+  const bool rotary = phases_group(result) == "rotary_wave/";
+  std::vector<Route> routes{
+      {"by weights", &HeadFinding::by_weights, "position_atlas/q_value", false},
+      {"by phases", &HeadFinding::by_phases, rotary ? "rotary_wave/status" : "phase_delay/offset", !rotary},
+      {"by scores", &HeadFinding::by_scores, "delay_spectrum/offset", true}};
+  std::erase_if(routes, [&](const Route& route) { return result.find(route.field) == nullptr; });
+  return routes;
+}
+
+/// Whether it predicts an offset for any head.
+bool predicts(const Route& route, const std::vector<HeadFinding>& heads) {
+  return std::ranges::any_of(heads, [&](const auto& head) { return !std::isnan((head.*route.prediction).offset); });
+}
+
 /// Columns one after another, all of the same heads.
 class Columns {
  public:
@@ -98,6 +123,13 @@ class Columns {
   template <class Text>
   void add_if(const char* field, const char* header, const Text& text) {
     if (result_.find(field) != nullptr) add(header, Align::right, text);
+  }
+  /// Unless it predicts nothing for any head: a column of "undefined" says no more than a line under the table.
+  void add(const Route& route) {
+    if (!predicts(route, heads_)) return;
+    add(route.header, Align::right, [&](const HeadFinding& head) {
+      return route.parts_of_a_token ? delay_text(head.*route.prediction) : predicted_text(head.*route.prediction);
+    });
   }
   std::vector<TableColumn> taken() { return std::move(columns_); }
 
@@ -155,6 +187,7 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
       std::any_of(heads.begin(), heads.end(), [](const HeadFinding& head) { return !head.agrees.empty(); });
   const bool far = std::any_of(heads.begin(), heads.end(), [](const auto& head) { return !far_text(head).empty(); });
   const auto weight = [](const HeadFinding& head) { return number_text(head.weight); };
+  if (accounted) rank_by(&HeadFinding::strength, heads);
   Columns columns(result, std::move(heads));
   columns.add("offset", Align::right, measured_text);
   columns.add_if("grid_offset/status", "on the grid", [](const HeadFinding& head) { return head.on_grid; });
@@ -162,6 +195,8 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
                  [](const HeadFinding& head) { return times_text(head.weight, head.chance); });
   if (accounted) {
     columns.add("weight", Align::right, weight);
+    columns.add_if("head_account/strength", "strength",
+                   [](const HeadFinding& head) { return share_text(head.strength); });
     columns.add("why", Align::left, [](const HeadFinding& head) { return head.why; });
     columns.add("position", Align::right, [](const HeadFinding& head) { return percent_text(head.by_position); });
     columns.add("self", Align::right, [](const HeadFinding& head) { return percent_text(head.by_self); });
@@ -173,15 +208,7 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
     columns.add("", Align::left,
                 [](const HeadFinding& head) { return head.agrees == "undefined" ? std::string() : head.agrees; });
   }
-  columns.add_if("position_atlas/q_value", "by weights",
-                 [](const HeadFinding& head) { return predicted_text(head.by_weights); });
-  if (phases_group(result) == "rotary_wave/")
-    columns.add("by phases", Align::right, [](const HeadFinding& head) { return predicted_text(head.by_phases); });
-  else
-    columns.add_if("phase_delay/offset", "by phases",
-                   [](const HeadFinding& head) { return delay_text(head.by_phases); });
-  columns.add_if("delay_spectrum/offset", "by scores",
-                 [](const HeadFinding& head) { return delay_text(head.by_scores); });
+  for (const Route& route : routes_of(result)) columns.add(route);
   if (!accounted) {
     columns.add_if("measured_offset/weight", "weight", weight);
     columns.add_if("measured_offset/threshold", "threshold",
@@ -204,6 +231,15 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
   return columns.taken();
 }
 
+std::vector<std::string> undefined_predictions(const Result& result) {
+  if (result.find("measured_offset/offset") == nullptr) return {};
+  const std::vector<HeadFinding> heads = head_findings(result);
+  std::vector<std::string> headers;
+  for (const Route& route : routes_of(result))
+    if (!predicts(route, heads)) headers.emplace_back(route.header);
+  return headers;
+}
+
 std::vector<TableColumn> agreement_columns(const Result& result) {
   constexpr const char *heads_name = "offset_agreement/heads", *met_name = "offset_agreement/met";
   if (result.find(heads_name) == nullptr || result.find(met_name) == nullptr) return {};
@@ -217,6 +253,7 @@ std::vector<TableColumn> agreement_columns(const Result& result) {
   const auto strong = attributes.find("strong");
   const auto* least = strong == attributes.end() ? nullptr : std::get_if<double>(&strong->second);
   TableColumn counted{"how many heads it meets", Align::left, {}};
+  const std::set<std::string> silent = silent_predictions(result);
   std::vector<TableColumn> columns;
   for (const std::string& route : routes) columns.push_back({route, Align::right, {}});
   for (std::size_t row = 0; row < heads.size(); ++row) {
@@ -230,6 +267,7 @@ std::vector<TableColumn> agreement_columns(const Result& result) {
     }
   }
   if (counted.cells.empty()) return {};
+  std::erase_if(columns, [&](const TableColumn& column) { return silent.contains(column.header); });
   columns.insert(columns.begin(), std::move(counted));
   return columns;
 }

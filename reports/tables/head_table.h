@@ -9,12 +9,14 @@
 namespace headwave {
 
 /// What was found about each head, one row per head: its name, the measured offset and the mean attention weight there in
-/// multiples of chance, what is predicted for it, the weight itself and the null threshold it had to exceed; where the
+/// multiples of chance, the account's verdict with the profile's strength before it, the strongest heads first, what is
+/// predicted for it, the weight itself and the null threshold it had to exceed; where the
 /// result has them what of its attention lies beyond the reach, where that is more than a tenth, with the offset there that
 /// draws most of it; the dominant cluster with its share of the texts, and the planted truth with a word on whether it was
 /// found. Of an atlas alone what random words predict, with its weight in attention and in multiples of chance, and what
 /// the weights predict for layer 0 and, as a proxy, for those above; without random words, the weights' own weight and
 /// what decided about them. Heads with the largest weight stand first. Of a training run's checkpoints arrival_columns().
+/// A prediction that is undefined for every head has no column: undefined_predictions().
 ///
 /// When a planted head counts as found is head_findings()'s to say.
 /// @param pairs  which query-key pairs count: "all", "without_special", "without_sink"
@@ -22,7 +24,10 @@ namespace headwave {
 /// @throws ShapeError if the Fields have other axes than described
 std::vector<TableColumn> head_columns(const Result& result, const std::string& pairs = "all");
 
-/// How many heads each prediction meets, beside what always saying the same offset would reach.
+/// The headers of columns that the table beside measured offsets leaves out, since they say "undefined" of every head.
+std::vector<std::string> undefined_predictions(const Result& result);
+
+/// How many heads each prediction meets that predicts any offset, beside what always saying the same one would reach.
 /// @returns no columns where the result does not say
 /// @throws ShapeError if the Fields have other axes than described
 std::vector<TableColumn> agreement_columns(const Result& result);

@@ -25,6 +25,7 @@ const std::vector<HeadValue>& values_of_heads() {
       {"threshold", [](Head head) -> Cell { return head.threshold; }},
       {"chance", [](Head head) -> Cell { return head.chance; }},
       {"why", [](Head head) -> Cell { return head.why; }},
+      {"strength", [](Head head) -> Cell { return head.strength; }},
       {"by_position", [](Head head) -> Cell { return head.by_position; }},
       {"by_self", [](Head head) -> Cell { return head.by_self; }},
       {"by_order", [](Head head) -> Cell { return head.by_order; }},

@@ -12,7 +12,8 @@ namespace headwave {
 /// has no position table: that there is none, and what its positions are instead. Empty elsewhere.
 std::string position_note(const Result& result);
 
-/// head_table() with that line under it; the line alone where the table would hold nothing but names.
+/// head_table() with lines under it: that one, the predictions that are undefined for every head, and the grid of
+/// patches; the lines alone where the table would hold nothing but names.
 /// @param beside  see head_table()
 /// @throws ShapeError as head_table
 std::string noted_head_table(const Result& result, const std::vector<TableColumn>& beside = {});

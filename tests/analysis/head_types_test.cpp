@@ -292,8 +292,8 @@ TEST_CASE("heads are called what they do, in the order that is documented") {
        looking_at(length, true, 0.0F, [](Index i) { return i; })},
       document, AttentionKind::causal);
   // All alike: the largest weight is the nearest, at t = 0, which is as positional as can be.
-  CHECK(types.types == std::vector<HeadType>{HeadType::previous, HeadType::positional, HeadType::duplicate,
-                                             HeadType::induction, HeadType::sink, HeadType::positional});
+  CHECK(types.types == std::vector<HeadType>{HeadType::previous, HeadType::one_offset, HeadType::duplicate,
+                                             HeadType::induction, HeadType::sink, HeadType::one_offset});
   CHECK(types.positional_offset[1] == -3);
   // 40 different tokens twice: the duplicate stands 40 back, the token after it 39.
   CHECK(types.of(HeadScore::duplicate)[2] > 0.8);
@@ -327,7 +327,7 @@ TEST_CASE("heads of the planted bank are called what they were planted as") {
         CHECK(types.positional_offset[row] == head.offset);
         CHECK(type == (head.offset == -1  ? HeadType::previous
                        : head.offset == 1 ? HeadType::next
-                                          : HeadType::positional));
+                                          : HeadType::one_offset));
       } else {
         CHECK(type == (head.kind == PlantedKind::sink ? HeadType::sink : HeadType::other));
       }

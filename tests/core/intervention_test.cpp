@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "../../core/attention/bias_terms.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/model/repeated_tokens.h"
 #include "../../core/numbers/random.h"
@@ -99,7 +100,9 @@ TEST_CASE("positions only: the words do not matter") {
                     ContainsSubstring("id 20, outside the vocabulary of 20"));
   Model without = tiny.model;
   without.stack.embedding.positions = {};
-  CHECK_THROWS_WITH(positions_only(without), ContainsSubstring("knows nothing of positions"));
+  CHECK_THROWS_WITH(positions_only(without), ContainsSubstring("without words its input would be zero"));
+  without.stack.position_term = std::make_shared<LinearBiasTerm>(2);
+  CHECK_THROWS_WITH(positions_only(without), ContainsSubstring("without words its input would be zero"));
 }
 
 TEST_CASE("a pruned head adds nothing, whichever way the weights are stored") {

@@ -103,6 +103,27 @@ TEST_CASE("intervals must stand apart when widened for as many as there are") {
   CHECK(verdict(3.6) == ChangeVerdict::beyond);
 }
 
+TEST_CASE("parts of a profile without strength have not changed, whatever they are") {
+  const auto accounted = [](double part, const std::vector<std::uint8_t>& verdicts) {
+    Result result = looking(-1, 1);
+    const Axis cause{"cause", "1", "", std::vector<std::string>{"position", "self", "order"}};
+    const std::vector<Axis> axes{layer_axis(layers), head_axis(heads)}, parts{cause, axes[0], axes[1]};
+    Fields account("head_account");
+    account.flags("verdict", axes, "", verdicts, {"positional", "no preference", "undefined"});
+    for (const auto& [name, value] :
+         {std::pair{"part", part}, {"part_lower", part - 0.01}, {"part_upper", part + 0.01}})
+      account.add(name, parts, "1", "", std::vector<double>(18, value)).note("coverage", 0.9);
+    append(result.fields, account.taken());
+    return result;
+  };
+  const Comparison compared = comparison(accounted(0, {0, 1, 1, 1, 2, 0}), accounted(0.9, {0, 1, 2, 0, 2, 1}));
+  const MeasureChange& part = measure(compared, "position_part");
+  using enum ChangeVerdict;
+  CHECK(part.verdict == std::vector<ChangeVerdict>{beyond, no_interval, no_interval, beyond, no_interval, beyond});
+  CHECK(part.second[1] == 0.9);
+  CHECK(measure(compared, "self_part").verdict == part.verdict);
+}
+
 TEST_CASE("too few documents, blocks or draws are said to be so, and nothing is called") {
   const auto untested = [](Index documents, bool paired, const ComparisonOptions& options) {
     Result second = looking(1, 2, documents);

@@ -188,6 +188,7 @@ test("predictions: rows of which the result knows nothing are left out", () => {
     ["offset_agreement/predicted:phases", { values: [-1.2, null] }],
     ["phase_delay/lower:", { values: [-1.3, null] }],
     ["phase_delay/upper:", { values: [-1.1, null] }],
+    ["offset_agreement/predicted:weights", { values: [null, null] }],
   ]);
   assert.deepEqual(predictionRows(measures, 0), [
     { label: "measured", offset: -1, low: null, high: null, word: "offset" },

@@ -22,7 +22,7 @@ TEST_CASE("account: the profile figure draws what was measured and fills what ev
   const std::string script = account_profile_figure().draw(sample::result(), options).script();
   CHECK(script.find("L0H1") != std::string::npos);
   CHECK(script.find("L2H3") != std::string::npos);
-  CHECK(script.find("60, 25, 15 %") != std::string::npos);
+  CHECK(script.find("0.50: 60, 25, 15 %") != std::string::npos);
   for (const char* between : {"using 1:2:3 with filledcurves", "using 1:3:4 with filledcurves",
                               "using 1:4:5 with filledcurves", "using 1:5:6 with filledcurves"})
     CHECK(script.find(between) != std::string::npos);
@@ -36,7 +36,7 @@ TEST_CASE("account: where nothing meets itself the profile figure has no self") 
   for (auto* values : {&dealt, &part})
     std::fill_n(values->begin() + std::ssize(*values) / 3, values->size() / 3, std::nan(""));
   const std::string script = account_profile_figure().draw(result, {}).script();
-  CHECK(script.find("60, 15 %") != std::string::npos);
+  CHECK(script.find(": 60, 15 %") != std::string::npos);
   CHECK(script.find("title \"self\"") == std::string::npos);
   CHECK(account_profile_figure().draw(sample::result(), {}).script().find("title \"self\"") != std::string::npos);
 }
@@ -83,10 +83,28 @@ TEST_CASE("account: what predicts by phases is the rotary wave's where there is 
   CHECK(std::isnan(interval(without).lower));
 }
 
+TEST_CASE("account: the strongest heads stand first in the table, the strength before the verdict") {
+  Result result = sample::result();
+  auto& strength = std::get<std::vector<double>>(field_of(result, "head_account/strength").values);
+  for (std::size_t head = 0; head < strength.size(); ++head) strength[head] = 0.01 * static_cast<double>(head);
+  strength[5] = std::nan("");
+  const auto columns = head_columns(result);
+  const auto place = [&](const char* header) { return std::ranges::find(columns, header, &TableColumn::header); };
+  REQUIRE(place("strength") != columns.end());
+  CHECK((place("strength") + 1)->header == "why");
+  CHECK(columns[0].cells.front() == "L3H7");
+  CHECK(place("strength")->cells.front() == "0.310");
+  CHECK(columns[0].cells.back() == "L0H5");
+  CHECK(place("strength")->cells.back().empty());
+  std::erase_if(result.fields, [](const Field& field) { return field.name == "head_account/strength"; });
+  CHECK(head_columns(result)[0].cells.front() == "L0H0");  // an older result
+}
+
 TEST_CASE("account: the table says why a head looks there, by which parts, and whether the predicted offset is met") {
   Result result = sample::result();
   auto findings = head_findings(result);
   CHECK(findings.front().why == "positional");
+  CHECK(findings.front().strength == Approx(0.5));
   CHECK(findings.front().by_position == Approx(0.6));
   CHECK(findings.front().by_self == Approx(0.25));
   CHECK(findings.front().by_order == Approx(0.15));

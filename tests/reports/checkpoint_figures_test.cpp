@@ -1,5 +1,7 @@
 #include "../../reports/figures/checkpoint_figures.h"
 
+#include <cmath>
+
 #include "../../reports/tables/checkpoint_table.h"
 #include "../../reports/tables/head_table.h"
 #include "../catch.h"
@@ -30,6 +32,15 @@ TEST_CASE("checkpoints: the table of heads says since when each is what it is at
   CHECK(columns[0].cells == std::vector<std::string>{"L0H0", "L0H1", "L1H0", "L1H1"});
   CHECK(columns[1].header == "positional since");
   CHECK(columns[1].cells == std::vector<std::string>{"step-200", "-", "step-0", "-"});
+  Result accounted = result;
+  const std::vector<Axis>& axes = result.at("checkpoints_head_account/verdict").axes;
+  accounted.fields.push_back(make_field("checkpoints_head_account/strength", axes, "1", "",
+                                        {0.9, 0, 0, 0, 0.9, 0, 0, 0, 0.1, 0.4, 0.2, std::nan("")}));
+  const auto ranked = head_columns(accounted);
+  CHECK(ranked[0].cells == std::vector<std::string>{"L0H1", "L1H0", "L0H0", "L1H1"});
+  CHECK(ranked[1].cells == std::vector<std::string>{"-", "step-0", "step-200", "-"});
+  CHECK(ranked[2].header == "strength");
+  CHECK(ranked[2].cells == std::vector<std::string>{"0.400", "0.200", "0.100", ""});
   for (Field& field : result.fields)
     if (field.name == "checkpoints/positional_since") field.values = std::vector<double>{0, 1, 2, 3};
   CHECK_THROWS_WITH(head_columns(result), ContainsSubstring("expected one of 3 checkpoints"));

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "../../reports/tables/position_note.h"
 #include "../catch.h"
 #include "sample_result.h"
 
@@ -63,7 +64,7 @@ TEST_CASE("head table: by hand, with clusters and planted truth") {
 TEST_CASE("head table: one row per head of the sample, and the other kind of pairs on request") {
   const Result result = sample::result();
   const auto columns = head_columns(result);
-  REQUIRE(columns.size() == 14);
+  REQUIRE(columns.size() == 15);
   for (const TableColumn& column : columns) CHECK(column.cells.size() == 32);
   CHECK(columns[2].cells[0] == "0.4110");
   CHECK(head_columns(result, "without_special")[2].cells[0] == "0.2055");
@@ -163,6 +164,34 @@ TEST_CASE("head table: an offset that a wider search may find says so, and how f
         "L7H2  undefined (edge)       5.0         undefined  0.0100\n"
         "L7H3                +3       2.5  undefined (weak)  0.1000     0.0400\n"
         "L7H4                +5                   undefined  0.1000     0.0500\n");
+}
+
+TEST_CASE("head table: a prediction that is undefined for every head has no column, and counts nowhere") {
+  Result result = small_result();
+  const std::vector<Axis> heads = result.at("measured_offset/offset").axes;
+  const std::vector<double> nothing(5, not_defined);
+  result.fields.push_back(make_field("position_atlas/q_value", heads, "1", "", nothing));
+  result.fields.push_back(make_field("rotary_wave/predicted_offset", heads, "token", "", nothing));
+  result.fields.push_back(make_field("rotary_wave/status", heads, "1", "", {1, 1, 1, 1, 1}));
+  result.fields.back().values = std::vector<std::uint8_t>(5, 1);
+  result.fields.back().flag_meanings = {"offset", "edge"};
+  result.fields.push_back(make_field("delay_spectrum/offset", heads, "token", "", {-2, 0, 1, not_defined, 1}));
+  CHECK(head_table(result).starts_with("head            offset  by scores  weight  threshold\n"));
+  CHECK(undefined_predictions(result) == std::vector<std::string>{"by weights", "by phases"});
+  CHECK_THAT(noted_head_table(result), ContainsSubstring("by weights, by phases: undefined for every head\n"));
+
+  const Axis counted{"counted", "1", "", std::vector<std::string>{"measured", "strong"}};
+  const Axis route{"route", "1", "", std::vector<std::string>{"weights", "scores", "always 0"}};
+  const Axis prediction{"prediction", "1", "", std::vector<std::string>{"weights", "scores"}};
+  result.fields.push_back({"offset_agreement/heads", {counted}, "1", "", std::vector<std::int64_t>{4, 2}, {}, {}});
+  result.fields.push_back(make_field("offset_agreement/met", {counted, route}, "1", "", {0, 2, 1, 0, 1, 0}));
+  result.fields.push_back(
+      make_field("offset_agreement/predicted", {heads[0], heads[1], prediction}, "token", "",
+                 {not_defined, -2, not_defined, 0, not_defined, 1, not_defined, not_defined, not_defined, 1}));
+  const auto columns = agreement_columns(result);
+  REQUIRE(columns.size() == 3);
+  CHECK(columns[1].header == "scores");
+  CHECK(columns[2].header == "always 0");
 }
 
 TEST_CASE("head table: beside every count of agreements stands what a constant would reach") {

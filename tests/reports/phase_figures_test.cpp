@@ -359,11 +359,18 @@ TEST_CASE("position split: colours span three decades at most and hold a round n
   CHECK(range.low == Approx(0.003));
 }
 
+TEST_CASE("head types: an older result, which says positional, is drawn as one of today") {
+  Result result = sample::result();
+  const auto rows = numbers_of(head_types_figure().draw(result, {}));
+  field_of(result, "head_types/kind").flag_meanings[3] = "positional";
+  CHECK(numbers_of(head_types_figure().draw(result, {})) == rows);
+}
+
 TEST_CASE("head types: every score of every head, and which of them it is called by") {
   const Result result = sample::result();
   const GnuplotFigure figure = head_types_figure().draw(result, {});
   const auto rows = numbers_of(figure);
-  const std::array kinds{"previous", "next", "positional", "duplicate", "induction", "sink"};
+  const std::array kinds{"previous", "next", "one offset (Voita)", "duplicate", "induction", "sink"};
   const std::array scores{"previous", "next", "positional_share", "duplicate", "induction", "sink_weight"};
   REQUIRE(rows.size() == kinds.size() * 32);
   for (std::size_t r = 0; r < rows.size(); ++r) {

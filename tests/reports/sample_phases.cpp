@@ -163,7 +163,7 @@ void add_types(Result& result, const Size& size) {
                            "1",
                            "what a head is called",
                            kinds,
-                           {"other", "previous", "next", "positional", "duplicate", "induction", "sink"},
+                           {"other", "previous", "next", "one offset (Voita)", "duplicate", "induction", "sink"},
                            {}});
   double score = 0.91;
   for (const char* name : {"previous", "next", "positional_share", "duplicate", "induction", "sink_weight"})

@@ -43,7 +43,7 @@ export class HeadGrid {
   cell(row, { layer, head, value, x, y, size }, colors) {
     const name = headName(layer, head);
     const color = colors.color(value);
-    const text = valueText(this.measure, value);
+    const text = valueText(this.measure, value) + this.strengthText(layer, head);
     const cell = row.append("g").attr("class", "cell").attr("role", "gridcell").attr("tabindex", -1).attr("data-head", name)
       .attr("aria-label", `${name}: ${text}`).attr("transform", `translate(${x} ${y})`);
     cell.append("rect").attr("width", size - 1).attr("height", size - 1).attr("fill", color ? css(color) : "none").attr("stroke", color ? "none" : "var(--faint)");
@@ -63,6 +63,14 @@ export class HeadGrid {
     });
     node.addEventListener("keydown", (event) => this.keys(event, node));
     node.addEventListener("focus", () => say(`${name}, ${measureName(this.measure)} ${text}`));
+  }
+
+  // A verdict is never said without the strength of the profile that it is about.
+  strengthText(layer, head) {
+    if (this.measure.name !== "head_account/verdict") return "";
+    const { layers, heads } = this.page.result;
+    const strength = this.page.measures.get("head_account/strength:")?.values[layers.indexOf(layer) * heads.length + heads.indexOf(head)] ?? null;
+    return strength === null ? "" : `, strength ${strength.toFixed(2)}`;
   }
 
   keys(event, node) {

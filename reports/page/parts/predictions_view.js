@@ -17,11 +17,11 @@ const rows = [
   { label: "weights times values", offset: ["value_use/norm_offset:"] },
 ];
 
-// What the measures say of one head, row by row; rows of which the result knows nothing are left out.
+// What the measures say of one head, row by row; rows of which the result knows nothing of any head are left out.
 export function predictionRows(measures, place) {
   const found = (names) => (names ?? []).map((name) => measures.get(name)).find(Boolean);
   const value = (names) => found(names)?.values[place] ?? null;
-  return rows.filter((row) => found(row.offset)).map((row) => {
+  return rows.filter((row) => found(row.offset)?.values.some((offset) => offset !== null) || (row.label === "measured" && found(row.offset))).map((row) => {
     const word = found(row.word);
     const said = word?.values[place];
     const offset = value(row.offset);

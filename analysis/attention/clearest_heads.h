@@ -6,7 +6,7 @@
 
 namespace headwave {
 
-/// The positional heads, those with an offset of their own, that attend to it most: rows of a head grid, the largest
+/// The heads with an offset of their own that attend to it most: rows of a head grid, the largest
 /// weight first, of equal weights the first row first.
 /// @param offset  (rows)  tokens; NaN: the head has none
 /// @param weight  (rows)  mean attention weight at the offset
@@ -14,11 +14,11 @@ namespace headwave {
 /// @throws ShapeError if the two are not equally long
 std::vector<Index> clearest_heads(const Vector& offset, const Vector& weight, Index most);
 
-/// Mean of a number over the positional heads.
+/// Mean of a number over the heads that have an offset.
 /// @param offset  (rows)  tokens; NaN: the head has none
 /// @param value   (rows)
 /// @returns NaN where no head has an offset, or one that has is without a value
 /// @throws ShapeError if the two are not equally long
-double mean_of_positional(const Vector& offset, const Vector& value);
+double mean_with_offset(const Vector& offset, const Vector& value);
 
 }  // namespace headwave

@@ -1,4 +1,4 @@
-#include "positional_heads.h"
+#include "clearest_heads.h"
 
 #include <cmath>
 
@@ -23,8 +23,8 @@ std::vector<Index> clearest_heads(const Vector& offset, const Vector& weight, In
   return largest_entries(offset.array().isNaN().select(offset, weight), most);
 }
 
-double mean_of_positional(const Vector& offset, const Vector& value) {
-  require_rows("mean_of_positional", offset, value);
+double mean_with_offset(const Vector& offset, const Vector& value) {
+  require_rows("mean_with_offset", offset, value);
   double sum = 0, count = 0;
   for (Index row = 0; row < offset.size(); ++row) {
     if (std::isnan(offset[row])) continue;

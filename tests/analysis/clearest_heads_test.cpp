@@ -1,4 +1,4 @@
-#include "../../analysis/attention/positional_heads.h"
+#include "../../analysis/attention/clearest_heads.h"
 
 #include "../../core/numbers/error.h"
 #include "../catch.h"
@@ -13,11 +13,11 @@ TEST_CASE("the clearest heads are those with the largest weights among heads wit
   CHECK_THROWS_AS(clearest_heads(offset, Vector(4), 3), ShapeError);
 }
 
-TEST_CASE("a mean over positional heads leaves the others out") {
+TEST_CASE("a mean over heads with an offset leaves the others out") {
   const Vector offset{{-1, not_defined, 3, not_defined}};
-  CHECK(mean_of_positional(offset, Vector{{2, 100, 5, not_defined}}) == 3.5);
-  CHECK(std::isnan(mean_of_positional(offset, Vector{{2, 1, not_defined, 1}})));
-  CHECK(std::isnan(mean_of_positional(Vector{{not_defined}}, Vector{{1}})));
-  CHECK(std::isnan(mean_of_positional(Vector(), Vector())));
-  CHECK_THROWS_AS(mean_of_positional(offset, Vector(3)), ShapeError);
+  CHECK(mean_with_offset(offset, Vector{{2, 100, 5, not_defined}}) == 3.5);
+  CHECK(std::isnan(mean_with_offset(offset, Vector{{2, 1, not_defined, 1}})));
+  CHECK(std::isnan(mean_with_offset(Vector{{not_defined}}, Vector{{1}})));
+  CHECK(std::isnan(mean_with_offset(Vector(), Vector())));
+  CHECK_THROWS_AS(mean_with_offset(offset, Vector(3)), ShapeError);
 }
