@@ -30,8 +30,8 @@ const std::vector<JobOption>& job_option_table() {
            "offset traces and measured offsets always",
        .member = &J::only},
       {.name = "heads",
-       .help =
-           "heads whose sources are given in pairs, and earlier attention head by head; without it the strongest few",
+       .help = "heads of whose keys and queries every pair of sources is given, and earlier attention head by head; "
+               "without it the pairs of the strongest few",
        .member = &J::heads,
        .set_by_others = true},
       {.name = "window",

@@ -50,10 +50,10 @@ struct ScoredSums {
 /// Watches the queries and keys of one document.
 class ScoredProbe : public Probe {
  public:
-  ScoredProbe(const AccountSite& site, Index number, const TokenSequence& tokens, const ScoredSums& empty)
+  ScoredProbe(const AccountSite& site, Index number, const Document& document, const ScoredSums& empty)
       : site_(site),
         terms_(rotary_terms(*site.stack, site.grid)),
-        account_(site, number, tokens),
+        account_(site, number, document),
         query_(empty.query),
         key_(empty.key) {}
   [[nodiscard]] bool wants_projections() const override { return true; }
@@ -95,8 +95,7 @@ class PublishedScoresAnalysis : public DocumentAnalysis<ScoredDocument, ScoredSu
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
     const Index number = site().number_of(i);
     if (number < 0) return nullptr;
-    return look_of(std::make_unique<ScoredProbe>(site_, number, document.query_tokens(site_.kind), empty_),
-                   &ScoredProbe::taken);
+    return look_of(std::make_unique<ScoredProbe>(site_, number, document, empty_), &ScoredProbe::taken);
   }
 
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {

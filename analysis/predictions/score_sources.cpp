@@ -128,34 +128,6 @@ void turn(const RotaryTerm* term, const Stretch& stretch, Index length, Index d_
   rows = whole.middleRows(stretch.first, stretch.count);
 }
 
-/// A projection of parts of states: the bias goes to the constants, and a norm of what is projected is held.
-Matrix32 projected(const Matrix32& parts, const Linear& weights, const Norm& norm, Index count) {
-  Linear alone = weights;
-  alone.bias = {};
-  Matrix32 made = linear(parts, alone);
-  if (!weights.bias.empty()) made.middleRows(constants_source * count, count).rowwise() += weights.bias.transpose();
-  if (norm.empty()) return made;
-  const Index rows = made.rows(), width = made.cols(), own = norm.scale.size(), runs = width / own;
-  made.resize(rows * runs, own);  // row-major: every run of channels that the norm takes by itself in a row
-  hold_norm(norm, count * runs, constants_source, made);
-  made.resize(rows, width);
-  return made;
-}
-
-/// The same of one head alone.
-Matrix32 projected_head(const Matrix32& parts, const Linear& weights, const Norm& norm, Index count, Index head,
-                        Index d_head) {
-  if (!norm.empty() && norm.scale.size() != d_head)
-    return projected(parts, weights, norm, count).middleCols(head * d_head, d_head);
-  Linear part = weights;
-  if (weights.in_out)
-    part.weight = MatrixView32(weights.weight.middleCols(head * d_head, d_head));
-  else
-    part.weight = MatrixView32(weights.weight.middleRows(head * d_head, d_head));
-  if (!weights.bias.empty()) part.bias = VectorView32(weights.bias.data() + head * d_head, d_head);
-  return projected(parts, part, norm, count);
-}
-
 /// Attention told apart by head, put together again.
 Matrix32 together(const Matrix32& parts, const std::vector<StreamSource>& fine,
                   const std::vector<StreamSource>& sources, Index count) {
@@ -188,7 +160,8 @@ struct SourceWork {
   std::vector<std::vector<Index>> chosen;  // heads of each layer of the grid
 
   [[nodiscard]] bool by_head() const {
-    return std::any_of(chosen.begin(), chosen.end(), [](const auto& heads) { return !heads.empty(); });
+    return options->earlier &&
+           std::any_of(chosen.begin(), chosen.end(), [](const auto& heads) { return !heads.empty(); });
   }
   [[nodiscard]] const Stack& stack() const { return *site->stack; }
 };
@@ -217,8 +190,8 @@ class SourceProbe : public Probe {
     const bool split = fine_sources_.size() > sources_.size();
     const Matrix32 parts = split ? together(fine_, fine_sources_, sources_, count()) : Matrix32();
     weights_ = input.weights;
-    made_.query = projected(split ? parts : fine_, weights_->query, weights_->query_norm, count());
-    made_.key = projected(split ? parts : fine_, weights_->key, weights_->key_norm, count());
+    made_.query = project_parts(split ? parts : fine_, weights_->query, weights_->query_norm, count());
+    made_.key = project_parts(split ? parts : fine_, weights_->key, weights_->key_norm, count());
   }
 
   void see(const LayerProjections& projections) override {
@@ -242,7 +215,8 @@ class SourceProbe : public Probe {
       add_kernels(head, window, made_.query.middleCols(head * spec_.d_head, spec_.d_head),
                   made_.key.middleCols(spec_.key_head(head) * spec_.d_head, spec_.d_head),
                   sums.query.middleRows(head * number(), number()), sums.key.middleRows(head * number(), number()));
-    for (const Index head : work_.chosen[place]) add_earlier(head, window, sums);
+    if (work_.by_head())
+      for (const Index head : work_.chosen[place]) add_earlier(head, window, sums);
     when_read_(place);
   }
 
@@ -298,8 +272,8 @@ class SourceProbe : public Probe {
   /// The same with attention told apart by head.
   void add_earlier(Index head, Index window, KernelSums& sums) const {
     const Index d = spec_.d_head, fine = static_cast<Index>(fine_sources_.size());
-    Matrix32 query = projected_head(fine_, weights_->query, weights_->query_norm, count(), head, d);
-    Matrix32 key = projected_head(fine_, weights_->key, weights_->key_norm, count(), spec_.key_head(head), d);
+    Matrix32 query = project_head(fine_, weights_->query, weights_->query_norm, count(), head, d);
+    Matrix32 key = project_head(fine_, weights_->key, weights_->key_norm, count(), spec_.key_head(head), d);
     for (Index s = 0; s < fine; ++s) {
       turned(query.middleRows(s * count(), count()));
       turned(key.middleRows(s * count(), count()));
@@ -508,8 +482,9 @@ class SourceBuilder {
     found_.content = found_.content_error = Matrix::Zero(rows, offsets);
     found_.closure = Vector::Zero(static_cast<Index>(sums_.size()));
     std::vector<Index> before;  // layers before some chosen head
-    for (const HeadName& name : found_.options.heads)
-      for (Index layer = static_cast<Index>(before.size()); layer < name.layer; ++layer) before.push_back(layer);
+    if (work_.by_head())
+      for (const HeadName& name : found_.options.heads)
+        for (Index layer = static_cast<Index>(before.size()); layer < name.layer; ++layer) before.push_back(layer);
     for (const Index layer : before)
       for (Index head = 0; head < found_.site.grid.heads; ++head)
         found_.earlier.push_back({StreamSource::Kind::attention, layer, head});
@@ -594,6 +569,7 @@ class SourceBuilder {
       found_.position_table[c].row(a).head(number) = shares.segment(a * number, number).transpose();
     const Matrix& self = sums.content.self_table[at];
     found_.self_table[c].topLeftCorner(number, number) = self / self.sum();
+    if (!work_.by_head()) return;
     const Vector of_query = kernel_shares(mean(sums.kernel.earlier_query[at], documents, pairs), pairs);
     const Vector of_key = kernel_shares(mean(sums.kernel.earlier_key[at], documents, pairs), pairs);
     // Behind words, positions and constants come, for each layer before, its heads and what else it writes.
@@ -713,6 +689,7 @@ class ScoreSourcesAnalysis : public Analysis {
     ScoreSourcesOptions how;
     how.threads = input().threads;
     for (const std::string& name : options().heads) how.heads.push_back(parse_head_name(name));
+    how.earlier = !how.heads.empty();
     if (how.heads.empty()) how.heads = strongest(finished.get<HeadAccount>());
     return describe(finished.keep(
         score_sources(input().model, *input().source, site().numbers, finished.get<AccountHalves>(), how)));

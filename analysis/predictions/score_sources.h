@@ -15,7 +15,8 @@ namespace headwave {
 struct ScoreSourcesOptions {
   Index documents = 8;          ///< so many of one length pass through the model once more, two by two, evenly spread
   Index places = 128;           ///< tokens of each that are followed, in its middle
-  std::vector<HeadName> heads;  ///< heads that get the whole table of sources, and earlier attention head by head
+  std::vector<HeadName> heads;  ///< heads that get the whole table of sources
+  bool earlier = false;         ///< whether they get earlier attention head by head, too: that takes memory
   double closure = 1e-4;        ///< largest error of the sum over sources, of the root mean square of what it should be
   double least_errors = 3;      ///< a content smaller than so many standard errors has no shares
   int threads = 1;              ///< changes no digit

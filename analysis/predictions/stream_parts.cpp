@@ -1,5 +1,6 @@
 #include "stream_parts.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -49,6 +50,32 @@ void hold_norm(const Norm& norm, Index count, Index constant, Matrix32& parts) {
   }
 }
 
+Matrix32 project_parts(const Matrix32& parts, const Linear& weights, const Norm& norm, Index count) {
+  Linear alone = weights;
+  alone.bias = {};
+  Matrix32 made = linear(parts, alone);
+  if (!weights.bias.empty()) made.middleRows(constants_source * count, count).rowwise() += weights.bias.transpose();
+  if (norm.empty()) return made;
+  const Index rows = made.rows(), width = made.cols(), own = norm.scale.size(), runs = width / own;
+  made.resize(rows * runs, own);  // row-major: every run of channels that the norm takes by itself in a row
+  hold_norm(norm, count * runs, constants_source, made);
+  made.resize(rows, width);
+  return made;
+}
+
+Matrix32 project_head(const Matrix32& parts, const Linear& weights, const Norm& norm, Index count, Index head,
+                      Index d_head) {
+  if (!norm.empty() && norm.scale.size() != d_head)
+    return project_parts(parts, weights, norm, count).middleCols(head * d_head, d_head);
+  Linear part = weights;
+  if (weights.in_out)
+    part.weight = MatrixView32(weights.weight.middleCols(head * d_head, d_head));
+  else
+    part.weight = MatrixView32(weights.weight.middleRows(head * d_head, d_head));
+  if (!weights.bias.empty()) part.bias = VectorView32(weights.bias.data() + head * d_head, d_head);
+  return project_parts(parts, part, norm, count);
+}
+
 StreamParts::StreamParts(const Stack& stack, const TokenSequence& tokens, Index first, Index count, bool by_head)
     : stack_(stack), first_(first), count_(count), by_head_(by_head) {
   const Embedding& embedding = stack.embedding;
@@ -69,7 +96,26 @@ StreamParts::StreamParts(const Stack& stack, const TokenSequence& tokens, Index 
     parts_.middleRows(constants_source * count, count).rowwise() += embedding.projection.bias.transpose();
 }
 
+StreamParts::StreamParts(const Stack& stack, const TokenSequence& tokens, const std::vector<StreamSource>& apart)
+    : StreamParts(stack, tokens, 0, static_cast<Index>(tokens.ids.size())) {
+  apart_ = apart;
+  for (Index s = 0; s < constants_source; ++s) {
+    if (is_apart(sources_[static_cast<std::size_t>(s)])) continue;
+    auto part = parts_.middleRows(s * count_, count_);
+    parts_.middleRows(constants_source * count_, count_) += part;
+    part.setZero();
+  }
+}
+
+bool StreamParts::is_apart(const StreamSource& source) const {
+  return apart_.empty() || std::find(apart_.begin(), apart_.end(), source) != apart_.end();
+}
+
 void StreamParts::append(const Matrix32& parts, const std::vector<StreamSource>& sources) {
+  if (sources.size() == 1 && !is_apart(sources.front())) {
+    parts_.middleRows(constants_source * count_, count_) += parts;
+    return;
+  }
   const Index before = parts_.rows();
   parts_.conservativeResize(before + parts.rows(), Eigen::NoChange);
   parts_.bottomRows(parts.rows()) = parts;
@@ -127,6 +173,43 @@ Matrix32 StreamParts::entering(Index layer) const {
   if (stack_.block.norm_place == NormPlace::pre)
     hold_norm(stack_.blocks[static_cast<std::size_t>(layer)].self_norm, count_, constants_source, parts);
   return parts;
+}
+
+namespace {
+
+std::vector<StreamSource> sources_of_keys(const std::vector<SourceOfKeys>& wanted) {
+  std::vector<StreamSource> sources;
+  for (const SourceOfKeys& one : wanted) sources.push_back(one.source);
+  return sources;
+}
+
+}  // namespace
+
+SourceKeysProbe::SourceKeysProbe(const Stack& stack, AttentionKind kind, const Document& document,
+                                 const std::vector<SourceOfKeys>& wanted)
+    : stack_(stack),
+      kind_(kind),
+      wanted_(wanted),
+      stream_(stack, document.query_tokens(kind), sources_of_keys(wanted)),
+      keys_(wanted.size()) {}
+
+void SourceKeysProbe::see(const LayerInput& input) {
+  if (input.kind != kind_) return;
+  for (std::size_t w = 0; w < wanted_.size(); ++w) {
+    const HeadName& head = wanted_[w].head;
+    if (head.layer != input.layer) continue;
+    const auto& sources = stream_.sources();
+    const Index source = std::find(sources.begin(), sources.end(), wanted_[w].source) - sources.begin();
+    const Matrix32 keys = project_head(stream_.entering(input.layer), input.weights->key, input.weights->key_norm,
+                                       stream_.count(), stack_.block.key_head(head.head), stack_.block.d_head);
+    keys_[w] = source < static_cast<Index>(sources.size())
+                   ? Matrix32(keys.middleRows(source * stream_.count(), stream_.count()))
+                   : Matrix32::Zero(stream_.count(), stack_.block.d_head);
+  }
+}
+
+void SourceKeysProbe::see(const StreamAddition& addition) {
+  if (addition.kind == kind_) stream_.add(addition);
 }
 
 }  // namespace headwave

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../../core/attention/probe.h"
@@ -31,6 +32,15 @@ constexpr Index constants_source = 2;  ///< which source takes biases, token typ
 /// @param constant  the part that the shift is added to
 void hold_norm(const Norm& norm, Index count, Index constant, Matrix32& parts);
 
+/// Queries or keys of parts of states, which add up to those of the sum: the bias goes to the constants, and a norm of
+/// what is projected is held.
+/// @param parts  (parts * count, d_model), of which part `constants_source` is there
+/// @returns (parts * count, width)
+Matrix32 project_parts(const Matrix32& parts, const Linear& weights, const Norm& norm, Index count);
+/// The same of one head alone, (parts * count, d_head).
+Matrix32 project_head(const Matrix32& parts, const Linear& weights, const Norm& norm, Index count, Index head,
+                      Index d_head);
+
 /// The residual stream at some places of one document as the sum of what wrote it: words, positions, constants
 /// (biases, token types), attention and feed-forward of each block. Norms on the way are held at the values they
 /// really had, so the parts always add up to the stream.
@@ -45,6 +55,8 @@ class StreamParts {
   ///                      attention
   /// @throws ShapeError as word_rows()
   StreamParts(const Stack& stack, const TokenSequence& tokens, Index first, Index count, bool by_head = false);
+  /// The same of some sources alone: all others count as constants.
+  StreamParts(const Stack& stack, const TokenSequence& tokens, const std::vector<StreamSource>& apart);
 
   /// What a sublayer writes, in the order of the model.
   void add(const StreamAddition& addition);
@@ -62,13 +74,44 @@ class StreamParts {
 
  private:
   void append(const Matrix32& parts, const std::vector<StreamSource>& sources);
+  [[nodiscard]] bool is_apart(const StreamSource& source) const;
 
   const Stack& stack_;
+  std::vector<StreamSource> apart_;  // empty: all
   Index first_, count_;
   bool by_head_;
   std::vector<StreamSource> sources_;
   Matrix32 parts_;  // (sources * count, d_model)
   Matrix32 heads_;  // (heads * count, d_model)  of the attention that is added next
+};
+
+/// One head's keys, and a source of which they hold a part.
+struct SourceOfKeys {
+  HeadName head;
+  StreamSource source;
+};
+
+/// Watches one document, and keeps what some sources give to the keys of heads, before a rotary term turns them.
+class SourceKeysProbe : public Probe {
+ public:
+  /// @param kind    of the attention whose keys are looked at, within one sequence
+  /// @param wanted  outlives the probe
+  SourceKeysProbe(const Stack& stack, AttentionKind kind, const Document& document,
+                  const std::vector<SourceOfKeys>& wanted);
+  using Probe::see;
+  void see(const LayerInput& input) override;
+  void see(const StreamAddition& addition) override;
+  void see(const Tile& /*tile*/) override {}
+
+  /// [wanted] (T, d_head)
+  [[nodiscard]] std::vector<Matrix32> taken() { return std::move(keys_); }
+
+ private:
+  const Stack& stack_;
+  AttentionKind kind_;
+  const std::vector<SourceOfKeys>& wanted_;
+  StreamParts stream_;
+  std::vector<Matrix32> keys_;
 };
 
 }  // namespace headwave

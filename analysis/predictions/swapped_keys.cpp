@@ -59,7 +59,7 @@ Matrix document_scores(const AccountSite& site, std::size_t place, const Account
     key = with_swapped_rows(layer.key, swaps);
   else
     key = mean_key + with_swapped_rows(layer.key - mean_key, swaps);
-  const std::vector<Index> queries = spread_queries(document.stays, options.queries);
+  const std::vector<Index> queries = spread_queries(document.query_stays, options.queries);
   ChosenRows before(queries, site.grid.heads, site.length), after(queries, site.grid.heads, site.length);
   const std::array<Probe*, 1> watching{&before}, comparing{&after};
   attend_layer(site, place, layer.query, layer.key, {}, watching);
@@ -129,7 +129,7 @@ SwappedKeys swapped_keys(const AccountSums& sums, const AccountSite& site, const
           contents ? Matrix32(other.layers[place].key / static_cast<float>(other.documents)) : Matrix32();
       for (const AccountDocument& document : sums.halves[half].to_deal) {
         Random own = random.stream(static_cast<std::uint64_t>(document.number));
-        const std::vector<KeySwap> swaps = random_swaps(document.stays, own);
+        const std::vector<KeySwap> swaps = random_swaps(document.key_stays, own);
         mean.add(document_scores(site, place, document, mean_key, swaps, options));
       }
     }

@@ -100,6 +100,7 @@ ScoreSources sources_of(const Model& model, const Source& source) {
   }
   ScoreSourcesOptions options;
   options.heads = {{1, 0}, {1, 1}};
+  options.earlier = true;
   return score_sources(model, source, numbers, {site, sums.halves}, options);
 }
 
@@ -145,6 +146,32 @@ TEST_CASE("taking a source away changes the kernel as its share says") {
   CHECK(a.dot(b) / (a.norm() * b.norm()) > 0.9);
   CHECK(without.kernel_sd[2] < found.kernel_sd[2]);
   CHECK(without.query.position(2, positions) > 0.95);
+}
+
+TEST_CASE("what sources give to a head's keys adds up to them, whichever are told apart") {
+  using Kind = StreamSource::Kind;
+  const PlantedModel planted = copied_waves();
+  const Copied copied(planted, 0.7F);
+  const Document document = planted_documents(planted, 1, source_length, 7)->document(0);
+  const std::vector<SourceOfKeys> all{{{1, 0}, {Kind::words}},
+                                      {{1, 0}, {Kind::positions}},
+                                      {{1, 0}, {Kind::constants}},
+                                      {{1, 0}, {Kind::attention, 0}},
+                                      {{1, 0}, {Kind::feed_forward, 0}}};
+  const std::vector<SourceOfKeys> one{all[3]};
+  SourceKeysProbe every(copied.model.stack, AttentionKind::self, document, all);
+  SourceKeysProbe alone(copied.model.stack, AttentionKind::self, document, one);
+  AccountSite site{{{0, 1}, 2}, AttentionKind::self, source_length, 20, &copied.model.stack};
+  AccountProbe whole(site, 0, document);
+  std::vector<Probe*> probes{&every, &alone, &whole};
+  model_pass(copied.model, document, probes);
+  const std::vector<Matrix32> parts = every.taken();
+  const Matrix32 keys = whole.taken().layers[1].key.leftCols(planted.spec.d_head);
+  Matrix32 sum = parts[0];
+  for (std::size_t s = 1; s < parts.size(); ++s) sum += parts[s];
+  CHECK((sum - keys).cwiseAbs().maxCoeff() < 1e-5F * keys.cwiseAbs().maxCoeff());
+  CHECK((alone.taken()[0] - parts[3]).cwiseAbs().maxCoeff() < 1e-5F);
+  CHECK(parts[3].cwiseAbs().maxCoeff() > 0.1F);
 }
 
 TEST_CASE("parts that a norm is held for add up to what it makes of the sum") {

@@ -35,8 +35,9 @@ struct RandomKeys {
       Random own = random.stream(static_cast<std::uint64_t>(number));
       AccountDocument document;
       document.number = number;
-      document.stays.assign(static_cast<std::size_t>(length), 0);
-      document.stays[0] = 1;
+      document.query_stays.assign(static_cast<std::size_t>(length), 0);
+      document.query_stays[0] = 1;
+      document.key_stays = document.query_stays;
       LayerQueriesKeys layer{Matrix32(length, 2 * width), Matrix32(length, width)};
       for (float& entry : layer.query.reshaped()) entry = static_cast<float>(query_mean + query * own.normal());
       for (float& entry : layer.key.reshaped()) entry = static_cast<float>(key_mean + key * own.normal());
@@ -158,7 +159,7 @@ TEST_CASE("swaps made at once score as swaps made one by one", "[analysis]") {
   const Matrix key = document.layers[0].key.cast<double>(), before = weights(key);
   SwappedKeysOptions options;
   Random own = Random(options.seed).stream(0);
-  const auto swaps = random_swaps(document.stays, own);
+  const auto swaps = random_swaps(document.key_stays, own);
   Matrix all = Matrix::Zero(length, 3);  // sums of weights, of positional and of symbolic
   for (const KeySwap& swap : swaps) {
     Matrix other = key;
