@@ -19,9 +19,9 @@ struct AccountSite {
   HeadGrid grid;
   AttentionKind kind = AttentionKind::self;
   Index length = 0;              ///< T, places of queries
-  Index reach = 64;              ///< offsets |t| <= reach are accounted for, in tokens; at most (longer() - 1) / 2
+  Index reach = 64;              ///< offsets |t| <= reach are accounted for; at most (longer() - 1) / 2
   const Stack* stack = nullptr;  ///< scale, masks, position terms; weights only where a term is compared
-  bool no_positions = false;     ///< every place is the same to the model; in cross-attention, every place of keys
+  bool no_positions = false;     ///< places (in cross-attention, of keys) are all the same
   Index key_length = 0;          ///< of cross-attention: places of keys
 
   [[nodiscard]] bool crosses() const { return kind == AttentionKind::cross; }
@@ -56,7 +56,7 @@ struct AccountDocument {
   std::vector<std::uint8_t> query_stays;  ///< (T)  1: a special token, or the first: never dealt
   std::vector<std::uint8_t> key_stays;    ///< the same of keys; other tokens in cross-attention
   std::vector<LayerQueriesKeys> layers;   ///< one for each layer of the grid
-  Matrix weights;                         ///< (rows, 2 reach + 1)  sum over i of A[i, i+t]; empty where only dealt
+  Matrix weights;                         ///< (rows, 2 reach + 1)  sum over i of A[i, i+t]; empty: dealt only
   template <class Self>
   static auto members(Self& self) {
     return std::tie(self.number, self.query_stays, self.key_stays, self.layers, self.weights);
@@ -130,7 +130,7 @@ void add_near_weights(const Tile& tile, Index reach, Eigen::Ref<Matrix> sums);
 /// Attention of one layer of a site over queries and keys of our own making, with the model's scale, mask and
 /// position term; probes see it as layer 0.
 /// @param place  of the layer in the grid
-/// @param added  (heads, 2 L - 1)  added to the scores at every offset t = -(L-1) .. L-1, L = longer(); or empty
+/// @param added  (heads, 2 L - 1), L = longer()  added to the scores at t = -(L-1) .. L-1; or empty
 void attend_layer(const AccountSite& site, std::size_t place, const Matrix32& query, const Matrix32& key,
                   const Matrix32& added, std::span<Probe* const> probes);
 

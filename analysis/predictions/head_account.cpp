@@ -489,7 +489,7 @@ class HeadAccountAnalysis : public DocumentAnalysis<AccountDocument, AccountSums
     const Site& site = input.site;
     const Stack& keys = site.kind == AttentionKind::cross ? input.model.stack : input.stack();
     site_ = {site.grid,      site.kind,
-             site.length,    std::min(input.options.reach, (site.longer() - 1) / 2),  // as measured_offset() searches
+             site.length,    std::min(input.options.reach, (site.longer() - 1) / 2),  // as measured_offset()
              &input.stack(), input.knows_positions() && has_no_positions(keys),
              site.key_length};
   }

@@ -107,17 +107,17 @@ struct HeadAccount {
 /// discoveries controlled over heads: a position table without order has a profile, too.
 ///
 /// Intervals leave out an eighth of the documents at a time (a jackknife), with Student's t; means and c are
-/// held. Only dealt_documents() are dealt, all are measured. Over few documents noise lowers o_replicated more
-/// than o_position, so small parts by self and order come out too low, beyond what the interval says.
+/// held. Only dealt_documents() are dealt, all are measured. Over few documents noise lowers o_replicated
+/// more than o_position, so small parts by self and order come out too low, beyond what the interval says.
 ///
 /// The mean query of a place holds what the model knows of the place, and what texts have in common there:
 /// how they begin, a token that all of them end with. Where a model has no positions, or an intervention took
 /// them away, no head is positional, and what means of places give counts as order of the text.
 ///
-/// In cross-attention queries and keys are tokens of two sequences, and places of two: rho deals the contents of
-/// queries among their places, pi those of keys among theirs. No token meets itself, so (2) does not exist; (3)
-/// is (1) with c added, t = 0 included, and what is not by position is by order. Documents of one pair of lengths
-/// take part.
+/// In cross-attention queries and keys are tokens of two sequences, and places of two: rho deals the contents
+/// of queries among their places, pi those of keys among theirs. No token meets itself, so (2) is missing;
+/// (3) is (1) with c added, t = 0 included, and what is not by position is by order. Documents of one pair of
+/// lengths take part.
 ///
 /// Source: this project. Shao and Wu 1989, doi:10.1214/aos/1176347263, for the jackknife by groups.
 /// @throws ShapeError if there is no document, or shapes differ from what the site says

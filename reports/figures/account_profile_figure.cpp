@@ -24,7 +24,7 @@ constexpr const char* profile_part_name = "head_account/part";
 constexpr const char* profile_strength_name = "head_account/strength";
 constexpr std::size_t most_account_heads = 6, terms = 3;
 
-/// What lies between a profile and the one before it, from uniform attention on. Terms have the inks of verdicts.
+/// What lies between a profile and the one before it, from uniform attention on. Terms have inks of verdicts.
 const std::array added_inks{categorical(0), categorical(1), categorical(3), ink::rest};
 const Line measured_line{ink::text, 1.4}, uniform_line{ink::base_line, 0.8, "2"};
 
@@ -95,7 +95,8 @@ PanelGrid account_grid(std::size_t heads, const std::vector<LegendEntry>& entrie
   return fitted(with_legend_above(flowing(grid, heads, 3), entries, style), heads, 1.6, style);
 }
 
-/// The offsets that are shown: near the query, but all where attention is largest elsewhere. None that a mask forbids.
+/// The offsets that are shown: those near the query, or all where attention is largest elsewhere; none that a
+/// mask forbids.
 ValueRange shown_offsets(const AccountProfiles& profiles, std::size_t row) {
   double reach = 1, peak = 0, at = 0, last = -1;
   for (std::size_t t = 0; t < profiles.offsets.size(); ++t) {

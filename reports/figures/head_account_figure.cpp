@@ -151,7 +151,7 @@ GnuplotFigure draw_head_account(const Result& result, const FigureOptions& optio
   const double cell = grid.panel_width / across, line = grid.panel_height / down;
   const double points = std::min({6.5, cell * 72 / 3.4, line * 72 / 2.6});  // of a letter above a number
   const double alone = std::min({6.5, cell * 72 / 2, line * 72 / 1.3});     // of a letter
-  const double least = legible(0, options.style);                           // what could not be read is left out
+  const double least = legible(0, options.style);                           // smaller ones are left out
   Page page(grid, options.style);
   Panel& panel = page.panel(0, 0);
   panel.frame(Frame::none);

@@ -17,7 +17,7 @@ namespace headwave {
 struct DrawnHead {
   Index length = 96, reach = 24;
   bool causal = false;
-  Index queries = 0;  ///< of cross-attention: how many places ask, the first of `length`; 0: all, of one sequence
+  Index queries = 0;               ///< of cross-attention: the first of `length` places ask; 0: one sequence
   std::vector<double> amplitudes;  ///< of up to 8 waves with 5, 6, 7, ... periods in the positions
   double offset = 0;               ///< where these waves point, tokens
   double random_positions = 0;     ///< deviation of scores between positions without order; 0: none

@@ -149,7 +149,7 @@ TEST_CASE("an added position term is part of what positions give", "[analysis]")
 }
 
 TEST_CASE("in cross-attention positions and order are told apart, and nothing meets itself", "[analysis]") {
-  // 72 queries look at 96 keys. The same word stands at the same place of both: that is order, as nothing is itself.
+  // 72 queries look at 96 keys. The same word at the same place of both is order, as nothing is itself.
   std::vector<DrawnHead> heads{waves(), words(5, 0), words(0, 5), DrawnHead()};
   heads[3].noise = 1.5;
   heads.push_back(waves(0.3));
@@ -171,7 +171,7 @@ TEST_CASE("in cross-attention positions and order are told apart, and nothing me
   CHECK(account.offset[0][0] == -3);
   CHECK(account.measured_offset[1] == 0);
   CHECK(account.measured_offset[2] == 1);
-  // What contents at a distance have in common on average gives more than half of these two profiles, at t = 0 too.
+  // What contents have in common on average, by distance, gives more than half of both, at t = 0 too.
   for (const Index row : {1, 2}) CHECK(account.match[2].overlap[row] > 0.5 * account.replicated.overlap[row]);
   for (Index row = 0; row < 6; ++row) {
     CHECK(std::isnan(account.part[1][row]));
@@ -179,7 +179,7 @@ TEST_CASE("in cross-attention positions and order are told apart, and nothing me
     CHECK(std::isnan(account.profile[1](row, 24)));
     if (row != 3) CHECK(account.part[0][row] + account.part[2][row] == Approx(1));  // noise has no parts
   }
-  CHECK(account.replicated.overlap[5] > 0.5);  // a table without order has a profile, no stronger than its null
+  CHECK(account.replicated.overlap[5] > 0.5);  // of a table without order
   const std::vector<Field> fields = describe(account);
   CHECK_THAT(std::get<std::string>(field_of(fields, "head_account/part").attributes.at("undefined")),
              ContainsSubstring("none meets itself"));

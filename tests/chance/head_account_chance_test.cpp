@@ -29,7 +29,7 @@ Matrix32 normal_numbers(Index rows, Index columns, double deviation, Random& ran
   return made;
 }
 
-/// The account of 16 heads of random weights, over 16 documents of random words on a table of random positions.
+/// The account of 16 heads of random weights, over 16 documents of random words at random positions.
 HeadAccount account_of_random_weights(AttentionKind kind, std::uint64_t seed) {
   constexpr Index heads = 16, d_head = 8, d_model = 32, vocabulary = 100, length = 48, documents = 16;
   Random random(seed);

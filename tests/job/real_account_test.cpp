@@ -132,7 +132,7 @@ TEST_CASE("dealing accounts for a Llama's heads as an independent program finds"
 }
 
 TEST_CASE("dealing accounts for the cross-attention of a BART as an independent program finds") {
-  // 16 queries, 20 keys. Permutations differ: profiles are held to five deviations between those of single deals.
+  // 16 queries, 20 keys. Permutations differ: profiles are held to five deviations of single deals.
   const nlohmann::json golden = golden_json("cross_dealing.json");
   const TemporaryFolder folder;
   std::ofstream(folder / "pairs.json") << golden["ids"];
