@@ -23,6 +23,7 @@ struct JobOptions {
       4096;  ///< of documents that head_account deals; 0: none, where its measured profile is all that is read
   Index resamples = 200;
   double false_share = 0.05;
+  Index evidence = 5;
   Index clusters = 6;
   Index sweep = 12;
   Index score_window = 30;

@@ -123,7 +123,7 @@ void print_listing(const Listing& listing, const InspectOptions& options) {
   }
   print(listing, options.attributes);
   if (!is_result(listing)) return;
-  const Result result = read_result(*listing.hdf5, head_finding_fields(), say);
+  const Result result = read_result(*listing.hdf5, head_table_fields(), say);
   if (!head_columns(result).empty()) fmt::print("\n{}", noted_head_table(result));
 }
 

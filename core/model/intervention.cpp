@@ -204,6 +204,20 @@ Model re_aimed(const Model& model, const std::vector<HeadName>& heads, Index u) 
   return changed.taken();
 }
 
+Model moved_text(const Model& model, Index u, AttentionKind kind) {
+  ChangedModel changed(model);
+  MatrixView32& table = changed.stack_of(kind).embedding.positions;
+  if (table.empty())
+    throw ShapeError(
+        fmt::format("moved_text: a {} has no position table of which other rows could be read", model.family));
+  const Index trained = trained_rows(table).trained;
+  Matrix32 rows(table.rows(), table.cols());
+  for (Index n = 0; n < rows.rows(); ++n)
+    rows.row(n) = table.row(std::clamp(n + u, Index{0}, (n < trained ? trained : rows.rows()) - 1));
+  table = changed.kept(std::move(rows));
+  return changed.taken();
+}
+
 std::unique_ptr<Source> shuffled_words(std::unique_ptr<Source> source, std::uint64_t seed, Index shuffles) {
   return std::make_unique<ShuffledWords>(std::move(source), seed, shuffles);
 }

@@ -64,6 +64,20 @@ Model without_band(const Model& model, Index first, Index last, Index length = 0
 /// @throws ShapeError if the model has no position table, u is 0 or too large, or a head is not there
 Model re_aimed(const Model& model, const std::vector<HeadName>& heads, Index u);
 
+/// The model to which every token stands u tokens further on than it does: row n of its position table is
+///
+///     P'[n] = P[n + u]                                                                        (4)
+///
+/// or the first or last row where there is no such row; rows that were trained do not become those that were
+/// not (trained_rows.h). Unlike re_aimed(), nothing is fitted, and every layer sees it; heads are not moved
+/// against each other.
+///
+/// Source: this project.
+/// @param u     tokens, either sign; 0: the model as it is
+/// @param kind  of an encoder-decoder: self moves the text that it reads, causal the one that it writes
+/// @throws ShapeError if there is no position table
+Model moved_text(const Model& model, Index u, AttentionKind kind = AttentionKind::self);
+
 /// Documents with their words in another order: positions stay, sense goes. Special tokens keep their places.
 ///
 /// Document i of the source comes `shuffles` times in a row, each time in an order of its own that depends on the seed,

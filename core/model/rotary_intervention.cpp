@@ -49,8 +49,9 @@ const RotaryTerm* rotation_of(const Stack& stack, Index layer) {
 }
 
 /// Equation (1) for one head.
-void turn_head(Matrix& rows, Index first, const RotaryTerm& rotation, Index u) {
-  const Vector angle = rotation.frequency(0) * -static_cast<double>(u);
+/// @param frequency  radians per token
+void turn_head(Matrix& rows, Index first, const RotaryTerm& rotation, const Vector& frequency, Index u) {
+  const Vector angle = frequency * -static_cast<double>(u);
   for (Index m = 0; m < angle.size(); ++m) {
     const auto [a, b] = channels_of(rotation.options(), m);
     const double cosine = std::cos(angle[m]), sine = std::sin(angle[m]);
@@ -87,10 +88,27 @@ Model turned(const Model& model, const std::vector<HeadName>& heads, Index u, At
     Linear& query = changed.attention_of(kind, layer).query;
     Matrix rows = channel_rows(query);
     for (const HeadName& head : heads)
-      if (head.layer == layer) turn_head(rows, head.head * stack.block.d_head, *stack.rotary(layer), u);
+      if (head.layer == layer)
+        turn_head(rows, head.head * stack.block.d_head, *stack.rotary(layer), stack.rotary(layer)->frequency(0), u);
     set_channel_rows(query, rows, changed);
   }
   return changed.taken();
+}
+
+Matrix32 turned_queries(MatrixView32 query, const std::vector<Index>& heads, Index u, const RotaryTerm& rotation,
+                        Index d_head) {
+  if (rotation.options().channels > d_head || d_head <= 0 || query.cols() % d_head != 0)
+    throw ShapeError(
+        fmt::format("turned_queries: queries of {} columns and a rotation of {} channels; expected heads of {}",
+                    query.cols(), rotation.options().channels, d_head));
+  Matrix channels = query.transpose().cast<double>();
+  const Vector frequency = rotation.frequency(query.rows());
+  for (const Index head : heads) {
+    if (head < 0 || (head + 1) * d_head > channels.rows())
+      throw ShapeError(fmt::format("turned_queries: there is no head {} among {}", head, query.cols() / d_head));
+    turn_head(channels, head * d_head, rotation, frequency, u);
+  }
+  return channels.transpose().cast<float>();
 }
 
 Model without_pairs(const Model& model, Index first, Index last) {

@@ -8,6 +8,8 @@
 
 namespace headwave {
 
+class RotaryTerm;
+
 /// Interventions (intervention.h) on the rotary wave: what a head sees of distance, moved and taken away. Both change
 /// queries alone: heads may share a key head (grouped-query attention), but never a query.
 
@@ -28,6 +30,18 @@ namespace headwave {
 ///         than a head has, queries are normalised, u is 0, a head is not there or named twice, or the rotation is scaled by the length of the text (dynamic): then no one turn
 ///         is a shift by u in all of them
 Model turned(const Model& model, const std::vector<HeadName>& heads, Index u, AttentionKind kind = AttentionKind::self);
+
+/// The same turn (1), of the queries of one document: of queries that are normalised after W_Q, too, and
+/// under dynamic scaling, since the length is known.
+///
+/// @param query   (T, heads * d_head)  as projected, and normalised where the model does so, before attention
+///          turns them
+/// @param heads   of those, each once
+/// @param u       tokens, either sign; 0: as they are
+/// @param d_head  channels of a head
+/// @throws ShapeError if a head is not there, or the rotation turns more channels than a head has
+Matrix32 turned_queries(MatrixView32 query, const std::vector<Index>& heads, Index u, const RotaryTerm& rotation,
+                        Index d_head);
 
 /// Ablation of rotary frequencies: the model whose queries are zero in channel pairs first .. last, in all heads of all
 /// layers, so that these say nothing. Pair 0 is the fastest; pair m turns by base^(-2m/r) radians a token, as scaled.

@@ -39,7 +39,8 @@ constexpr auto told_later = std::to_array<std::string_view>({"processor",
                                                              "wave_length",
                                                              "wave_documents",
                                                              "undefined_waves",
-                                                             "undefined_account"});
+                                                             "undefined_account",
+                                                             "undefined_evidence"});
 
 template <class Names>
 void erase(Attributes& attributes, const Names& names) {

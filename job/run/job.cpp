@@ -7,6 +7,7 @@
 
 #include "../../core/numbers/threads.h"
 #include "../../data/files/file_watch.h"
+#include "account_evidence.h"
 #include "document_pass.h"
 #include "job_memory.h"
 #include "job_stages.h"
@@ -45,6 +46,19 @@ void add_model(Attributes& provenance, const Model& model, const Document& docum
   provenance["hidden_states"] =
       std::string(block.norm_place == NormPlace::post ? "post-norm: a layer reads the output of the block before it"
                                                       : "pre-norm: a layer reads the output of its own first norm");
+}
+
+void add_evidence(Result& result, const Model& model, const Source& source, const DocumentPass& pass, std::size_t s,
+                  const AccountEvidenceOptions& options, StageReport& report) {
+  const auto* account = pass.finished(s).find<HeadAccount>();
+  if (account == nullptr || options.heads == 0) return;
+  if (const std::string why = no_account_evidence(model, account->site, pass.first()); !why.empty()) {
+    result.provenance["undefined_evidence"] = why;
+    return;
+  }
+  report.begin("evidence", std::min(options.documents, pass.sites()[s].documents));
+  append(result.fields, describe(account_evidence(model, source, pass.sites()[s], *account, options,
+                                                  [&](Index through) { report.reached(through); })));
 }
 
 }  // namespace
@@ -118,6 +132,10 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
     if (!site.no_projections.empty()) result.provenance["undefined_account"] = site.no_projections;
     results.push_back({site.kind, std::move(result)});
   }
+  const AccountEvidenceOptions evidence{
+      .heads = options.evidence, .together = model.by_layer() ? pass.together() : threads, .threads = threads};
+  for (std::size_t s = 0; s < results.size(); ++s)
+    add_evidence(results[s].result, model, source, pass, s, evidence, report);
   report.end();
   require_intact_files();
   source.require_unchanged();

@@ -4,7 +4,9 @@
 #include <numeric>
 #include <string>
 
+#include "../../analysis/predictions/head_account.h"
 #include "../../analysis/waves/wave_head.h"
+#include "account_evidence.h"
 
 namespace headwave {
 
@@ -24,6 +26,15 @@ double pass_cost(const std::vector<const AnalysisKind*>& kinds, const AnalysisSi
   if (document.number >= 0 && std::any_of(kinds.begin(), kinds.end(), reads_waves))
     seconds += 2.8e-8 * sizes.length * sizes.rows * sizes.d_head;
   return seconds;
+}
+
+/// A pass of a few documents, and attention of a few layers five times.
+double evidence_cost(const AnalysisSizes& sizes, const JobOptions& options) {
+  const double documents = std::min<double>(static_cast<double>(AccountEvidenceOptions().documents), sizes.alike);
+  const double layers = std::min(static_cast<double>(options.evidence), sizes.layers),
+               pairs = sizes.length * sizes.length;
+  if (layers == 0) return 0;
+  return documents * (pass_cost({}, sizes, {sizes.length, -1}) + 5 * 4e-9 * pairs * sizes.rows / sizes.layers * layers);
 }
 
 }  // namespace
@@ -58,7 +69,7 @@ std::vector<double> document_costs(const Model& model, const DocumentPass& pass,
 
 std::vector<StageCost> job_stages(const Model& model, const DocumentPass& pass, const JobOptions& options,
                                   int threads) {
-  double preparation = 0;
+  double preparation = 0, evidence = 0;
   std::vector<StageCost> after;
   for (const Site& site : pass.sites()) {
     const AnalysisSizes sizes = site_sizes(model, site, pass.lengths());
@@ -66,12 +77,14 @@ std::vector<StageCost> job_stages(const Model& model, const DocumentPass& pass, 
       const AnalysisCost cost = kind->cost(sizes, {}, options);
       preparation += cost.before;
       after.push_back({std::string(kind->name), cost.after / (cost.parallel ? threads : 1)});
+      if (kind == &head_account_analysis()) evidence += evidence_cost(sizes, options);
     }
   }
   const std::vector<double> documents = document_costs(model, pass, options);
   std::vector<StageCost> stages{{"preparation", preparation / threads},
                                 {"attention", std::accumulate(documents.begin(), documents.end(), 0.0) / threads}};
   stages.insert(stages.end(), after.begin(), after.end());
+  if (evidence > 0) stages.push_back({"evidence", evidence / threads});
   return stages;
 }
 

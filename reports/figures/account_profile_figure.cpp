@@ -10,6 +10,7 @@
 
 #include "../drawing/field_values.h"
 #include "../drawing/page.h"
+#include "../tables/head_sentence.h"
 #include "chosen_heads.h"
 #include "profile_panels.h"
 
@@ -158,13 +159,31 @@ GnuplotFigure draw_account_profile(const Result& result, const FigureOptions& op
   return page.figure();
 }
 
+/// The sentence of every head that is drawn.
+std::string account_sentences(const Result& result, const FigureOptions& options) {
+  const std::vector<HeadSentence> sentences = head_sentences(result);
+  if (sentences.empty()) return {};
+  std::string text;
+  for (const ChosenHead& head : chosen_heads(result, measured_profile_name, options, most_account_heads))
+    if (head.row < sentences.size() && !sentences[head.row].text.empty())
+      text += (text.empty() ? "" : " ") + sentences[head.row].text + ".";
+  return text;
+}
+
+std::vector<std::string> account_extras() {
+  std::vector<std::string> fields = clearness_fields();
+  for (const std::string& name : head_sentence_fields())
+    if (name != profile_part_name) fields.push_back(name);
+  return fields;
+}
+
 }  // namespace
 
 FigureKind account_profile_figure() {
   return {
       "account_profile",
       {measured_profile_name, dealt_profile_name, uniform_profile_name, profile_part_name, profile_strength_name},
-      clearness_fields(),
+      account_extras(),
       "What the offset profile of single heads comes from. Line: mean attention weight at each offset, the first "
       "token neither query nor key. Filled: what lies between uniform attention and the profile that is left when "
       "the "
@@ -177,7 +196,8 @@ FigureKind account_profile_figure() {
       "uniform attention), and of what can be explained the parts in per cent that these three give; self is missing "
       "in cross-attention. Sixteen offsets on either side are shown, or all where attention is largest "
       "beyond.",
-      draw_account_profile};
+      draw_account_profile,
+      account_sentences};
 }
 
 }  // namespace headwave

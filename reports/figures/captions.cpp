@@ -72,6 +72,8 @@ std::string left_out(const FigureKind& kind, const Result& result) {
 
 std::string caption_of(const FigureKind& kind, const Result& result, const FigureOptions& options) {
   std::string text = kind.caption + left_out(kind, result);
+  if (kind.says != nullptr)
+    if (const std::string said = kind.says(result, options); !said.empty()) text += " " + said;
   if (counts_pairs(kind) && options.pairs != "all") {
     const bool known = !attribute_text(result.provenance, "special_tokens").starts_with("not known");
     if (options.pairs == "without_sink") text += " Pairs with the sink are left out.";

@@ -33,6 +33,8 @@ struct FigureKind {
   /// @throws ShapeError if Fields have other axes than described or hold nothing, or a head asked for is not among
   ///         them; FormatError if a head's name is none
   GnuplotFigure (*draw)(const Result&, const FigureOptions&) = nullptr;
+  /// What the caption says beside, of the heads that are drawn of this result; null: nothing.
+  std::string (*says)(const Result&, const FigureOptions&) = nullptr;
 };
 
 }  // namespace headwave

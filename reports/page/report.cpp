@@ -11,6 +11,7 @@
 #include "../../data/files/replaced_file.h"
 #include "../drawing/run_mark.h"
 #include "../drawing/visible_text.h"
+#include "../tables/head_sentence.h"
 #include "../tables/head_table.h"
 #include "../tables/re_aiming_table.h"
 #include "measures.h"
@@ -71,6 +72,13 @@ ordered_json provenance_json(const Attributes& provenance) {
   return rows;
 }
 
+/// Why each head looks where it looks.
+ordered_json sentences_json(const Result& result) {
+  ordered_json texts = ordered_json::array();
+  for (const HeadSentence& sentence : head_sentences(result)) texts.push_back(sentence.text);
+  return texts;
+}
+
 /// JSON within a script element: ASCII alone, and no `<`, with which the element could end.
 std::string script_json(const ordered_json& json) {
   const std::string text = json.dump(-1, ' ', true, ordered_json::error_handler_t::replace);
@@ -90,6 +98,7 @@ std::string data_html(const Result& result) {
   const ordered_json json{{"format", page_format},
                           {"title", visible_text(result.title)},
                           {"story", story_of(result)},
+                          {"sentences", sentences_json(result)},
                           {"layers", std::move(measures.layers)},
                           {"heads", std::move(measures.heads)},
                           {"measures", std::move(measures.measures)},

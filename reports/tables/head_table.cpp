@@ -8,9 +8,11 @@
 
 #include "../../core/fields/head_name.h"
 #include "../drawing/field_values.h"
+#include "../drawing/visible_text.h"
 #include "checkpoint_table.h"
 #include "comparison_table.h"
 #include "head_findings.h"
+#include "head_sentence.h"
 
 namespace headwave {
 
@@ -272,6 +274,13 @@ std::vector<TableColumn> agreement_columns(const Result& result) {
   return columns;
 }
 
+std::vector<std::string> head_table_fields() {
+  std::vector<std::string> names = head_finding_fields();
+  for (const std::string& name : head_sentence_fields())
+    if (std::ranges::count(names, name) == 0) names.push_back(name);
+  return names;
+}
+
 std::string head_table(const Result& result, bool color, const std::string& pairs,
                        const std::vector<TableColumn>& beside) {
   if (result.find("position_atlas/offset") == nullptr && result.find("word_atlas/offset") == nullptr)
@@ -283,6 +292,11 @@ std::string head_table(const Result& result, bool color, const std::string& pair
     table += '\n';
     table += terminal_table(agreement, color);
   }
+  const std::vector<HeadSentence> sentences = telling_sentences(result);
+  if (!sentences.empty()) table += '\n';
+  for (const HeadSentence& sentence : sentences) table += sentence.text + '\n';
+  if (const std::string why = attribute_text(result.provenance, "undefined_evidence"); !why.empty())
+    table += fmt::format("no keys were moved: {}\n", visible_text(why));
   return table;
 }
 

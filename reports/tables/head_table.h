@@ -32,7 +32,11 @@ std::vector<std::string> undefined_predictions(const Result& result);
 /// @throws ShapeError if the Fields have other axes than described
 std::vector<TableColumn> agreement_columns(const Result& result);
 
-/// head_columns() as text for a terminal, and below agreement_columns().
+/// Names of the Fields that the table is made of, so that no more need be read.
+std::vector<std::string> head_table_fields();
+
+/// head_columns() as text for a terminal; below agreement_columns(), and telling_sentences() or why there are
+/// no trials.
 /// @param color   see terminal_table()
 /// @param beside  more columns of the same heads, behind their names
 /// @throws ShapeError if the result has neither measured offsets nor predicted ones, or Fields have other axes than

@@ -194,6 +194,24 @@ TEST_CASE("a band is taken out, and heads are re-aimed, only where there are pos
   CHECK_THROWS_AS(re_aimed(without, {{0, 0}}, 1), ShapeError);
 }
 
+TEST_CASE("a text that is moved reads the rows of tokens further on, and the last where there is none") {
+  const TinyModel tiny(NormPlace::post);
+  const Matrix32 table = tiny.model.stack.embedding.positions;
+  const Model on = moved_text(tiny.model, 2), back = moved_text(tiny.model, -1);
+  for (Index n = 0; n < 12; ++n) {
+    CHECK(on.stack.embedding.positions.row(n) == table.row(std::min<Index>(n + 2, 11)));
+    CHECK(back.stack.embedding.positions.row(n) == table.row(std::max<Index>(n - 1, 0)));
+  }
+  CHECK(Matrix32(moved_text(tiny.model, 0).stack.embedding.positions) == table);
+  Model other = tiny.model;
+  other.decoder = other.stack;
+  const Model written = moved_text(other, 1, AttentionKind::causal);
+  CHECK(Matrix32(written.stack.embedding.positions) == table);
+  CHECK(written.decoder->embedding.positions.row(3) == table.row(4));
+  other.stack.embedding.positions = {};
+  CHECK_THROWS_WITH(moved_text(other, 1), ContainsSubstring("a tiny has no position table"));
+}
+
 TEST_CASE("repeated random tokens repeat, and differ between documents and seeds") {
   RepeatedTokensOptions options;
   options.documents = 3;

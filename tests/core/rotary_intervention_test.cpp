@@ -202,3 +202,30 @@ TEST_CASE("in an encoder-decoder the decoder's own attention is turned, and cros
   CHECK_THROWS_WITH(turned(tiny.model, {{0, 1}}, 2, AttentionKind::cross),
                     ContainsSubstring("cross-attention has no positions to turn"));
 }
+
+TEST_CASE("queries that are turned themselves are those of the turned model") {
+  for (const RotaryOptions& options : rotations()) {
+    const TinyRotaryModel tiny(options);
+    const SeenAttention before(tiny.model, words(some_words), 1);
+    for (const Index u : {-3, 0, 2}) {
+      const Matrix32 moved = turned_queries(before.query, {1, 3}, u, RotaryTerm(options), 6);
+      if (u == 0) {
+        CHECK(moved == before.query);
+        continue;
+      }
+      const SeenAttention after(turned(tiny.model, {{1, 1}, {1, 3}}, u), words(some_words), 1);
+      CHECK((moved - after.query).cwiseAbs().maxCoeff() < 1e-5F * before.query.cwiseAbs().maxCoeff());
+    }
+  }
+  // The length is known: what dynamic scaling makes of the frequencies, too.
+  RotaryOptions dynamic = rotary(RotaryPairing::halves);
+  dynamic.scaling = RotaryScaling::dynamic;
+  dynamic.factor = 2;
+  dynamic.trained = 8;
+  const RotaryTerm term(dynamic);
+  const Matrix32 query = Matrix32::Ones(12, 6);
+  const double angle = -2 * term.frequency(12)[1];
+  CHECK(turned_queries(query, {0}, 2, term, 6)(5, 1) == Approx(std::cos(angle) - std::sin(angle)).epsilon(1e-6));
+  CHECK_THROWS_WITH(turned_queries(query, {1}, 2, term, 6), ContainsSubstring("there is no head 1 among 1"));
+  CHECK_THROWS_AS(turned_queries(query, {0}, 2, term, 5), ShapeError);
+}

@@ -57,7 +57,7 @@ TEST_CASE("a job reports every stage by a name that is expected, from the first 
     CHECK(now.here >= 0);
     CHECK(now.done <= now.total);
   }
-  std::set<std::string> expected{"preparation", "attention"};
+  std::set<std::string> expected{"preparation", "attention", "evidence"};
   for (const AnalysisKind* kind : chosen_analyses({}))
     if (std::ranges::count(kind->needs, Need::grid) == 0) expected.emplace(kind->name);  // these are words, no patches
   CHECK(stages == expected);

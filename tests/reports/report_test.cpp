@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../../reports/page/page_shell.h"
+#include "../../reports/tables/head_sentence.h"
 #include "../catch.h"
 #include "drawn_figure.h"
 #include "sample_result.h"
@@ -80,6 +81,8 @@ TEST_CASE("report: the table of heads, what the result holds, and what the page 
   CHECK(data["layers"].size() == 4);
   CHECK(data["heads"].size() == 8);
   CHECK(data["table"][0]["cells"].size() == 32);
+  REQUIRE(data["sentences"].size() == 32);
+  CHECK(data["sentences"][9] == head_sentences(sample::result())[9].text);
   CHECK(data["fields"].size() == sample::result().fields.size());
   CHECK(data["left_out"].empty());
   CHECK(data["arrays"].contains("attention_map/weight"));

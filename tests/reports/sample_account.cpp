@@ -18,7 +18,8 @@ void add_profiles(Result& result, const Size& size) {
   const std::vector<Axis> heads{layer_axis(size.layers), head_axis(size.heads)};
   const Axis term{"term", "1", "term", std::vector<std::string>{"position", "self", "order"}};
   const Axis offset = offset_axis("account_offset", -reach, reach);
-  std::vector<double> measured, dealt, parts, strengths;
+  const Axis shift{"shift", "token", "shift", std::vector<std::int64_t>{-2, -1, 1, 2}};
+  std::vector<double> measured, dealt, parts, strengths, offsets, followed;
   std::vector<std::uint8_t> verdicts;
   for (int curve = 0; curve < 4; ++curve)
     for (Index row = 0; row < size.layers * size.heads; ++row) {
@@ -30,6 +31,9 @@ void add_profiles(Result& result, const Size& size) {
       if (curve > 0) parts.push_back(curve == 1 ? 0.6 : curve == 2 ? 0.25 : 0.15);
       if (curve > 0) continue;
       strengths.push_back(0.5);
+      offsets.push_back(planted);
+      // The first of every layer follows; others were not asked.
+      followed.insert(followed.end(), 4, row % size.heads == 0 ? 8 : not_defined);
       verdicts.push_back(static_cast<std::uint8_t>(row % 5));
     }
   result.fields.push_back(
@@ -42,6 +46,9 @@ void add_profiles(Result& result, const Size& size) {
   cause.name = "cause";
   result.fields.push_back(make_field("head_account/part", before({cause}, heads), "1", "part", parts));
   result.fields.push_back(make_field("head_account/strength", heads, "1", "strength", strengths));
+  result.fields.push_back(make_field("head_account/measured_offset", heads, "token", "offset", offsets));
+  for (const char* name : {"account_evidence/followed", "account_evidence/asked"})
+    result.fields.push_back(make_field(name, before(heads, {shift}), "1", "documents", followed));
   result.fields.push_back({"head_account/verdict",
                            heads,
                            "1",

@@ -84,9 +84,8 @@ export class HeadSection {
     if (changed) said.push(changed === "yes" ? "Changed beyond an interval." : "No change beyond an interval.");
     const changedAt = value("comparison/profile_offset:");
     if (changedAt !== null) said.push(`In standard errors its profile changed most at offset ${offsetText(changedAt)}, by ${numberText(value("change/profile:"))}.`);
-    const verdict = word("head_account/verdict:");
-    const strength = value("head_account/strength:");
-    if (verdict && verdict !== "undefined") said.push(`By the account: ${verdict}${strength === null ? "" : `, its profile has a strength of ${strength.toFixed(2)}`}.`);
+    const why = this.page.result.sentences[place];
+    if (why) said.push(`${why}.`);
     const sink = value("head_types/sink_first:");
     if (sink !== null) said.push(`${numberText(100 * sink, 2)}\u00a0% of its attention goes to the first token.`);
     const entropy = value("head_types/entropy:");

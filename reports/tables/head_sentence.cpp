@@ -1,0 +1,142 @@
+#include "head_sentence.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "../../core/numbers/error.h"
+#include "../drawing/field_values.h"
+#include "../drawing/visible_text.h"
+
+namespace headwave {
+
+namespace {
+
+const std::string said_verdict = "head_account/verdict", said_strength = "head_account/strength",
+                  said_part = "head_account/part", said_offset = "head_account/measured_offset",
+                  said_followed = "account_evidence/followed", said_asked = "account_evidence/asked";
+constexpr double follows_above = 0.5;  // of the trials
+
+std::string number_word(Index number) {
+  static const std::array<const char*, 11> words{"no",  "one",   "two",   "three", "four", "five",
+                                                 "six", "seven", "eight", "nine",  "ten"};
+  return number < std::ssize(words) ? words[static_cast<std::size_t>(number)] : fmt::format("{}", number);
+}
+
+std::string tokens_text(double tokens) {
+  const auto count = static_cast<Index>(std::abs(tokens));
+  return fmt::format("{} token{}", number_word(count), count == 1 ? "" : "s");
+}
+
+std::string where_text(double offset) {
+  if (!std::isfinite(offset)) return "looks no nearer than the end of the search";
+  if (offset == 0) return "looks at itself";
+  return fmt::format("looks {} {}", tokens_text(offset), offset < 0 ? "back" : "ahead");
+}
+
+/// @param parts  by position, by self, by order
+std::string why_text(const std::string& verdict, const std::array<double, 3>& parts) {
+  const auto percent = [](double part) { return fmt::format("{:.0f} %", 100 * part); };
+  if (verdict == "mixed")
+    return fmt::format("mixed, {} by position, {} by self and {} by order of what can be explained", percent(parts[0]),
+                       percent(parts[1]), percent(parts[2]));
+  const double part = parts[verdict == "positional" ? 0 : verdict == "self" ? 1 : 2];
+  return fmt::format("{}, {} of what can be explained", verdict, percent(part));
+}
+
+/// What happened when keys were moved, all shifts together.
+struct Trials {
+  double followed = 0, asked = 0;
+  std::string text;  ///< "its keys moved by up to two tokens"
+
+  [[nodiscard]] std::string says(const std::string& verdict) const {
+    const bool follows = followed > follows_above * asked;
+    const std::string counted = fmt::format("{:.0f} of {:.0f} trial{}", followed, asked, asked == 1 ? "" : "s");
+    if (verdict == "positional" && !follows) return fmt::format("but {}, it follows in only {}", text, counted);
+    if (verdict != "positional" && verdict != "mixed" && follows)
+      return fmt::format("yet {}, it follows in {}, as a positional head does", text, counted);
+    return fmt::format("{}, it follows in {}", text, counted);
+  }
+};
+
+/// [head]; none asked where the result has no evidence.
+std::vector<Trials> trials_of(const Result& result, std::size_t heads) {
+  std::vector<Trials> trials(heads);
+  const Field* field = result.find(said_followed);
+  if (field == nullptr || result.find(said_asked) == nullptr) return trials;
+  const auto& followed = doubles_of(result, said_followed, {"layer", "head", "shift"});
+  const auto& asked = doubles_of(result, said_asked, {"layer", "head", "shift"});
+  const std::vector<Index> shifts = whole_coordinates(*field, "shift");
+  if (followed.size() != heads * shifts.size() || asked.size() != followed.size())
+    throw ShapeError(fmt::format("{}: expected {} heads x {} shifts, found {} numbers and {} in {}", said_followed,
+                                 heads, shifts.size(), followed.size(), asked.size(), said_asked));
+  double furthest = 0;
+  for (const Index u : shifts) furthest = std::max(furthest, std::abs(static_cast<double>(u)));
+  const std::string text = fmt::format("its keys moved by up to {}", tokens_text(furthest));
+  for (std::size_t i = 0; i < followed.size(); ++i) {
+    if (!std::isfinite(followed[i]) || !std::isfinite(asked[i])) continue;
+    Trials& of_head = trials[i / shifts.size()];
+    of_head.followed += followed[i];
+    of_head.asked += asked[i];
+    of_head.text = text;
+  }
+  return trials;
+}
+
+}  // namespace
+
+std::vector<HeadSentence> head_sentences(const Result& result) {
+  const Field* field = result.find(said_verdict);
+  if (field == nullptr || result.find(said_strength) == nullptr || result.find(said_part) == nullptr ||
+      result.find(said_offset) == nullptr)
+    return {};
+  const auto& verdicts = flags_of(result, said_verdict, {"layer", "head"});
+  const auto& strength = doubles_of(result, said_strength, {"layer", "head"});
+  const auto& part = doubles_of(result, said_part, {"cause", "layer", "head"});
+  const auto& offset = doubles_of(result, said_offset, {"layer", "head"});
+  const std::size_t heads = verdicts.size();
+  if (strength.size() != heads || offset.size() != heads || part.size() != 3 * heads)
+    throw ShapeError(fmt::format("{}: expected {} strengths, offsets and 3 parts, found {}, {} and {}", said_verdict,
+                                 heads, strength.size(), offset.size(), part.size()));
+  const std::vector<Trials> trials = trials_of(result, heads);
+  std::vector<HeadSentence> sentences;
+  for (const Index layer : whole_coordinates(*field, "layer"))
+    for (const Index head : whole_coordinates(*field, "head")) {
+      const std::size_t i = sentences.size();
+      HeadSentence& sentence =
+          sentences.emplace_back(HeadSentence{{layer, head}, strength[i], trials[i].asked > 0, {}});
+      const std::string verdict =
+          verdicts[i] < field->flag_meanings.size() ? field->flag_meanings[verdicts[i]] : "undefined";
+      if (verdict == "undefined") continue;
+      sentence.text = head_name(layer, head) + " ";
+      if (verdict == "no preference")
+        sentence.text += fmt::format("shows no preference (strength {:.2f})", strength[i]);
+      else
+        sentence.text += fmt::format("{} (strength {:.2f}): {}", where_text(offset[i]), strength[i],
+                                     why_text(verdict, {part[i], part[heads + i], part[2 * heads + i]}));
+      if (trials[i].asked > 0) sentence.text += "; " + trials[i].says(verdict);
+      sentence.text = visible_text(sentence.text);
+    }
+  return sentences;
+}
+
+std::vector<HeadSentence> telling_sentences(const Result& result, std::size_t most) {
+  std::vector<HeadSentence> sentences = head_sentences(result);
+  std::erase_if(sentences, [](const HeadSentence& one) { return one.text.empty(); });
+  std::ranges::stable_sort(sentences, std::greater(), &HeadSentence::strength);
+  if (std::ranges::any_of(sentences, &HeadSentence::tested))
+    std::erase_if(sentences, [](const HeadSentence& one) { return !one.tested; });
+  else if (sentences.size() > most)
+    sentences.erase(sentences.begin() + static_cast<std::ptrdiff_t>(most), sentences.end());
+  return sentences;
+}
+
+const std::vector<std::string>& head_sentence_fields() {
+  static const std::vector<std::string> names{said_verdict, said_strength, said_part,
+                                              said_offset,  said_followed, said_asked};
+  return names;
+}
+
+}  // namespace headwave

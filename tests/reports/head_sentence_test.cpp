@@ -1,0 +1,137 @@
+#include "../../reports/tables/head_sentence.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "../../reports/figures/captions.h"
+#include "../../reports/figures/figures.h"
+#include "../../reports/tables/head_table.h"
+#include "../catch.h"
+#include "sample_result.h"
+
+using namespace headwave;
+
+namespace {
+
+const std::vector<Axis> eight{layer_axis(1), head_axis(8)};
+
+/// Of eight heads: their verdicts, where they look, parts by position, self and order.
+Result eight_heads() {
+  Result result;
+  result.fields.push_back({"head_account/verdict",
+                           eight,
+                           "1",
+                           "",
+                           std::vector<std::uint8_t>{0, 0, 1, 2, 3, 4, 5, 1},
+                           {"positional", "self", "order", "mixed", "no preference", "undefined"},
+                           {}});
+  result.fields.push_back(
+      make_field("head_account/strength", eight, "1", "", {0.684, 0.5, 0.4, 0.3, 0.2, 0.021, 0.9, 0.1}));
+  result.fields.push_back(
+      make_field("head_account/measured_offset", eight, "token", "", {-1, 12, 0, -2, not_defined, 3, 1, 0}));
+  result.fields.push_back(
+      make_field("head_account/part",
+                 {{"cause", "1", "", std::vector<std::string>{"position", "self", "order"}}, eight[0], eight[1]}, "1",
+                 "", {0.97, 0.8, 0.1, 0.2, 0.5, 0.9, 1, 0.2,   //
+                      0.02, 0.1, 0.8, 0.0, 0.1, 0.1, 0, 0.76,  //
+                      0.01, 0.1, 0.1, 0.8, 0.4, 0.0, 0, 0.04}));
+  return result;
+}
+
+/// Trials of the first heads; the others were not asked.
+void add_trials(Result& result, const std::vector<std::pair<double, double>>& followed_of) {
+  const Axis shift{"shift", "token", "", std::vector<std::int64_t>{-2, -1, 1, 2}};
+  std::vector<double> followed(32, not_defined), asked(32, not_defined);
+  for (std::size_t i = 0; i < followed_of.size(); ++i) {
+    // All in the last shift, as if the others could not be asked.
+    followed[4 * i + 3] = followed_of[i].first;
+    asked[4 * i + 3] = followed_of[i].second;
+  }
+  for (const auto& [name, values] :
+       {std::pair{"account_evidence/followed", followed}, {"account_evidence/asked", asked}}) {
+    Field field = make_field(name, {eight[0], eight[1], shift}, "1", "", values);
+    result.fields.push_back(std::move(field));
+  }
+}
+
+std::string text_of(const Result& result, std::size_t head) {
+  return head_sentences(result).at(head).text;
+}
+
+}  // namespace
+
+TEST_CASE("head sentences: each verdict by hand") {
+  const Result result = eight_heads();
+  CHECK(text_of(result, 0) == "L0H0 looks one token back (strength 0.68): positional, 97 % of what can be explained");
+  CHECK(text_of(result, 1) == "L0H1 looks 12 tokens ahead (strength 0.50): positional, 80 % of what can be explained");
+  CHECK(text_of(result, 2) == "L0H2 looks at itself (strength 0.40): self, 80 % of what can be explained");
+  CHECK(text_of(result, 3) == "L0H3 looks two tokens back (strength 0.30): order, 80 % of what can be explained");
+  CHECK(text_of(result, 4) ==
+        "L0H4 looks no nearer than the end of the search (strength 0.20): mixed, 50 % by position, 10 % by self and 40 "
+        "% by order of what can be explained");
+  CHECK(text_of(result, 5) == "L0H5 shows no preference (strength 0.02)");
+  CHECK(text_of(result, 6).empty());
+  CHECK(head_sentences({}).empty());
+  CHECK(head_sentences(result)[3].name == HeadName{0, 3});
+}
+
+TEST_CASE("head sentences: evidence stands behind the verdict, and says so where it contradicts it") {
+  Result result = eight_heads();
+  add_trials(result, {{8, 8}, {4, 8}, {7, 8}, {0, 1}, {4, 8}, {6, 8}});
+  const std::string moved = "its keys moved by up to two tokens, it follows in ";
+  CHECK_THAT(text_of(result, 0), ContainsSubstring("explained; " + moved + "8 of 8 trials"));
+  CHECK_THAT(text_of(result, 1), ContainsSubstring("explained; but " + moved + "only 4 of 8 trials"));
+  CHECK_THAT(text_of(result, 2),
+             ContainsSubstring("explained; yet " + moved + "7 of 8 trials, as a positional head does"));
+  CHECK_THAT(text_of(result, 3), ContainsSubstring("explained; " + moved + "0 of 1 trial"));
+  CHECK_THAT(text_of(result, 4), ContainsSubstring("explained; " + moved + "4 of 8 trials"));
+  CHECK_THAT(text_of(result, 5), ContainsSubstring("(strength 0.02); yet " + moved));
+  CHECK_THAT(text_of(result, 7), !ContainsSubstring("keys"));
+}
+
+TEST_CASE("head sentences: those tested are told, else the strongest, the strongest first") {
+  Result result = eight_heads();
+  std::vector<HeadSentence> told = telling_sentences(result, 2);
+  REQUIRE(told.size() == 2);
+  CHECK(told[0].name.head == 0);
+  CHECK(told[1].name.head == 1);
+  add_trials(result, {{8, 8}, {1, 8}, {7, 8}});
+  told = telling_sentences(result, 2);
+  REQUIRE(told.size() == 3);
+  CHECK(told[2].name.head == 2);
+}
+
+TEST_CASE("head sentences: the table ends with them, or says why no keys were moved") {
+  Result result = sample::result();
+  const std::vector<HeadSentence> told = telling_sentences(result);
+  REQUIRE_FALSE(told.empty());
+  CHECK_THAT(head_table(result), ContainsSubstring("\n" + told.front().text + "\n"));
+  CHECK_THAT(head_table(result), !ContainsSubstring("no keys were moved"));
+  result.provenance["undefined_evidence"] = std::string("a t5 has none");
+  CHECK_THAT(head_table(result), ContainsSubstring("no keys were moved: a t5 has none\n"));
+  for (const std::string& name : head_sentence_fields()) {
+    const std::vector<std::string> fields = head_table_fields();
+    CHECK(std::count(fields.begin(), fields.end(), name) == 1);
+  }
+}
+
+TEST_CASE("head sentences: the caption of profiles has those of the heads that are drawn") {
+  const Result result = sample::result();
+  for (const FigureKind& kind : figure_kinds()) {
+    if (kind.name != "account_profile") continue;
+    FigureOptions options;
+    options.heads = {"L0H0"};
+    const std::string caption = caption_of(kind, result, options);
+    CHECK_THAT(caption, ContainsSubstring(text_of(result, 0) + "."));
+    CHECK_THAT(caption, !ContainsSubstring(text_of(result, 1)));
+  }
+}
+
+TEST_CASE("head sentences: Fields of other sizes are refused") {
+  for (const char* name : {"head_account/strength", "head_account/measured_offset"}) {
+    Result result = eight_heads();
+    for (Field& field : result.fields)
+      if (field.name == name) field = make_field(name, {layer_axis(1), head_axis(2)}, "1", "", {1, 2});
+    CHECK_THROWS_AS(head_sentences(result), ShapeError);
+  }
+}
