@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <deque>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "../../analysis/attention/clearest_heads.h"
 #include "../../analysis/attention/followed_documents.h"
 #include "../../analysis/attention/offset_trace_probe.h"
-#include "../../analysis/attention/positional_heads.h"
 #include "../../core/attention/rotary_term.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/intervention.h"
@@ -78,10 +79,17 @@ class HeadKeeper : public Probe {
   std::vector<HeadProjections> kept_;
 };
 
+/// Offset profiles of one head in one document: with its keys moved, and without what a source wrote to them.
+struct TouchedProfiles {
+  MovedProfiles moved;
+  Vector without;  ///< (2 reach + 1); or empty
+};
+
 /// Moves the keys of heads.
 class Moving {
  public:
-  Moving(const Model& model, const HeadAccount& account, const std::vector<Index>& rows, int threads)
+  Moving(const Model& model, const HeadAccount& account, const std::vector<Index>& rows, const ScoreSources* sources,
+         int threads)
       : site_(account.site), spec_(site_.stack->block), threads_(threads), as_it_is_(model), alone_(*site_.stack) {
     const std::vector<HeadName> names = heads_of(site_.grid);
     for (const Index row : rows) heads_.push_back(names[static_cast<std::size_t>(row)]);
@@ -90,6 +98,11 @@ class Moving {
     std::vector<Block>& blocks = as_it_is_.stack.blocks;
     if (!model.decoder && std::ssize(blocks) > last) blocks.erase(blocks.begin() + last + 1, blocks.end());
     alone_.block.heads = alone_.block.kv_heads = 1;
+    for (std::size_t h = 0; sources != nullptr && h < rows.size(); ++h) {
+      Index largest = 0;
+      sources->key.position.row(rows[h]).maxCoeff(&largest);
+      removed_.push_back({heads_[h], sources->sources[static_cast<std::size_t>(largest)]});
+    }
     if (rotary()) return;
     for (const Index u : every_shift) moved_.push_back(moved_text(as_it_is_, u, site_.kind));
   }
@@ -103,23 +116,32 @@ class Moving {
     return document;
   }
 
+  /// What is taken out of the keys of each head; empty: nothing.
+  [[nodiscard]] const std::vector<SourceOfKeys>& removed() const { return removed_; }
+
   /// [document][head]  of documents that pass side by side
-  [[nodiscard]] std::vector<std::vector<MovedProfiles>> profiles(const std::vector<Document>& documents) const {
+  [[nodiscard]] std::vector<std::vector<TouchedProfiles>> profiles(const std::vector<Document>& documents) const {
     const auto count = std::ssize(documents);
-    const auto before = seen(as_it_is_, documents);
-    std::vector<std::vector<MovedProfiles>> found(documents.size());
+    std::vector<std::vector<Matrix32>> parts;
+    const auto before = seen(as_it_is_, documents, &parts);
+    std::vector<std::vector<TouchedProfiles>> found(documents.size());
     parallel_for(count, threads_, [&](Index d) {
       const auto at = static_cast<std::size_t>(d);
-      for (std::size_t h = 0; h < heads_.size(); ++h)
-        found[at].push_back({profile_of(documents[at], h, before[at][h].query, before[at][h].key),
-                             Matrix(std::ssize(every_shift), 2 * site_.reach + 1)});
+      for (std::size_t h = 0; h < heads_.size(); ++h) {
+        const HeadProjections& own = before[at][h];
+        found[at].push_back(
+            {{profile_of(documents[at], h, own.query, own.key), Matrix(std::ssize(every_shift), 2 * site_.reach + 1)},
+             {}});
+        if (!removed_.empty())
+          found[at].back().without = profile_of(documents[at], h, own.query, own.key - parts[at][h]);
+      }
     });
     for (std::size_t s = 0; s < every_shift.size(); ++s) {
       const auto there = rotary() ? before : seen(moved_[s], documents);
       parallel_for(count, threads_, [&](Index d) {
         const auto at = static_cast<std::size_t>(d);
         for (std::size_t h = 0; h < heads_.size(); ++h)
-          found[at][h].after.row(static_cast<Index>(s)) =
+          found[at][h].moved.after.row(static_cast<Index>(s)) =
               profile_of(documents[at], h,
                          rotary() ? turned(before[at][h].query, h, every_shift[s]) : before[at][h].query,
                          there[at][h].key)
@@ -131,18 +153,24 @@ class Moving {
 
  private:
   /// [document][head]
-  [[nodiscard]] std::vector<std::vector<HeadProjections>> seen(const Model& model,
-                                                               const std::vector<Document>& documents) const {
+  /// @param parts  [document][head]  takes what the removed sources give to the keys; null: nobody asks
+  [[nodiscard]] std::vector<std::vector<HeadProjections>> seen(
+      const Model& model, const std::vector<Document>& documents,
+      std::vector<std::vector<Matrix32>>* parts = nullptr) const {
     std::deque<HeadKeeper> keepers;  // what is in a deque stays where it is
-    std::deque<std::array<Probe*, 1>> probes;
+    std::deque<SourceKeysProbe> sources;
+    std::deque<std::vector<Probe*>> probes;
     std::vector<Passing> passing;
     for (const Document& document : documents) {
       probes.push_back({&keepers.emplace_back(heads_, site_.kind, spec_)});
+      if (parts != nullptr && !removed_.empty())
+        probes.back().push_back(&sources.emplace_back(model.stack_of(site_.kind), site_.kind, document, removed_));
       passing.push_back({&document, probes.back()});
     }
     model_passes(model, passing, threads_);
     std::vector<std::vector<HeadProjections>> found;
     for (HeadKeeper& keeper : keepers) found.push_back(keeper.taken());
+    for (SourceKeysProbe& source : sources) parts->push_back(source.taken());
     return found;
   }
 
@@ -180,26 +208,38 @@ class Moving {
   std::vector<Model> moved_;  ///< [shift]  the same with the text moved; of rotary positions none
   Stack alone_;               ///< with one head at a time
   std::vector<HeadName> heads_;
+  std::vector<SourceOfKeys> removed_;  ///< of each head; or empty
 };
+
+/// Where the mean of some profiles is largest; -1: nowhere.
+Index peak_of(const std::vector<TouchedProfiles>& documents) {
+  Vector sum = Vector::Zero(documents.front().moved.before.size());
+  for (const TouchedProfiles& one : documents) sum += one.moved.before;
+  Index peak = -1;
+  for (Index t = 0; t < sum.size(); ++t)
+    if (std::isfinite(sum[t]) && (peak < 0 || sum[t] > sum[peak])) peak = t;
+  return peak;
+}
 
 }  // namespace
 
 AccountEvidence account_evidence(const Model& model, const Source& source, const Site& site, const HeadAccount& account,
-                                 const AccountEvidenceOptions& options, const std::function<void(Index)>& done) {
+                                 const ScoreSources* sources, const AccountEvidenceOptions& options,
+                                 const std::function<void(Index)>& done) {
   const std::vector<Index> documents = documents_to_ask(site, options.documents);
   const std::vector<Index> rows = heads_to_move(account, options.heads);
   if (documents.empty() || rows.empty())
     throw ShapeError(
         "account_evidence: there is no document, or no head whose keys can be moved; expected at least one");
-  const Moving moving(model, account, rows, options.threads);
-  std::vector<std::vector<MovedProfiles>> by_head(rows.size());
+  const Moving moving(model, account, rows, sources, options.threads);
+  std::vector<std::vector<TouchedProfiles>> by_head(rows.size());
   while (std::ssize(by_head.front()) < std::ssize(documents)) {
     const Index first = std::ssize(by_head.front());
     const Index end = std::min(first + std::max<Index>(1, options.together), std::ssize(documents));
     std::vector<Document> some;
     for (Index d = first; d < end; ++d)
       some.push_back(moving.needed(source.document(documents[static_cast<std::size_t>(d)])));
-    for (std::vector<MovedProfiles>& of_document : moving.profiles(some))
+    for (std::vector<TouchedProfiles>& of_document : moving.profiles(some))
       for (std::size_t h = 0; h < rows.size(); ++h) by_head[h].push_back(std::move(of_document[h]));
     if (done) done(end);
   }
@@ -210,12 +250,26 @@ AccountEvidence account_evidence(const Model& model, const Source& source, const
   evidence.documents = std::ssize(documents);
   evidence.shifts = every_shift;
   evidence.followed = evidence.asked = Matrix::Constant(evidence.grid.rows(), std::ssize(every_shift), not_defined);
+  evidence.source.resize(static_cast<std::size_t>(evidence.grid.rows()));
+  evidence.weight = evidence.weight_without = Vector::Constant(evidence.grid.rows(), not_defined);
   for (std::size_t h = 0; h < rows.size(); ++h) {
     const auto place = static_cast<std::size_t>(rows[h] / evidence.grid.heads);
+    std::vector<MovedProfiles> moved;
+    for (const TouchedProfiles& one : by_head[h]) moved.push_back(one.moved);
     const FollowedDocuments found =
-        followed_documents(every_shift, by_head[h], {account.site.window(place), site.kind == AttentionKind::causal});
+        followed_documents(every_shift, moved, {account.site.window(place), site.kind == AttentionKind::causal});
     evidence.followed.row(rows[h]) = found.followed.transpose();
     evidence.asked.row(rows[h]) = found.asked.transpose();
+    const Index peak = peak_of(by_head[h]);
+    if (moving.removed().empty() || peak < 0) continue;
+    evidence.source[static_cast<std::size_t>(rows[h])] = moving.removed()[h].source.name();
+    double weight = 0, without = 0;
+    for (const TouchedProfiles& one : by_head[h]) {
+      weight += one.moved.before[peak];
+      without += one.without[peak];
+    }
+    evidence.weight[rows[h]] = weight / static_cast<double>(documents.size());
+    evidence.weight_without[rows[h]] = without / static_cast<double>(documents.size());
   }
   return evidence;
 }
@@ -246,6 +300,19 @@ std::vector<Field> describe(const AccountEvidence& evidence) {
            evidence.followed)
       .undefined(not_asked);
   fields.add("asked", axes, "1", "documents in which it could", evidence.asked).undefined(not_asked);
+  if (std::ranges::any_of(evidence.source, [](const std::string& name) { return !name.empty(); })) {
+    const std::vector<Axis> heads{axes[0], axes[1]};
+    const char* const nothing = "nothing was taken out of the head's keys";
+    fields
+        .add("removed_source", heads, "1",
+             "what was taken out of the head's keys: the source that gives most of its position kernel there",
+             evidence.source)
+        .note("undefined", std::string(nothing));
+    fields.add("weight", heads, "1", "mean attention weight where the head's profile is largest", evidence.weight)
+        .undefined(nothing);
+    fields.add("weight_without", heads, "1", "the same with that source taken out of its keys", evidence.weight_without)
+        .undefined(nothing);
+  }
   fields
       .note_all("keys", std::string(evidence.rotary ? "turned by their rotary positions"
                                                     : "of the text read with other rows of the position table"))

@@ -6,6 +6,7 @@
 
 #include "../../analysis/pass/site.h"
 #include "../../analysis/predictions/head_account.h"
+#include "../../analysis/predictions/score_sources.h"
 #include "../../core/model/model.h"
 #include "../../core/model/source.h"
 
@@ -21,11 +22,13 @@ struct AccountEvidenceOptions {
 /// What the strongest heads of an account do when their keys are moved. S = shifts.
 struct AccountEvidence {
   HeadGrid grid;
-  bool rotary = false;        ///< queries were turned; else other rows of the position table were read
-  Index documents = 0;        ///< that were looked at
-  std::vector<Index> shifts;  ///< u in tokens
-  Matrix followed;            ///< (rows, S)  documents in which attention follows; NaN: not asked
-  Matrix asked;               ///< (rows, S)  documents in which it could; NaN: not asked
+  bool rotary = false;              ///< queries were turned; else other rows of the position table were read
+  Index documents = 0;              ///< that were looked at
+  std::vector<Index> shifts;        ///< u in tokens
+  Matrix followed;                  ///< (rows, S)  documents in which attention follows; NaN: not asked
+  Matrix asked;                     ///< (rows, S)  documents in which it could; NaN: not asked
+  std::vector<std::string> source;  ///< (rows)  what was taken out of the keys: "positions"; empty: nothing
+  Vector weight, weight_without;    ///< (rows)  where the profile is largest: as it is, and without that source
 };
 
 /// Moves the keys of a few heads by u = -2, -1, 1, 2 tokens in the running model, and counts the documents in
@@ -40,15 +43,19 @@ struct AccountEvidence {
 /// computes there: no head reads what another did with moved keys. Profiles are those of a document without
 /// special tokens and the first.
 ///
+/// And takes out of these heads' keys, norms held, what the source that gives most of their position kernel wrote
+/// there (StreamParts): k'_j = k_j - c_s,j W_K. Queries and all other heads stay as they are.
+///
 /// One pass of each document up to the last of the layers, in (1) another for every shift; then attention
 /// alone of these layers, once for every shift.
 ///
 /// @param account  of the site
+/// @param sources  of the site; null: nothing is taken out
 /// @param done     is told how many documents are through; may be empty
 /// @throws ShapeError if there is no document, or no_account_evidence() has a reason; Error as the source and
 ///          the model pass
 AccountEvidence account_evidence(const Model& model, const Source& source, const Site& site, const HeadAccount& account,
-                                 const AccountEvidenceOptions& options = {},
+                                 const ScoreSources* sources, const AccountEvidenceOptions& options = {},
                                  const std::function<void(Index)>& done = {});
 
 /// Why no keys can be moved: nothing of what heads read of positions can be, or the model is not run. Empty:

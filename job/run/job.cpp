@@ -57,8 +57,9 @@ void add_evidence(Result& result, const Model& model, const Source& source, cons
     return;
   }
   report.begin("evidence", std::min(options.documents, pass.sites()[s].documents));
-  append(result.fields, describe(account_evidence(model, source, pass.sites()[s], *account, options,
-                                                  [&](Index through) { report.reached(through); })));
+  append(result.fields,
+         describe(account_evidence(model, source, pass.sites()[s], *account, pass.finished(s).find<ScoreSources>(),
+                                   options, [&](Index through) { report.reached(through); })));
 }
 
 }  // namespace

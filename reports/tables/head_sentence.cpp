@@ -16,7 +16,9 @@ namespace {
 
 const std::string said_verdict = "head_account/verdict", said_strength = "head_account/strength",
                   said_part = "head_account/part", said_offset = "head_account/measured_offset",
-                  said_followed = "account_evidence/followed", said_asked = "account_evidence/asked";
+                  said_followed = "account_evidence/followed", said_asked = "account_evidence/asked",
+                  said_source = "account_evidence/removed_source", said_weight = "account_evidence/weight",
+                  said_without = "account_evidence/weight_without";
 constexpr double follows_above = 0.5;  // of the trials
 
 std::string number_word(Index number) {
@@ -61,6 +63,25 @@ struct Trials {
   }
 };
 
+/// [head]  what became of the weight where a head looks without the source that gives most; empty: not asked.
+std::vector<std::string> without_sources(const Result& result, std::size_t heads) {
+  std::vector<std::string> texts(heads);
+  if (result.find(said_source) == nullptr || result.find(said_weight) == nullptr ||
+      result.find(said_without) == nullptr)
+    return texts;
+  const auto& source = strings_of(result, said_source, {"layer", "head"});
+  const auto& weight = doubles_of(result, said_weight, {"layer", "head"});
+  const auto& without = doubles_of(result, said_without, {"layer", "head"});
+  if (source.size() != heads || weight.size() != heads || without.size() != heads)
+    throw ShapeError(fmt::format("{}: expected a source and two weights for each of {} heads, found {}, {} and {}",
+                                 said_source, heads, source.size(), weight.size(), without.size()));
+  for (std::size_t i = 0; i < heads; ++i)
+    if (!source[i].empty() && std::isfinite(weight[i]) && std::isfinite(without[i]))
+      texts[i] = fmt::format("without {} in its keys the weight there goes from {:.2f} to {:.2f}", source[i], weight[i],
+                             without[i]);
+  return texts;
+}
+
 /// [head]; none asked where the result has no evidence.
 std::vector<Trials> trials_of(const Result& result, std::size_t heads) {
   std::vector<Trials> trials(heads);
@@ -101,6 +122,7 @@ std::vector<HeadSentence> head_sentences(const Result& result) {
     throw ShapeError(fmt::format("{}: expected {} strengths, offsets and 3 parts, found {}, {} and {}", said_verdict,
                                  heads, strength.size(), offset.size(), part.size()));
   const std::vector<Trials> trials = trials_of(result, heads);
+  const std::vector<std::string> without = without_sources(result, heads);
   std::vector<HeadSentence> sentences;
   for (const Index layer : whole_coordinates(*field, "layer"))
     for (const Index head : whole_coordinates(*field, "head")) {
@@ -117,6 +139,7 @@ std::vector<HeadSentence> head_sentences(const Result& result) {
         sentence.text += fmt::format("{} (strength {:.2f}): {}", where_text(offset[i]), strength[i],
                                      why_text(verdict, {part[i], part[heads + i], part[2 * heads + i]}));
       if (trials[i].asked > 0) sentence.text += "; " + trials[i].says(verdict);
+      if (!without[i].empty() && verdict != "no preference") sentence.text += "; " + without[i];
       sentence.text = visible_text(sentence.text);
     }
   return sentences;
@@ -134,8 +157,8 @@ std::vector<HeadSentence> telling_sentences(const Result& result, std::size_t mo
 }
 
 const std::vector<std::string>& head_sentence_fields() {
-  static const std::vector<std::string> names{said_verdict, said_strength, said_part,
-                                              said_offset,  said_followed, said_asked};
+  static const std::vector<std::string> names{said_verdict, said_strength, said_part,   said_offset, said_followed,
+                                              said_asked,   said_source,   said_weight, said_without};
   return names;
 }
 

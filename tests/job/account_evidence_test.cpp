@@ -116,6 +116,31 @@ TEST_CASE(
   for (std::size_t i = 0; i < one.size(); ++i) CHECK(words_of(one[i].text) == words_of(other[i].text));
 }
 
+TEST_CASE("a planted wave comes from the table: without it the keys say nothing") {
+  const PlantedModel planted = planted_model(planted_bank());
+  const auto documents = planted_documents(planted, 12, 128, 1);
+  JobOptions options = account_options(32);
+  options.only = {"head_account", "score_sources"};
+  const Result result = run_job(planted.model, *documents, options);
+  const auto& source = std::get<std::vector<std::string>>(result.at("account_evidence/removed_source").values);
+  const auto& weight = result.at("account_evidence/weight").doubles();
+  const auto& without = result.at("account_evidence/weight_without").doubles();
+  const std::vector<HeadSentence> sentences = head_sentences(result);
+  std::size_t row = 0;
+  for (const auto& layer : planted.spec.heads)
+    for (const PlantedHead& head : layer) {
+      CAPTURE(row, name_of(head.kind));
+      if (head.positional() && head.kind != PlantedKind::broad) {
+        CHECK(source[row] == "positions");
+        CHECK(weight[row] > 0.2);
+        CHECK(without[row] == Approx(1.0 / 128).margin(1e-3));  // every key looks alike: uniform attention
+        CHECK_THAT(sentences[row].text,
+                   ContainsSubstring("; without positions in its keys the weight there goes from"));
+      }
+      ++row;
+    }
+}
+
 TEST_CASE("rotary heads are turned: with normalised queries, in some layers, under dynamic scaling") {
   for (const char* name : {"llama", "qwen3", "smollm3", "llama-rope-dynamic", "gemma3", "qwen2-window"}) {
     CAPTURE(name);

@@ -75,6 +75,29 @@ TEST_CASE("head sentences: each verdict by hand") {
   CHECK(head_sentences(result)[3].name == HeadName{0, 3});
 }
 
+TEST_CASE("head sentences: what became of the weight without the source that gives most") {
+  Result result = eight_heads();
+  Field source = make_field("account_evidence/removed_source", eight, "1", "", std::vector<double>(8));
+  source.values = std::vector<std::string>{"positions", "attention 0", "", "", "", "words", "", ""};
+  result.fields.push_back(source);
+  result.fields.push_back(
+      make_field("account_evidence/weight", eight, "1", "",
+                 {0.684, 0.2, not_defined, not_defined, not_defined, 0.1, not_defined, not_defined}));
+  result.fields.push_back(
+      make_field("account_evidence/weight_without", eight, "1", "",
+                 {0.008, 0.15, not_defined, not_defined, not_defined, 0, not_defined, not_defined}));
+  CHECK(
+      text_of(result, 0) ==
+      "L0H0 looks one token back (strength 0.68): positional, 97 % of what can be explained; without positions in its "
+      "keys the weight there goes from 0.68 to 0.01");
+  CHECK_THAT(text_of(result, 1),
+             ContainsSubstring("; without attention 0 in its keys the weight there goes from 0.20 to 0.15"));
+  CHECK_THAT(text_of(result, 2), !ContainsSubstring("without"));
+  CHECK_THAT(text_of(result, 5), !ContainsSubstring("without"));  // it looks nowhere
+  result.fields.back().axes = {eight[1]};
+  CHECK_THROWS_AS(head_sentences(result), ShapeError);
+}
+
 TEST_CASE("head sentences: evidence stands behind the verdict, and says so where it contradicts it") {
   Result result = eight_heads();
   add_trials(result, {{8, 8}, {4, 8}, {7, 8}, {0, 1}, {4, 8}, {6, 8}});
