@@ -231,9 +231,11 @@ changes="words-only re-aim=L0H0:+2 without-heads=L0H1"
 expect 0 "--model $golden --intervene words-only --intervene re-aim=L0H0:+2 --intervene without-heads=L0H1 --out RESULT" capture --model "$golden" --ids "$work/even.json" --intervene $changes --out "$work/changed.h5"
 expect 1 "say --intervene $changes here, too, in this order" -q run --states "$work/changed.h5" --model "$golden" --no-figures --out "$work/changed-run"
 expect 1 "say --intervene $changes here, too, in this order" -q run --states "$work/changed.h5" --model "$golden" --intervene re-aim=L0H0:+2 words-only without-heads=L0H1 --no-figures --out "$work/changed-run"
-expect 0 "" -q run --states "$work/changed.h5" --model "$golden" --intervene $changes --no-figures --out "$work/changed-run"
+# Nobody knows what wrote captured states: all but score_sources.
+most=head_account,head_types,value_use,position_atlas,position_split,position_correlation,wave_spectra,delay_spectrum,offset_by_query,score_cluster
+expect 0 "" -q run --states "$work/changed.h5" --model "$golden" --intervene $changes --only $most --no-figures --out "$work/changed-run"
 expect 0 "@captured_interventions $changes" inspect -a "$work/changed-run"
-expect 0 "" -q run --model "$golden" --ids "$work/even.json" --intervene $changes --no-figures --out "$work/changed-direct"
+expect 0 "" -q run --model "$golden" --ids "$work/even.json" --intervene $changes --only $most --no-figures --out "$work/changed-direct"
 digests "$work/changed-direct" >"$work/a.csv"; digests "$work/changed-run" | cmp -s - "$work/a.csv" || { echo "FAILED: captured states of a changed model give other numbers than the model"; failed=1; }
 expect 0 "wrote" capture --model "$golden" --ids "$work/even.json" --layers 1 --intervene re-aim=L0H0:+2 --out "$work/behind.h5"
 expect 0 "" -q run --states "$work/behind.h5" --model "$golden" --intervene re-aim=L0H0:+2 --only measured_offset --no-figures --out "$work/behind"

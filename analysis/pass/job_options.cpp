@@ -140,6 +140,9 @@ void add_options(Attributes& provenance, const JobOptions& options, int threads)
         [&](auto member) {
           const auto& value = options.*member;
           using Value = std::decay_t<decltype(value)>;
+          if constexpr (std::is_same_v<Value, std::vector<std::string>>) {
+            if (value.empty()) return;
+          }
           Attribute& attribute = provenance[std::string(option.name)];
           if constexpr (std::is_same_v<Value, double>)
             attribute = value;

@@ -75,7 +75,7 @@ struct ScoreSources {
 /// Scores are those before a cap and without what a position term adds (T5, ALiBi) or compares (DeBERTa); what a
 /// rotary term turns is turned.
 ///
-/// Source: this project, after Franco and Crovella 2025, arXiv:2602.13483, who take single scores of one prompt apart.
+/// Source: this project, after Franco and Crovella 2025, NeurIPS, who take single scores of one prompt apart.
 /// @param numbers  (documents of the source) number among the documents of the site's length, or -1: Site::numbers
 /// @param halves   mean queries and keys of head_account()
 /// @throws NumericError if the sum over sources misses the real queries or keys by more than `closure`;

@@ -276,6 +276,7 @@ AccountEvidence account_evidence(const Model& model, const Source& source, const
 
 std::string no_account_evidence(const Model& model, const AccountSite& site, const Document& first) {
   const Stack& stack = *site.stack;
+  if (site.crosses()) return "queries and keys of cross-attention stand in different sequences";
   if (stack.rotary() != nullptr) return {};
   if (!first.stored.empty()) return "states, or queries and keys, are stored; their positions cannot be moved";
   if (stack.position_term)

@@ -173,7 +173,7 @@ std::string account_sentences(const Result& result, const FigureOptions& options
 std::vector<std::string> account_extras() {
   std::vector<std::string> fields = clearness_fields();
   for (const std::string& name : head_sentence_fields())
-    if (name != profile_part_name) fields.push_back(name);
+    if (name != profile_part_name && name != profile_strength_name) fields.push_back(name);
   return fields;
 }
 

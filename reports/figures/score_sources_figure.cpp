@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/fields/head_name.h"
 #include "../drawing/field_values.h"
 #include "../drawing/page.h"
 #include "../drawing/pixels.h"
@@ -50,7 +51,7 @@ SideShares side_shares(const Result& result, const char* name) {
     double whole = 0;
     for (std::size_t row = layer * heads; row < (layer + 1) * heads; ++row) {
       const double weight = spread[row] * spread[row];
-      if (!std::isfinite(shares[row * sources.size()])) continue;
+      if (!std::isfinite(weight) || !std::isfinite(shares[row * sources.size()])) continue;
       whole += weight;
       for (std::size_t s = 0; s < sources.size(); ++s)
         sums[group_of(sources[s])] += weight * shares[row * sources.size() + s];
@@ -115,6 +116,7 @@ GnuplotFigure draw_score_sources(const Result& result, const FigureOptions& opti
     Panel& panel = page.panel(s);
     const auto every = static_cast<std::size_t>(
         std::max(1.0, std::ceil(0.13 * static_cast<double>(layers) / page.grid().panel_height)));
+    panel.tic_length(0.3);
     panel.y_axis({static_cast<double>(layers) - 0.5, -0.5}, {.named = every_nth(sides[s].layers, every), .points = 7});
     if (page.grid().column_of(s) == 0) panel.title_left("layer", 0.36);
     panel.x_axis({least < 0 ? least - 0.02 : 0, most + 0.02}, {.step = 0.2, .first = least < 0 ? -1.0 : 0.0});
@@ -126,7 +128,9 @@ GnuplotFigure draw_score_sources(const Result& result, const FigureOptions& opti
         numbers.add_row(
             {s == 0 ? "queries" : "keys", sides[s].layers[layer], source_groups[g], sides[s].share[g][layer]});
     }
-    panel.vertical(0, {ink::zero_line, 0.7});
+    DataTable zero({"share", "row", "across", "up"});
+    zero.add_row({0.0, -0.5, 0.0, static_cast<double>(layers)});
+    panel.strokes(page.data(zero), "1:2:3:4", {ink::zero_line, 0.7});
     panel.title_below("share of the layer's position kernels");
   }
   page.keep(numbers);
@@ -160,7 +164,10 @@ SourceTables source_tables(const Result& result) {
   SourceTables tables;
   const Field& field = result.at(position_table_name);
   tables.shares = &doubles_of(result, position_table_name, {"source_head", "query_source", "key_source"});
-  tables.heads = labels_of(field, "source_head");
+  for (const std::string& label : labels_of(field, "source_head")) {
+    const HeadName head = parse_head_name(label);  // the file is anybody's
+    tables.heads.push_back(head_name(head.layer, head.head));
+  }
   tables.sources = labels_of(field, "query_source");
   if (tables.heads.empty() || tables.sources.empty() ||
       tables.shares->size() != tables.heads.size() * tables.sources.size() * tables.sources.size())
@@ -184,8 +191,9 @@ GnuplotFigure draw_source_table(const Result& result, const FigureOptions& optio
   double largest = 0;
   for (const std::size_t h : shown) {
     last = std::max(last, tables.last_of(h));
-    for (std::size_t i = 0; i < tables.sources.size() * tables.sources.size(); ++i)
-      largest = std::fmax(largest, std::abs((*tables.shares)[h * tables.sources.size() * tables.sources.size() + i]));
+    for (std::size_t q = 0; q < tables.sources.size(); ++q)
+      for (std::size_t key = 0; key < tables.sources.size(); ++key)
+        if (const double share = tables.at(h, q, key); std::isfinite(share)) largest = std::max(largest, share);
   }
   const std::size_t count = last + 1;
   PanelGrid grid;
@@ -225,7 +233,10 @@ GnuplotFigure draw_source_table(const Result& result, const FigureOptions& optio
     panel.above(tables.heads[head], Anchor::left, {.points = 8, .bold = true, .up = 0.5});
     panel.color_range({0, bound});
     const Cells cells{count, count,
-                      [&](std::size_t column, std::size_t row) { return std::max(0.0, tables.at(head, row, column)); },
+                      [&](std::size_t column, std::size_t row) {
+                        const double share = tables.at(head, row, column);
+                        return std::isfinite(share) ? std::max(0.0, share) : std::nan("");
+                      },
                       [](double column) { return column; }, [](double row) { return row; }};
     panel.heat_map(page.data(pixels(cells, 4, 4)));
     if (k == 0)

@@ -60,6 +60,8 @@ const std::map<std::string, Structure>& structures() {
       {"checkpoint_counts", {{"heads"}}},
       {"checkpoint_heads", {{"part by position"}, 1}},
       {"grid_offset", {{"patches right", "patches down", "row", "column"}, 16}},
+      {"score_sources", {{"layer", "share of the layer's position kernels", "read by queries", "read by keys"}}},
+      {"source_table", {{"read by queries", "read by keys", "share"}, 1}},
       {"comparison", {{"second − first", "more", "less", "beyond"}}},
   };
   return all;

@@ -2,6 +2,10 @@
 
 #include <cmath>
 #include <complex>
+#include <string>
+#include <utility>
+
+#include "../../core/fields/head_name.h"
 
 namespace headwave::sample {
 
@@ -58,6 +62,57 @@ void add_profiles(Result& result, const Size& size) {
                            {}});
 }
 
+/// What was taken out of keys, of the first head of every layer.
+void add_removed(Result& result, const Size& size) {
+  const std::vector<Axis> heads{layer_axis(size.layers), head_axis(size.heads)};
+  std::vector<std::string> sources;
+  std::vector<double> weights, without;
+  for (Index row = 0; row < size.layers * size.heads; ++row) {
+    const bool asked = row % size.heads == 0;
+    sources.emplace_back(asked ? "positions" : "");
+    weights.push_back(asked ? 0.4 : not_defined);
+    without.push_back(asked ? 0.01 : not_defined);
+  }
+  Field removed = make_field("account_evidence/removed_source", heads, "1", "source", weights);
+  removed.values = sources;
+  result.fields.push_back(std::move(removed));
+  result.fields.push_back(make_field("account_evidence/weight", heads, "1", "weight", weights));
+  result.fields.push_back(make_field("account_evidence/weight_without", heads, "1", "weight", without));
+}
+
+/// Positions give most, earlier layers the rest, the last feed-forward works against them.
+void add_sources(Result& result, const Size& size) {
+  const std::vector<Axis> heads{layer_axis(size.layers), head_axis(size.heads)};
+  std::vector<std::string> names{"words", "positions", "constants"};
+  for (Index layer = 0; layer + 1 < size.layers; ++layer)
+    for (const char* part : {"attention", "feed-forward"})
+      names.push_back(part + std::string(" ") + std::to_string(layer));
+  const Axis source{"source", "1", "source", names};
+  std::vector<double> shares, spread, table;
+  for (Index row = 0; row < size.layers * size.heads; ++row) {
+    spread.push_back(1 + 0.1 * static_cast<double>(row % size.heads));
+    const Index before = row / size.heads;
+    for (std::size_t s = 0; s < names.size(); ++s) {
+      const auto layer = static_cast<Index>((s - 3) / 2);
+      const bool read = s >= 3 && layer < before;
+      shares.push_back(s == 1 ? 1 - 0.1 * static_cast<double>(before) : !read ? 0 : s % 2 == 1 ? 0.2 : -0.1);
+    }
+  }
+  for (const char* name : {"score_sources/position_query", "score_sources/position_key"})
+    result.fields.push_back(make_field(name, before(heads, {source}), "1", "share", shares));
+  result.fields.push_back(make_field("score_sources/kernel_sd", heads, "1", "spread", spread));
+  const std::vector<HeadName> chosen{{0, 0}, {size.layers - 1, size.heads - 1}};
+  Axis query = source, key = source;
+  query.name = "query_source";
+  key.name = "key_source";
+  for (std::size_t head = 0; head < chosen.size(); ++head)
+    for (std::size_t q = 0; q < names.size(); ++q)
+      for (std::size_t k = 0; k < names.size(); ++k)
+        table.push_back(q == 1 && k == 1 ? 0.9 : q == k && head > 0 ? -0.01 : 0);
+  result.fields.push_back(make_field("score_sources/position_table",
+                                     {head_name_axis("source_head", "head", chosen), query, key}, "1", "share", table));
+}
+
 void add_rotary(Result& result, const Size& size) {
   const std::vector<Axis> heads{layer_axis(size.layers), head_axis(size.heads)};
   const Axis pair = counting_axis("pair", "1", "pair", 0, pairs - 1);
@@ -91,6 +146,8 @@ void add_rotary(Result& result, const Size& size) {
 
 void add_account(Result& result, const Size& size) {
   add_profiles(result, size);
+  add_removed(result, size);
+  add_sources(result, size);
   add_rotary(result, size);
 }
 
