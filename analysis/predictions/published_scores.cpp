@@ -202,9 +202,11 @@ std::vector<Field> describe(const PublishedScores& scores) {
   fields.add("slash_score", heads, "1", "average slash score: largest mean attention weight along a diagonal",
              scores.slash_score);
   fields.undefined("no pair of tokens is that near and allowed by the mask").note("source", cheng);
+  fields.note("documents", std::string("all, of every length"));
   fields.note("reach", scores.reach);
   fields.add("slash_offset", heads, "token", "the offset of that diagonal", scores.slash_offset);
   fields.undefined("no pair of tokens is that near and allowed by the mask").note("source", cheng);
+  fields.note("documents", std::string("all, of every length"));
   fields
       .add("rank_one_share", of_sides, "1",
            "share of the squared singular values that is the largest one's, mean over documents",

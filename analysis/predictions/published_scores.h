@@ -18,7 +18,7 @@ struct PublishedScoreOptions {
 };
 
 /// What others have published about heads, from the documents of the account (head_account.h), to compare
-/// with it.
+/// with it; the slash score alone from documents of every length.
 ///
 /// Positional and symbolic scores: swapped_keys.h. Rank-one share, mean resultant length and massive values
 /// of queries and keys: vector_scores.h. Average slash score, the largest mean weight along a diagonal:

@@ -568,7 +568,12 @@ class SourceBuilder {
     for (Index a = 0; a < number; ++a)
       found_.position_table[c].row(a).head(number) = shares.segment(a * number, number).transpose();
     const Matrix& self = sums.content.self_table[at];
-    found_.self_table[c].topLeftCorner(number, number) = self / self.sum();
+    // As of the content itself: where it is too small, its parts are shares of noise.
+    const Index row = found_.site.grid.first_row(layer) + found_.options.heads[c].head;
+    if (std::isnan(found_.query.content[1](row, 0)))
+      found_.self_table[c].topLeftCorner(number, number).setConstant(not_defined);
+    else
+      found_.self_table[c].topLeftCorner(number, number) = self / self.sum();
     if (!work_.by_head()) return;
     const Vector of_query = kernel_shares(mean(sums.kernel.earlier_query[at], documents, pairs), pairs);
     const Vector of_key = kernel_shares(mean(sums.kernel.earlier_key[at], documents, pairs), pairs);
@@ -668,7 +673,7 @@ void describe_chosen(const ScoreSources& found, Fields& fields) {
       .add("self_table", {chosen, query, key}, "1",
            "share of a token's content with itself that a query source and a key source give together",
            found.self_table)
-      .undefined("the content is zero");
+      .undefined(fmt::format("the content is smaller than {:g} of its standard errors", found.options.least_errors));
   if (found.earlier.empty()) return;
   const Axis earlier = source_axis("earlier_head", "head of a layer before", found.earlier);
   fields

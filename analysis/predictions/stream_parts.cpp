@@ -25,6 +25,8 @@ std::string StreamSource::name() const {
       return fmt::format("attention {}", layer);
     case Kind::cross_attention:
       return fmt::format("cross-attention {}", layer);
+    case Kind::others:
+      return "others";
     default:
       return fmt::format("feed-forward {}", layer);
   }
@@ -98,13 +100,8 @@ StreamParts::StreamParts(const Stack& stack, const TokenSequence& tokens, Index 
 
 StreamParts::StreamParts(const Stack& stack, const TokenSequence& tokens, const std::vector<StreamSource>& apart)
     : StreamParts(stack, tokens, 0, static_cast<Index>(tokens.ids.size())) {
+  append(Matrix32::Zero(count_, parts_.cols()), {{StreamSource::Kind::others}});
   apart_ = apart;
-  for (Index s = 0; s < constants_source; ++s) {
-    if (is_apart(sources_[static_cast<std::size_t>(s)])) continue;
-    auto part = parts_.middleRows(s * count_, count_);
-    parts_.middleRows(constants_source * count_, count_) += part;
-    part.setZero();
-  }
 }
 
 bool StreamParts::is_apart(const StreamSource& source) const {
@@ -113,7 +110,8 @@ bool StreamParts::is_apart(const StreamSource& source) const {
 
 void StreamParts::append(const Matrix32& parts, const std::vector<StreamSource>& sources) {
   if (sources.size() == 1 && !is_apart(sources.front())) {
-    parts_.middleRows(constants_source * count_, count_) += parts;
+    constexpr Index others_source = constants_source + 1;
+    parts_.middleRows(others_source * count_, count_) += parts;
     return;
   }
   const Index before = parts_.rows();

@@ -13,7 +13,7 @@ namespace headwave {
 
 /// Something that writes to the residual stream.
 struct StreamSource {
-  enum class Kind { words, positions, constants, attention, cross_attention, feed_forward };
+  enum class Kind { words, positions, constants, attention, cross_attention, feed_forward, others };
   Kind kind = Kind::words;
   Index layer = -1;  ///< of what a block writes
   Index head = -1;   ///< of attention that is told apart by head; -1: all heads together
@@ -55,7 +55,7 @@ class StreamParts {
   ///                      attention
   /// @throws ShapeError as word_rows()
   StreamParts(const Stack& stack, const TokenSequence& tokens, Index first, Index count, bool by_head = false);
-  /// The same of some sources alone: all others count as constants.
+  /// The same of some sources alone, beside words, positions and constants: all others are one source, "others".
   StreamParts(const Stack& stack, const TokenSequence& tokens, const std::vector<StreamSource>& apart);
 
   /// What a sublayer writes, in the order of the model.

@@ -52,7 +52,7 @@ struct AccountEvidence {
 /// @param account  of the site
 /// @param sources  of the site; null: nothing is taken out
 /// @param done     is told how many documents are through; may be empty
-/// @throws ShapeError if there is no document, or no_account_evidence() has a reason; Error as the source and
+/// @throws ShapeError if there is no document, or no head has keys that can be moved; Error as the source and
 ///          the model pass
 AccountEvidence account_evidence(const Model& model, const Source& source, const Site& site, const HeadAccount& account,
                                  const ScoreSources* sources, const AccountEvidenceOptions& options = {},

@@ -57,7 +57,7 @@ struct Trials {
     const bool follows = followed > follows_above * asked;
     const std::string counted = fmt::format("{:.0f} of {:.0f} trial{}", followed, asked, asked == 1 ? "" : "s");
     if (verdict == "positional" && !follows) return fmt::format("but {}, it follows in only {}", text, counted);
-    if (verdict != "positional" && verdict != "mixed" && follows)
+    if (verdict != "positional" && verdict != "mixed" && verdict != "undefined" && follows)
       return fmt::format("yet {}, it follows in {}, as a positional head does", text, counted);
     return fmt::format("{}, it follows in {}", text, counted);
   }
@@ -131,9 +131,13 @@ std::vector<HeadSentence> head_sentences(const Result& result) {
           sentences.emplace_back(HeadSentence{{layer, head}, strength[i], trials[i].asked > 0, {}});
       const std::string verdict =
           verdicts[i] < field->flag_meanings.size() ? field->flag_meanings[verdicts[i]] : "undefined";
-      if (verdict == "undefined") continue;
+      sentence.tested = trials[i].asked > 0 || !without[i].empty();
+      if (verdict == "undefined" && !sentence.tested) continue;
       sentence.text = head_name(layer, head) + " ";
-      if (verdict == "no preference")
+      if (verdict == "undefined")
+        sentence.text +=
+            fmt::format("{} (strength {:.2f}): no verdict from so few documents", where_text(offset[i]), strength[i]);
+      else if (verdict == "no preference")
         sentence.text += fmt::format("shows no preference (strength {:.2f})", strength[i]);
       else
         sentence.text += fmt::format("{} (strength {:.2f}): {}", where_text(offset[i]), strength[i],

@@ -12,8 +12,8 @@ namespace headwave {
 struct HeadSentence {
   HeadName name;
   double strength = 0;  ///< of its profile
-  bool tested = false;  ///< its keys were moved
-  std::string text;     ///< "L2H11 looks one token back ..."; empty: the result has no verdict
+  bool tested = false;  ///< something was seen when its keys were moved, or a source was taken out of them
+  std::string text;     ///< "L2H11 looks one token back ..."; empty: neither a verdict nor evidence
 };
 
 /// One sentence for each head, layer by layer, the same in the table, on the page and in captions: where its

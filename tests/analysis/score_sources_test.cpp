@@ -158,12 +158,13 @@ TEST_CASE("what sources give to a head's keys adds up to them, whichever are tol
                                       {{1, 0}, {Kind::constants}},
                                       {{1, 0}, {Kind::attention, 0}},
                                       {{1, 0}, {Kind::feed_forward, 0}}};
-  const std::vector<SourceOfKeys> one{all[3]};
+  const std::vector<SourceOfKeys> one{all[3]}, shifts{all[2]};
   SourceKeysProbe every(copied.model.stack, AttentionKind::self, document, all);
   SourceKeysProbe alone(copied.model.stack, AttentionKind::self, document, one);
+  SourceKeysProbe constants(copied.model.stack, AttentionKind::self, document, shifts);
   AccountSite site{{{0, 1}, 2}, AttentionKind::self, source_length, 20, &copied.model.stack};
   AccountProbe whole(site, 0, document);
-  std::vector<Probe*> probes{&every, &alone, &whole};
+  std::vector<Probe*> probes{&every, &alone, &constants, &whole};
   model_pass(copied.model, document, probes);
   const std::vector<Matrix32> parts = every.taken();
   const Matrix32 keys = whole.taken().layers[1].key.leftCols(planted.spec.d_head);
@@ -171,6 +172,7 @@ TEST_CASE("what sources give to a head's keys adds up to them, whichever are tol
   for (std::size_t s = 1; s < parts.size(); ++s) sum += parts[s];
   CHECK((sum - keys).cwiseAbs().maxCoeff() < 1e-5F * keys.cwiseAbs().maxCoeff());
   CHECK((alone.taken()[0] - parts[3]).cwiseAbs().maxCoeff() < 1e-5F);
+  CHECK((constants.taken()[0] - parts[2]).cwiseAbs().maxCoeff() < 1e-5F);  // and nothing of what is not told apart
   CHECK(parts[3].cwiseAbs().maxCoeff() > 0.1F);
 }
 

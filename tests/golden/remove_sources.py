@@ -43,9 +43,10 @@ def entering(model, doc, layer, without):
         y = output.LayerNorm(y + output.dense.bias + (0 if without == f"attention {l}" else added))
         parts = hold({**parts, f"attention {l}": added, "constants": parts["constants"] + output.dense.bias}, output.LayerNorm)
         x = sum(parts.values())
-        added = block.output.dense(block.intermediate.intermediate_act_fn(block.intermediate.dense(x)))
-        y = block.output.LayerNorm(y + (0 if without == f"feed-forward {l}" else added))
-        parts = hold({**parts, f"feed-forward {l}": added}, block.output.LayerNorm)
+        output = block.output
+        added = block.intermediate.intermediate_act_fn(block.intermediate.dense(x)) @ output.dense.weight.T
+        y = output.LayerNorm(y + output.dense.bias + (0 if without == f"feed-forward {l}" else added))
+        parts = hold({**parts, f"feed-forward {l}": added, "constants": parts["constants"] + output.dense.bias}, output.LayerNorm)
     return parts, y
 
 

@@ -75,6 +75,15 @@ TEST_CASE("head sentences: each verdict by hand") {
   CHECK(head_sentences(result)[3].name == HeadName{0, 3});
 }
 
+TEST_CASE("head sentences: too few documents for a verdict, and still what happened") {
+  Result result = eight_heads();
+  add_trials(result, {{8, 8}, {8, 8}, {8, 8}, {8, 8}, {8, 8}, {8, 8}, {7, 8}});
+  CHECK(text_of(result, 6) ==
+        "L0H6 looks one token ahead (strength 0.90): no verdict from so few documents; its keys moved by up to two "
+        "tokens, it follows in 7 of 8 trials");
+  CHECK(telling_sentences(result).front().name == HeadName{0, 6});
+}
+
 TEST_CASE("head sentences: what became of the weight without the source that gives most") {
   Result result = eight_heads();
   Field source = make_field("account_evidence/removed_source", eight, "1", "", std::vector<double>(8));
