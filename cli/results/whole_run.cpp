@@ -126,7 +126,7 @@ void say_fewer_documents(const KindResult& found) {
   const Field* lengths = found.result.find("offset_trace/length");
   const auto* tokens = lengths == nullptr ? nullptr : std::get_if<std::vector<std::int64_t>>(&lengths->values);
   if (tokens == nullptr) return;
-  const CommonLength common = common_length({tokens->begin(), tokens->end()});
+  const auto common = common_length(*tokens);
   if (common.documents == std::ssize(*tokens)) return;
   std::vector<std::string_view> fewer;
   for (const AnalysisKind* kind : listed_analyses())

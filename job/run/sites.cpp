@@ -1,12 +1,13 @@
 #include "sites.h"
 
 #include <compare>
-#include <map>
 #include <set>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "../../core/model/common_length.h"
 
 namespace headwave {
 
@@ -54,19 +55,13 @@ std::string no_grid(const PatchGrid& patches, const std::vector<SequenceLengths>
   return "";
 }
 
-/// The most common lengths, of two equally common ones the longer.
 void set_length(Site& site, const std::vector<SequenceLengths>& lengths) {
-  std::map<SequenceLengths, Index> counts;
-  for (const SequenceLengths& length : lengths) ++counts[length];
-  for (const auto& [length, documents] : counts)
-    if (documents >= site.documents) {
-      site.length = length.queries;
-      site.key_length = length.keys;
-      site.documents = documents;
-    }
+  const CommonLength<SequenceLengths> common = common_length(lengths);
+  site.length = common.length.queries;
+  site.key_length = common.length.keys;
+  site.documents = common.documents;
   Index number = 0;
-  for (const SequenceLengths& length : lengths)
-    site.numbers.push_back(length == SequenceLengths{site.length, site.key_length} ? number++ : -1);
+  for (const SequenceLengths& length : lengths) site.numbers.push_back(length == common.length ? number++ : -1);
 }
 
 }  // namespace
