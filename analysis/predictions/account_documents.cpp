@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "../../core/attention/attend.h"
@@ -60,6 +61,22 @@ Index dealt_documents(Index documents, Index length, Index tokens) {
   if (tokens == 0) return 0;
   const Index pairs = (tokens + 2 * length - 1) / (2 * length);
   return std::min(documents, std::max(least, 2 * pairs));
+}
+
+std::vector<Index> free_places(const std::vector<std::uint8_t>& stays) {
+  std::vector<Index> free;
+  for (std::size_t i = 0; i < stays.size(); ++i)
+    if (stays[i] == 0) free.push_back(static_cast<Index>(i));
+  return free;
+}
+
+std::vector<Index> dealt_places(const std::vector<std::uint8_t>& stays, Random& random) {
+  const std::vector<Index> free = free_places(stays);
+  std::vector<Index> order = free, from(stays.size());
+  random.shuffle(order);
+  std::iota(from.begin(), from.end(), Index{0});
+  for (std::size_t n = 0; n < free.size(); ++n) from[static_cast<std::size_t>(free[n])] = order[n];
+  return from;
 }
 
 AccountSums::AccountSums(Index documents, Index dealt) : expected_(documents), dealt_(dealt) {

@@ -11,6 +11,7 @@
 #include "../../core/fields/head_grid.h"
 #include "../../core/model/model.h"
 #include "../../core/numbers/matrix.h"
+#include "../../core/numbers/random.h"
 
 namespace headwave {
 
@@ -105,6 +106,12 @@ class AccountSums {
 /// tokens: none. Each is kept whole, so this bounds the memory of an account.
 /// @param length  T of each
 Index dealt_documents(Index documents, Index length, Index tokens = 4096);
+
+/// Places whose content may be dealt: those that do not stay, ascending.
+std::vector<Index> free_places(const std::vector<std::uint8_t>& stays);
+
+/// Where each place's content comes from: the free places in random order, those that stay from themselves.
+std::vector<Index> dealt_places(const std::vector<std::uint8_t>& stays, Random& random);
 
 /// Watches one document: sums attention weights along diagonals, keeps queries and keys.
 class AccountProbe : public Probe {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -81,18 +80,6 @@ class NearWeights : public Probe {
   Matrix sums_;
   Index reach_;
 };
-
-/// Where each place's content comes from: the free places in random order, those that stay from themselves.
-std::vector<Index> dealt_places(const std::vector<std::uint8_t>& stays, Random& random) {
-  std::vector<Index> free, from(stays.size());
-  for (std::size_t i = 0; i < stays.size(); ++i)
-    if (stays[i] == 0) free.push_back(static_cast<Index>(i));
-  std::iota(from.begin(), from.end(), Index{0});
-  std::vector<Index> order = free;
-  random.shuffle(order);
-  for (std::size_t n = 0; n < free.size(); ++n) from[static_cast<std::size_t>(free[n])] = order[n];
-  return from;
-}
 
 /// The means with contents dealt to them.
 Matrix32 dealt(const Matrix32& mean, const Matrix32& content, const std::vector<Index>& from) {

@@ -199,14 +199,17 @@ std::vector<Field> describe(const PublishedScores& scores) {
   fields.add("symbolic_score", heads, "1", "how far attention moves with its token when keys are swapped",
              scores.swapped.symbolic);
   say_swap();
+  const auto say_slash = [&] {
+    fields.undefined("no pair of tokens is that near and allowed by the mask")
+        .note("source", cheng)
+        .note("documents", std::string("all, of every length"));
+  };
   fields.add("slash_score", heads, "1", "average slash score: largest mean attention weight along a diagonal",
              scores.slash_score);
-  fields.undefined("no pair of tokens is that near and allowed by the mask").note("source", cheng);
-  fields.note("documents", std::string("all, of every length"));
+  say_slash();
   fields.note("reach", scores.reach);
   fields.add("slash_offset", heads, "token", "the offset of that diagonal", scores.slash_offset);
-  fields.undefined("no pair of tokens is that near and allowed by the mask").note("source", cheng);
-  fields.note("documents", std::string("all, of every length"));
+  say_slash();
   fields
       .add("rank_one_share", of_sides, "1",
            "share of the squared singular values that is the largest one's, mean over documents",

@@ -14,6 +14,7 @@
 #include "../../core/fields/fields.h"
 #include "../../core/model/layer.h"
 #include "../../core/model/model_pass.h"
+#include "../../core/numbers/largest_entries.h"
 #include "../../core/numbers/threads.h"
 
 namespace headwave {
@@ -232,6 +233,7 @@ class SourceProbe : public Probe {
 
   [[nodiscard]] const std::vector<KernelSums>& found() const { return layers_; }
   [[nodiscard]] const std::vector<StreamSource>& sources() const { return sources_; }
+  [[nodiscard]] const std::vector<StreamSource>& fine_sources() const { return fine_sources_; }
   /// Queries and keys of the layer that is under way, (sources * count, width), turned.
   [[nodiscard]] const StretchLayer& made() const { return made_; }
 
@@ -309,6 +311,7 @@ class SourcePair {
 
   [[nodiscard]] Probe* probe(std::size_t i) const { return probes_[i].get(); }
   [[nodiscard]] const std::vector<StreamSource>& sources() const { return probes_.front()->sources(); }
+  [[nodiscard]] const std::vector<StreamSource>& fine_sources() const { return probes_.front()->fine_sources(); }
   /// Adds what both documents gave.
   void add_to(std::vector<LayerSums>& sums) const {
     for (std::size_t l = 0; l < sums.size(); ++l) {
@@ -460,15 +463,15 @@ std::vector<StretchLayer> sums_of(const AccountHalves& halves, const Stretch& st
 /// Sums become shares.
 class SourceBuilder {
  public:
-  SourceBuilder(const SourceWork& work, std::vector<LayerSums> sums, std::vector<StreamSource> sources, Index documents)
-      : work_(work), sums_(std::move(sums)) {
+  SourceBuilder(const SourceWork& work, std::vector<LayerSums> sums, std::vector<StreamSource> fine, Index documents)
+      : work_(work), sums_(std::move(sums)), fine_(std::move(fine)) {
     found_.site = *work.site;
     found_.options = *work.options;
     found_.documents = documents;
     found_.first = work.stretch.first;
     found_.places = work.stretch.count;
     found_.reach = work.stretch.reach;
-    found_.sources = std::move(sources);
+    found_.sources = without_heads(fine_);
   }
 
   ScoreSources build() {
@@ -481,13 +484,11 @@ class SourceBuilder {
     found_.kernel_sd = Vector::Zero(rows);
     found_.content = found_.content_error = Matrix::Zero(rows, offsets);
     found_.closure = Vector::Zero(static_cast<Index>(sums_.size()));
-    std::vector<Index> before;  // layers before some chosen head
-    if (work_.by_head())
-      for (const HeadName& name : found_.options.heads)
-        for (Index layer = static_cast<Index>(before.size()); layer < name.layer; ++layer) before.push_back(layer);
-    for (const Index layer : before)
-      for (Index head = 0; head < found_.site.grid.heads; ++head)
-        found_.earlier.push_back({StreamSource::Kind::attention, layer, head});
+    if (work_.by_head()) {
+      const Index last = std::ranges::max(found_.options.heads, {}, &HeadName::layer).layer;
+      for (const StreamSource& source : fine_)
+        if (source.head >= 0 && source.layer < last) found_.earlier.push_back(source);
+    }
     const auto chosen = static_cast<Index>(found_.options.heads.size());
     found_.position_table.assign(found_.options.heads.size(), Matrix::Zero(all, all));
     found_.self_table = found_.position_table;
@@ -577,17 +578,17 @@ class SourceBuilder {
     if (!work_.by_head()) return;
     const Vector of_query = kernel_shares(mean(sums.kernel.earlier_query[at], documents, pairs), pairs);
     const Vector of_key = kernel_shares(mean(sums.kernel.earlier_key[at], documents, pairs), pairs);
-    // Behind words, positions and constants come, for each layer before, its heads and what else it writes.
-    Index from = constants_source + 1, to = 0;
-    const Index heads = found_.site.grid.heads, behind = layer > 0 ? (of_query.size() - from) / layer - heads : 0;
-    for (Index before = 0; before < layer; ++before, from += heads + behind, to += heads) {
-      found_.earlier_query.row(static_cast<Index>(c)).segment(to, heads) = of_query.segment(from, heads).transpose();
-      found_.earlier_key.row(static_cast<Index>(c)).segment(to, heads) = of_key.segment(from, heads).transpose();
+    for (std::size_t e = 0; e < found_.earlier.size(); ++e) {
+      const Index at_fine = std::find(fine_.begin(), fine_.end(), found_.earlier[e]) - fine_.begin();
+      if (at_fine >= of_query.size()) continue;  // this head reads nothing of it
+      found_.earlier_query(static_cast<Index>(c), static_cast<Index>(e)) = of_query[at_fine];
+      found_.earlier_key(static_cast<Index>(c), static_cast<Index>(e)) = of_key[at_fine];
     }
   }
 
   const SourceWork& work_;
   std::vector<LayerSums> sums_;
+  std::vector<StreamSource> fine_;  // of the last layer, attention told apart by head where it was
   ScoreSources found_;
 };
 
@@ -624,7 +625,7 @@ ScoreSources score_sources(const Model& model, const Source& source, const std::
     if (place >= 0) work.chosen[static_cast<std::size_t>(place)].push_back(name.head);
   }
   std::vector<LayerSums> sums(site.grid.layers.size());
-  std::vector<StreamSource> sources;
+  std::vector<StreamSource> fine;
   // Where layers are read one by one all pairs go side by side; else each goes by itself.
   const auto pairs = static_cast<Index>(documents.size()) / 2, together = model.by_layer() ? pairs : 1;
   const auto pass = [&](Index first) {
@@ -641,16 +642,18 @@ ScoreSources score_sources(const Model& model, const Source& source, const std::
     (void)model_passes(model, passing, together > 1 ? options.threads : 1);
     return std::function<void()>([&, done] {
       for (const auto& pair : *done) pair->add_to(sums);
-      sources = done->front()->sources();
+      fine = done->front()->fine_sources();
     });
   };
   parallel_in_order(pairs / together, options.threads, [&](Index i) { return pass(i * together); });
-  ScoreSources found = SourceBuilder(work, std::move(sums), std::move(sources), 2 * pairs).build();
+  ScoreSources found = SourceBuilder(work, std::move(sums), std::move(fine), 2 * pairs).build();
   require_closed(found);
   return found;
 }
 
 namespace {
+
+constexpr const char* flat_kernel = "the kernel is the same at all offsets";
 
 Axis source_axis(const std::string& name, const std::string& long_name, const std::vector<StreamSource>& sources) {
   std::vector<std::string> names;
@@ -664,11 +667,10 @@ void describe_chosen(const ScoreSources& found, Fields& fields) {
   const Axis chosen = head_name_axis("source_head", "head whose sources are given in pairs", found.options.heads);
   const Axis query = source_axis("query_source", "what wrote what the queries read", found.sources);
   const Axis key = source_axis("key_source", "what wrote what the keys read", found.sources);
-  const char* const flat = "the kernel is the same at all offsets";
   fields
       .add("position_table", {chosen, query, key}, "1",
            "share of the position kernel that a query source and a key source give together", found.position_table)
-      .undefined(flat);
+      .undefined(flat_kernel);
   fields
       .add("self_table", {chosen, query, key}, "1",
            "share of a token's content with itself that a query source and a key source give together",
@@ -679,11 +681,11 @@ void describe_chosen(const ScoreSources& found, Fields& fields) {
   fields
       .add("earlier_query", {chosen, earlier}, "1",
            "share of the position kernel that an earlier head gives through the queries", found.earlier_query)
-      .undefined("the kernel is the same at all offsets");
+      .undefined(flat_kernel);
   fields
       .add("earlier_key", {chosen, earlier}, "1",
            "share of the position kernel that an earlier head gives through the keys", found.earlier_key)
-      .undefined("the kernel is the same at all offsets");
+      .undefined(flat_kernel);
 }
 
 class ScoreSourcesAnalysis : public Analysis {
@@ -703,18 +705,12 @@ class ScoreSourcesAnalysis : public Analysis {
  private:
   /// A handful of the heads that have a preference.
   [[nodiscard]] static std::vector<HeadName> strongest(const HeadAccount& account) {
-    constexpr std::size_t most = 5;
+    constexpr Index most = 5;
     const std::vector<HeadName> names = heads_of(account.site.grid);
-    std::vector<std::size_t> order;
-    for (std::size_t row = 0; row < names.size(); ++row)
-      if (account.strength[static_cast<Index>(row)] >= account.options.strength) order.push_back(row);
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return account.strength[static_cast<Index>(a)] > account.strength[static_cast<Index>(b)];
-    });
-    order.resize(std::min(order.size(), most));
-    std::sort(order.begin(), order.end());
     std::vector<HeadName> heads;
-    for (const std::size_t row : order) heads.push_back(names[row]);
+    for (const Index row : largest_entries(account.strength, most))
+      if (account.strength[row] >= account.options.strength) heads.push_back(names[static_cast<std::size_t>(row)]);
+    std::sort(heads.begin(), heads.end());
     return heads;
   }
 };
@@ -768,11 +764,11 @@ std::vector<Field> describe(const ScoreSources& found) {
   fields
       .add("position_query", shares, "1", "share of a head's position kernel that a source gives through the queries",
            found.query.position)
-      .undefined("the kernel is the same at all offsets");
+      .undefined(flat_kernel);
   fields
       .add("position_key", shares, "1", "share of a head's position kernel that a source gives through the keys",
            found.key.position)
-      .undefined("the kernel is the same at all offsets");
+      .undefined(flat_kernel);
   fields
       .add("position_kernel", {layer, head, offset}, "1",
            "mean score at an offset of one document's queries and the mean keys of others, and the other way round",

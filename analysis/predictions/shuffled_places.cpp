@@ -1,8 +1,9 @@
 #include "shuffled_places.h"
 
 #include <algorithm>
-#include <numeric>
 #include <span>
+
+#include "account_documents.h"
 
 namespace headwave {
 
@@ -14,17 +15,6 @@ ShuffledPlaces::Draw& ShuffledPlaces::Draw::operator+=(const Draw& other) {
 }
 
 namespace {
-
-std::vector<Index> shuffled(const std::vector<std::uint8_t>& stays, Random& random) {
-  std::vector<Index> moving;
-  for (std::size_t i = 1; i < stays.size(); ++i)
-    if (stays[i] == 0) moving.push_back(static_cast<Index>(i));
-  std::vector<Index> order = moving, place(stays.size());
-  random.shuffle(order);
-  std::iota(place.begin(), place.end(), Index{0});
-  for (std::size_t m = 0; m < moving.size(); ++m) place[static_cast<std::size_t>(moving[m])] = order[m];
-  return place;
-}
 
 std::vector<Index> inverse_of(const std::vector<Index>& place) {
   std::vector<Index> position(place.size());
@@ -41,8 +31,8 @@ ShuffledPlaces::ShuffledPlaces(Index heads, Index reach, AttentionKind kind,
   const Vector none = Vector::Zero(2 * reach + 1);
   for (Index draw = 0; draw < draws; ++draw) {
     Random own = random.stream(static_cast<std::uint64_t>(draw));
-    place_.push_back(shuffled(query_stays, own));
-    position_.push_back(inverse_of(kind == AttentionKind::cross ? shuffled(key_stays, own) : place_.back()));
+    place_.push_back(dealt_places(query_stays, own));
+    position_.push_back(inverse_of(kind == AttentionKind::cross ? dealt_places(key_stays, own) : place_.back()));
     draws_.push_back({Matrix::Zero(heads, 2 * reach + 1), none, none});
   }
 }

@@ -70,7 +70,6 @@ class StreamParts {
 
   [[nodiscard]] const std::vector<StreamSource>& sources() const { return sources_; }
   [[nodiscard]] Index count() const { return count_; }
-  [[nodiscard]] Index first() const { return first_; }
 
  private:
   void append(const Matrix32& parts, const std::vector<StreamSource>& sources);

@@ -36,9 +36,8 @@ class ChosenRows : public Probe {
 
 /// Up to so many places that are free to move, evenly spread.
 std::vector<Index> spread_queries(const std::vector<std::uint8_t>& stays, Index most) {
-  std::vector<Index> free, chosen;
-  for (std::size_t i = 0; i < stays.size(); ++i)
-    if (stays[i] == 0) free.push_back(static_cast<Index>(i));
+  const std::vector<Index> free = free_places(stays);
+  std::vector<Index> chosen;
   const Index count = std::min(most, std::ssize(free));
   for (Index n = 0; n < count; ++n) chosen.push_back(free[static_cast<std::size_t>(n * std::ssize(free) / count)]);
   return chosen;
@@ -105,9 +104,7 @@ SwapScores swap_scores(VectorView32 before, VectorView32 after, const std::vecto
 }
 
 std::vector<KeySwap> random_swaps(const std::vector<std::uint8_t>& stays, Random& random) {
-  std::vector<Index> free;
-  for (std::size_t i = 0; i < stays.size(); ++i)
-    if (stays[i] == 0) free.push_back(static_cast<Index>(i));
+  std::vector<Index> free = free_places(stays);
   random.shuffle(free);
   std::vector<KeySwap> swaps;
   for (std::size_t i = 1; i < free.size(); i += 2) swaps.push_back({free[i - 1], free[i]});

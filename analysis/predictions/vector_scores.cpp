@@ -2,7 +2,8 @@
 
 #include <cmath>
 
-#include <Eigen/Eigenvalues>
+#include "../../core/algebra/product.h"
+#include "../../core/algebra/symmetric_eigen.h"
 
 namespace headwave {
 
@@ -22,11 +23,10 @@ void VectorSums::add(const VectorSums& more) {
 }
 
 double rank_one_share(const Matrix& vectors) {
-  const Matrix gram = vectors.transpose() * vectors;
+  const Matrix gram = gram_of(vectors);
   const double all = gram.trace();
   if (!(all > 0)) return not_defined;
-  const Eigen::SelfAdjointEigenSolver<Matrix> squares(gram, Eigen::EigenvaluesOnly);
-  return squares.eigenvalues()[gram.rows() - 1] / all;
+  return symmetric_eigenvalues(gram)[gram.rows() - 1] / all;
 }
 
 void set_vectors(VectorSums& sums, MatrixView32 vectors, const RotaryTerm* rotary, Index row) {

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "../../analysis/attention/clearest_heads.h"
 #include "../../analysis/attention/followed_documents.h"
 #include "../../analysis/attention/offset_trace_probe.h"
 #include "../../core/attention/rotary_term.h"
@@ -16,6 +15,7 @@
 #include "../../core/model/intervention.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/model/rotary_intervention.h"
+#include "../../core/numbers/largest_entries.h"
 #include "../../core/numbers/threads.h"
 
 namespace headwave {
@@ -37,7 +37,7 @@ std::vector<Index> heads_to_move(const HeadAccount& account, Index most) {
   Vector strength = account.strength;
   for (Index row = 0; row < strength.size(); ++row)
     if (!can_move(*account.site.stack, names[static_cast<std::size_t>(row)])) strength[row] = not_defined;
-  return clearest_heads(strength, strength, most);
+  return largest_entries(strength, most);
 }
 
 /// Documents of the account, spread evenly over all of them.
