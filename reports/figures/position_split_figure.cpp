@@ -8,6 +8,7 @@
 
 #include "../drawing/page.h"
 #include "../drawing/pixels.h"
+#include "layer_bars.h"
 #include "layer_split.h"
 
 namespace headwave {
@@ -20,13 +21,11 @@ const std::array inks{categorical(0), categorical(4), ink::rest};
 
 /// One part's piece of every bar.
 DataTable bars_of(const LayerSplit& split, std::size_t part) {
-  DataTable table({"middle", "row", "left", "right", "bottom", "top"});
+  DataTable table = layer_bars();
   for (std::size_t layer = 0; layer < split.layers.size(); ++layer) {
     double left = 0.0;
     for (std::size_t before = 0; before < part; ++before) left += split.share[before][layer];
-    const double right = left + split.share[part][layer];
-    const auto row = static_cast<double>(layer);
-    table.add_row({(left + right) / 2, row, left, right, row - 0.4, row + 0.4});
+    add_bar(table, layer, left, left + split.share[part][layer]);
   }
   return table;
 }
@@ -78,15 +77,6 @@ PanelGrid split_grid(std::size_t layers, const FigureStyle& style) {
   return fitted(grid, 2, 1.9, style);
 }
 
-/// What both panels share: a row per layer.
-void add_layers(Panel& panel, const PanelGrid& grid, const LayerSplit& split, bool leftmost) {
-  const auto layers = static_cast<double>(split.layers.size());
-  const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(0.13 * layers / grid.panel_height)));
-  panel.tic_length(0.3);
-  panel.y_axis({layers - 0.5, -0.5}, {.named = every_nth(split.layers, every), .points = 7});
-  if (leftmost) panel.title_left("layer", 0.34);
-}
-
 /// Above the bars: what their colours are.
 void add_legend(Panel& panel, const PanelGrid& grid, bool noise) {
   constexpr std::array places{0.06, 0.68, 1.24};
@@ -102,7 +92,7 @@ void add_legend(Panel& panel, const PanelGrid& grid, bool noise) {
 
 void add_bars(Page& page, const LayerSplit& split) {
   Panel& panel = page.panel(0, 0);
-  add_layers(panel, page.grid(), split, true);
+  add_layer_axis(panel, page.grid(), split.layers, true);
   panel.title_below("share of the hidden states' variance");
   add_legend(panel, page.grid(), !split.noise.empty());
   panel.x_axis({0, 1}, {.step = 0.2, .first = 0});
@@ -117,7 +107,7 @@ void add_spectrum(Page& page, const LayerSplit& split) {
   const double last = static_cast<double>(split.columns() * split.step) + 0.5;
   const double left = grid.panel_left(grid.column_of(1)), bottom = grid.panel_bottom(grid.row_of(1));
   Panel& panel = page.panel(1);
-  add_layers(panel, grid, split, grid.column_of(1) == 0);
+  add_layer_axis(panel, grid, split.layers, grid.column_of(1) == 0);
   panel.title_below(fmt::format("frequency f (cycles/T, T = {:g})", split.span.length));
   panel.note("spectrum of the position part", grid.at(left, bottom + grid.panel_height + 0.15), {.points = 7});
   panel.x_axis({0.5, last}, {.step = tic_step(last)});

@@ -10,6 +10,7 @@
 #include "../drawing/field_values.h"
 #include "../drawing/page.h"
 #include "../drawing/pixels.h"
+#include "layer_bars.h"
 
 namespace headwave {
 
@@ -63,16 +64,14 @@ SideShares side_shares(const Result& result, const char* name) {
 
 /// One group's piece of every bar: what is above 0 stacks to the right, what is below to the left.
 DataTable bars_of(const SideShares& side, std::size_t group) {
-  DataTable table({"middle", "row", "left", "right", "bottom", "top"});
+  DataTable table = layer_bars();
   for (std::size_t layer = 0; layer < side.layers.size(); ++layer) {
     const double share = side.share[group][layer];
     if (!std::isfinite(share)) continue;
     double from = 0;
     for (std::size_t before = 0; before < group; ++before)
       if (side.share[before][layer] * share > 0) from += side.share[before][layer];
-    const double left = std::min(from, from + share), right = std::max(from, from + share);
-    const auto row = static_cast<double>(layer);
-    table.add_row({(left + right) / 2, row, left, right, row - 0.4, row + 0.4});
+    add_bar(table, layer, std::min(from, from + share), std::max(from, from + share));
   }
   return table;
 }
@@ -94,7 +93,7 @@ PanelGrid bars_grid(std::size_t layers, const FigureStyle& style) {
   grid.left = 0.55;
   grid.right = 0.15;
   grid.top = 0.42;
-  grid.bottom = 0.48;
+  grid.bottom = 0.54;
   return with_legend_above(fitted(grid, 2, 1.9, style), legend(), style);
 }
 
@@ -114,11 +113,7 @@ GnuplotFigure draw_score_sources(const Result& result, const FigureOptions& opti
     }
   for (std::size_t s = 0; s < sides.size(); ++s) {
     Panel& panel = page.panel(s);
-    const auto every = static_cast<std::size_t>(
-        std::max(1.0, std::ceil(0.13 * static_cast<double>(layers) / page.grid().panel_height)));
-    panel.tic_length(0.3);
-    panel.y_axis({static_cast<double>(layers) - 0.5, -0.5}, {.named = every_nth(sides[s].layers, every), .points = 7});
-    if (page.grid().column_of(s) == 0) panel.title_left("layer", 0.36);
+    add_layer_axis(panel, page.grid(), sides[s].layers, page.grid().column_of(s) == 0);
     panel.x_axis({least < 0 ? least - 0.02 : 0, most + 0.02}, {.step = 0.2, .first = least < 0 ? -1.0 : 0.0});
     panel.above(s == 0 ? "read by queries" : "read by keys", Anchor::left, {.points = 8, .bold = true, .up = 0.5});
     for (std::size_t g = 0; g < source_groups.size(); ++g) {
@@ -131,7 +126,7 @@ GnuplotFigure draw_score_sources(const Result& result, const FigureOptions& opti
     DataTable zero({"share", "row", "across", "up"});
     zero.add_row({0.0, -0.5, 0.0, static_cast<double>(layers)});
     panel.strokes(page.data(zero), "1:2:3:4", {ink::zero_line, 0.7});
-    panel.title_below("share of the layer's position kernels");
+    panel.title_below("share of the layer's position kernels", 0.43);
   }
   page.keep(numbers);
   return page.figure();

@@ -1,0 +1,25 @@
+#include "layer_bars.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headwave {
+
+DataTable layer_bars() {
+  return DataTable({"middle", "row", "left", "right", "bottom", "top"});
+}
+
+void add_bar(DataTable& bars, std::size_t row, double left, double right) {
+  const auto place = static_cast<double>(row);
+  bars.add_row({(left + right) / 2, place, left, right, place - 0.4, place + 0.4});
+}
+
+void add_layer_axis(Panel& panel, const PanelGrid& grid, const std::vector<Index>& layers, bool leftmost) {
+  const auto count = static_cast<double>(layers.size());
+  const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(0.13 * count / grid.panel_height)));
+  panel.tic_length(0.3);
+  panel.y_axis({count - 0.5, -0.5}, {.named = every_nth(layers, every), .points = 7});
+  if (leftmost) panel.title_left("layer", 0.34);
+}
+
+}  // namespace headwave
