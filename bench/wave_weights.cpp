@@ -8,7 +8,7 @@
 
 #include "../analysis/waves/phase_rotation.h"
 #include "../analysis/waves/qk_svd.h"
-#include "../core/numbers/threads.h"
+#include "../core/process/threads.h"
 #include "drawn.h"
 
 using namespace headwave;

@@ -17,6 +17,7 @@
 #include "commands/commands.h"
 #include "options/help.h"
 #include "options/usage_message.h"
+#include "terminal/error_message.h"
 #include "terminal/printing.h"
 #include "terminal/progress.h"
 #include "terminal/terminal.h"
@@ -75,9 +76,9 @@ std::string one_line(const std::exception& error) {
   try {
     require_intact_files();
   } catch (const std::exception& earlier) {
-    return printable(earlier.what(), 4000);
+    return printable(error_message(earlier), 4000);
   }
-  return printable(error.what(), 4000);
+  return printable(error_message(error), 4000);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "../core/attention/attend.h"
-#include "../core/numbers/error.h"
+#include "../core/errors/error.h"
 #include "memory.h"
 #include "waiting.h"
 

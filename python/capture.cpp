@@ -2,7 +2,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "../core/attention/rotary_term.h"
-#include "../core/numbers/error.h"
+#include "../core/errors/error.h"
 #include "../data/models/model_directory.h"
 #include "../data/models/model_map.h"
 #include "../data/sources/stored_writer.h"

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 #include <nanobind/stl/tuple.h>
 
-#include "../core/numbers/error.h"
+#include "../core/errors/error.h"
 #include "../data/arrays/npy.h"
 #include "../data/arrays/safetensors.h"
 #include "../data/sources/placed_arrays.h"

@@ -2,7 +2,7 @@
 #include <exception>
 #include <regex>
 
-#include "../core/numbers/error.h"
+#include "../core/errors/error.h"
 #include "../job/run/provenance.h"
 #include "python.h"
 
@@ -30,24 +30,24 @@ std::string in_python(const std::string& message) {
 }
 
 /// The exception of headwave.errors that has the name of ours.
-void raise(const char* name, const char* what) {
+void raise(const char* name, const Error& error) {
   const nb::object type = nb::module_::import_("headwave.errors").attr(name);
-  PyErr_SetObject(type.ptr(), text_of(in_python(what)).ptr());
+  PyErr_SetObject(type.ptr(), text_of(in_python(error.what())).ptr());
 }
 
 void translate(const std::exception_ptr& thrown, void* /*payload*/) {
   try {
     std::rethrow_exception(thrown);
   } catch (const ShapeError& error) {
-    raise("ShapeError", error.what());
+    raise("ShapeError", error);
   } catch (const NumericError& error) {
-    raise("NumericError", error.what());
+    raise("NumericError", error);
   } catch (const FormatError& error) {
-    raise("FormatError", error.what());
+    raise("FormatError", error);
   } catch (const IoError& error) {
-    raise("IoError", error.what());
+    raise("IoError", error);
   } catch (const Error& error) {
-    raise("Error", error.what());
+    raise("Error", error);
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "../core/numbers/error.h"
+#include "../core/errors/error.h"
 #include "../data/files/made_folders.h"
 #include "../data/results/result_file.h"
 #include "../reports/drawing/gnuplot.h"

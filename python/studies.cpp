@@ -2,8 +2,8 @@
 
 #include "../analysis/positions/position_spectrum.h"
 #include "../analysis/waves/delay.h"
+#include "../core/errors/error.h"
 #include "../core/fields/fields.h"
-#include "../core/numbers/error.h"
 #include "../job/run/provenance.h"
 #include "../job/studies/model_atlas.h"
 #include "waiting.h"

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "../core/numbers/stopping.h"
+#include "../core/process/stopping.h"
 #include "../data/files/file_watch.h"
 #include "../job/run/progress_text.h"
 

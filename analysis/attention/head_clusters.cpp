@@ -8,7 +8,7 @@
 
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/numbers/random.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 #include "../statistics/cluster_quality.h"
 #include "../statistics/k_means.h"
 #include "../statistics/quantile.h"

@@ -6,8 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "../../core/bytes/append.h"
 #include "../../core/fields/fields.h"
-#include "../../core/numbers/append.h"
 
 namespace headwave {
 

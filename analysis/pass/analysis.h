@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "../../core/attention/probe.h"
+#include "../../core/bytes/bytes.h"
 #include "../../core/fields/field.h"
 #include "../../core/model/model.h"
 #include "../../core/model/source.h"
-#include "../../core/numbers/bytes.h"
 #include "finished.h"
 #include "job_options.h"
 #include "site.h"

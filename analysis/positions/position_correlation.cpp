@@ -12,7 +12,7 @@
 #include "../../core/fields/fields.h"
 #include "../../core/model/layer_positions.h"
 #include "../../core/numbers/random.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 #include "position_components.h"
 #include "whitened_positions.h"
 

@@ -11,7 +11,7 @@
 #include "../../core/fields/fields.h"
 #include "../../core/model/head_weights.h"
 #include "../../core/numbers/fft.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 #include "position_components.h"
 #include "state_parts.h"
 

@@ -6,7 +6,7 @@
 
 #include "../../core/algebra/product.h"
 #include "../../core/attention/probe.h"
-#include "../../core/numbers/append.h"
+#include "../../core/bytes/append.h"
 
 namespace headwave {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "../../core/attention/attend.h"
-#include "../../core/numbers/append.h"
+#include "../../core/bytes/append.h"
 
 namespace headwave {
 

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/append.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/bytes/append.h"
+#include "../../core/process/threads.h"
 #include "../statistics/bootstrap.h"
 #include "../statistics/tails.h"
 

@@ -7,7 +7,7 @@
 #include "../../core/model/head_weights.h"
 #include "../../core/model/layer_positions.h"
 #include "../../core/model/trained_rows.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 #include "../waves/phase_rotation.h"
 #include "../waves/phase_spectrum.h"
 

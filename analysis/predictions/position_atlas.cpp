@@ -11,7 +11,7 @@
 #include "../../core/model/layer_positions.h"
 #include "../../core/model/trained_rows.h"
 #include "../../core/numbers/offset_peak.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 #include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"
 

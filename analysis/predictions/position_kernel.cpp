@@ -11,7 +11,7 @@
 #include "../../core/algebra/random_frame.h"
 #include "../../core/algebra/thin_qr.h"
 #include "../../core/numbers/lagged_sums.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 #include "../statistics/quantile.h"
 
 namespace headwave {

@@ -11,7 +11,7 @@
 
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/numbers/random.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 #include "../statistics/bootstrap.h"
 #include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"

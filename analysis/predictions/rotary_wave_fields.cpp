@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "../../core/bytes/append.h"
 #include "../../core/fields/fields.h"
-#include "../../core/numbers/append.h"
 #include "rotary_wave.h"
 
 namespace headwave {

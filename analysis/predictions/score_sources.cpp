@@ -15,7 +15,7 @@
 #include "../../core/model/layer.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/numbers/largest_entries.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 
 namespace headwave {
 

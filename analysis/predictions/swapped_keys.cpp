@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 #include "../statistics/defined_mean.h"
 
 namespace headwave {

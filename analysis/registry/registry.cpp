@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../../core/numbers/nearest_name.h"
+#include "../../core/errors/nearest_name.h"
 
 // One line an analysis. NAME_analysis() stands in the analysis' own header.
 #define HEADWAVE_ANALYSES(analysis)                                                                                   \

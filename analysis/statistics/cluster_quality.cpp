@@ -10,7 +10,7 @@
 
 #include "../../core/algebra/product.h"
 #include "../../core/numbers/random.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 
 namespace headwave {
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "../../core/numbers/random.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 #include "k_means_start.h"
 #include "nearest_centroids.h"
 

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "../../core/algebra/product.h"
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../core/numbers/random.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 
 namespace headwave {
 

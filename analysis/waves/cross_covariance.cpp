@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "../../core/algebra/product.h"
+#include "../../core/bytes/append.h"
 #include "../../core/fields/fields.h"
-#include "../../core/numbers/append.h"
 #include "../../core/numbers/lagged_sums.h"
 #include "../../core/numbers/pair_sums.h"
 

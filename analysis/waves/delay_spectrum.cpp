@@ -7,7 +7,7 @@
 #include "../../core/algebra/product.h"
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/random.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 #include "../statistics/bootstrap.h"
 #include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"

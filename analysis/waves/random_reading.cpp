@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "../../core/algebra/random_frame.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 
 namespace headwave {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "../../core/algebra/product.h"
-#include "../../core/numbers/append.h"
+#include "../../core/bytes/append.h"
 #include "../../core/numbers/fft.h"
 #include "../../core/numbers/scale.h"
 #include "random_reading.h"

@@ -9,7 +9,7 @@
 #include "../../core/fields/fields.h"
 #include "../../core/model/head_weights.h"
 #include "../../core/numbers/lagged_sums.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 
 namespace headwave {
 

@@ -6,8 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
-#include "../../core/numbers/nearest_name.h"
+#include "../../core/errors/error.h"
+#include "../../core/errors/nearest_name.h"
 #include "../../data/files/printable.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/results/result_file.h"

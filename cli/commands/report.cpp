@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/results/result_file.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../options/help.h"

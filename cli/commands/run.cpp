@@ -7,7 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/files/digested_files.h"
 #include "../../job/inputs/identity.h"
 #include "../../job/inputs/run_input.h"

@@ -8,7 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "../../core/numbers/append.h"
+#include "../../core/bytes/append.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/results/result_file.h"
 #include "../../job/studies/position_spectra.h"

@@ -10,7 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/files/toml_text.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"

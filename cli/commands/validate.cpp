@@ -10,7 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/files/digest.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_check.h"
@@ -20,6 +20,7 @@
 #include "../../reports/figures/written_files.h"
 #include "../options/help.h"
 #include "../results/result_path.h"
+#include "../terminal/error_message.h"
 #include "../terminal/terminal.h"
 #include "commands.h"
 
@@ -72,10 +73,10 @@ int validity(const fs::path& file) {
                check.digests > 0 ? "as their digests say" : "which had no digests yet");
     return done;
   } catch (const IoError& problem) {
-    fmt::print(stderr, "headwave: error: {}\n", visible_text(problem.what()));
+    fmt::print(stderr, "headwave: error: {}\n", visible_text(error_message(problem)));
     return failed;
   } catch (const Error& problem) {
-    fmt::print("{}\n", visible_text(problem.what()));
+    fmt::print("{}\n", visible_text(error_message(problem)));
     return different;
   }
 }

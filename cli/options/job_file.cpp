@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../../core/numbers/error.h"
-#include "../../core/numbers/nearest_name.h"
+#include "../../core/errors/error.h"
+#include "../../core/errors/nearest_name.h"
 #include "../../data/files/input_text.h"
 #include "../../data/files/printable.h"
 #include "../../data/files/toml_reader.h"

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../../core/numbers/nearest_name.h"
+#include "../../core/errors/nearest_name.h"
 #include "../../data/files/printable.h"
 
 namespace headwave::cli {

@@ -10,7 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "../../core/numbers/nearest_name.h"
+#include "../../core/errors/nearest_name.h"
 #include "../../data/files/printable.h"
 
 namespace headwave::cli {

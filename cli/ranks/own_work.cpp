@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../core/numbers/stopping.h"
+#include "../../core/process/stopping.h"
 #include "../../job/run/document_pass.h"
 
 namespace headwave::cli {

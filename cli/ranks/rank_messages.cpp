@@ -14,7 +14,7 @@
 #include <mpi.h>
 #endif
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 
 namespace headwave::cli {
 

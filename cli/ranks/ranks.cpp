@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "../../core/numbers/error.h"
-#include "../../core/numbers/memory.h"
+#include "../../core/errors/error.h"
+#include "../../core/process/process_memory.h"
 #include "../../job/run/document_pass.h"
 #include "../../job/run/kept_bytes.h"
 #include "../../job/run/stage_report.h"

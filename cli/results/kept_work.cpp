@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/files/file_lock.h"
 
 namespace headwave::cli {

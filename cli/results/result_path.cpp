@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../job/run/job_parts.h"
 #include "../../reports/figures/written_files.h"
 #include "kept_work.h"

@@ -9,10 +9,10 @@
 #include <fmt/ranges.h>
 #include <sys/resource.h>
 
-#include "../../core/numbers/error.h"
-#include "../../core/numbers/memory.h"
-#include "../../core/numbers/stopping.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/errors/error.h"
+#include "../../core/process/process_memory.h"
+#include "../../core/process/stopping.h"
+#include "../../core/process/threads.h"
 #include "../../job/run/job_memory.h"
 #include "../../job/run/memory_watch.h"
 #include "../../job/run/progress_text.h"

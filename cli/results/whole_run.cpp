@@ -10,10 +10,10 @@
 #include <fmt/ranges.h>
 
 #include "../../analysis/registry/registry.h"
+#include "../../core/bytes/append.h"
+#include "../../core/errors/error.h"
 #include "../../core/fields/head_name.h"
 #include "../../core/model/common_length.h"
-#include "../../core/numbers/append.h"
-#include "../../core/numbers/error.h"
 #include "../../data/files/digest.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_check.h"

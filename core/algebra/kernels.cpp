@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "../numbers/error.h"
+#include "../errors/error.h"
 #include "kernels_avx512.h"
 #include "kernels_of.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include "../numbers/stopping.h"
+#include "../process/stopping.h"
 #include "probe.h"
 
 namespace headwave {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "../numbers/error.h"
+#include "../errors/error.h"
 
 namespace headwave {
 

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "../algebra/product.h"
-#include "../numbers/threads.h"
+#include "../process/threads.h"
 #include "layer.h"
 #include "trained_rows.h"
 

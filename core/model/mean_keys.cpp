@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "../attention/probe.h"
-#include "../numbers/threads.h"
+#include "../process/threads.h"
 #include "changed_model.h"
 #include "model_pass.h"
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "../numbers/threads.h"
+#include "../process/threads.h"
 #include "embedded_tokens.h"
 #include "layer.h"
 #include "stack_pass.h"

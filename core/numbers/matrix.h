@@ -6,7 +6,7 @@
 
 #include <Eigen/Core>
 
-#include "error.h"
+#include "../errors/error.h"
 
 namespace headwave {
 

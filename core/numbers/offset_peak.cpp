@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "error.h"
+#include "../errors/error.h"
 
 namespace headwave {
 

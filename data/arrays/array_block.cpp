@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "safetensors_file.h"
 
 namespace headwave {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../files/file_content.h"
 #include "../files/foreign_files.h"
 #include "../files/json_file.h"

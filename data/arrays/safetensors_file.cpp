@@ -15,7 +15,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../files/json_file.h"
 #include "../files/printable.h"
 

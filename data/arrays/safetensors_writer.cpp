@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../files/printable.h"
 #include "../files/replaced_file.h"
 #include "safetensors_file.h"

@@ -11,7 +11,7 @@
 #include <Eigen/Core>
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 
 namespace headwave {
 

@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 #include <openssl/evp.h>
 
-#include "../../core/numbers/error.h"
-#include "../../core/numbers/stopping.h"
+#include "../../core/errors/error.h"
+#include "../../core/process/stopping.h"
 #include "file_bytes.h"
 #include "printable.h"
 

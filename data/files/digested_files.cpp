@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "digest.h"
 #include "file_descriptor.h"
 #include "printable.h"

@@ -6,7 +6,7 @@
 
 #include <sys/types.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 
 namespace headwave {
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <sys/statvfs.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "printable.h"
 #include "replaced_file.h"
 

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "file_descriptor.h"
 #include "printable.h"
 

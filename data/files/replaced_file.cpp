@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "digest.h"
 #include "file_lock.h"
 #include "file_watch.h"

@@ -10,7 +10,7 @@
 #include <unicode/ucnv_cb.h>
 #include <unicode/utf16.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "file_content.h"
 #include "printable.h"
 #include "unicode_text.h"

@@ -6,7 +6,7 @@
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 
 namespace headwave {
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include "../../core/numbers/error.h"
-#include "../../core/numbers/stopping.h"
+#include "../../core/errors/error.h"
+#include "../../core/process/stopping.h"
 #include "printable.h"
 
 namespace headwave {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <hdf5_hl.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../files/file_descriptor.h"
 #include "../files/printable.h"
 #include "hdf5_attributes.h"

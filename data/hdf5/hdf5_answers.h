@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "../../core/numbers/bytes.h"
+#include "../../core/bytes/bytes.h"
 #include "hdf5_file.h"
 #include "hdf5_handle.h"
 

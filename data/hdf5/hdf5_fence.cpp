@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../files/file_descriptor.h"
 #include "../files/printable.h"
 #include "hdf5_child.h"

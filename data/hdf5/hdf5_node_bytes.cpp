@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 
 namespace headwave {
 

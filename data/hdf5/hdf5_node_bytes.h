@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "../../core/numbers/bytes.h"
+#include "../../core/bytes/bytes.h"
 #include "hdf5_file.h"
 
 namespace headwave {

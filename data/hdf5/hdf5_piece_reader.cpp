@@ -4,7 +4,7 @@
 #include <span>
 #include <type_traits>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 
 namespace headwave {
 

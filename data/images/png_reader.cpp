@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <png.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../files/printable.h"
 #include "picture_reader.h"
 

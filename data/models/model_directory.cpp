@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "../../core/attention/sinusoids.h"
-#include "../../core/numbers/error.h"
-#include "../../core/numbers/memory.h"
+#include "../../core/errors/error.h"
+#include "../../core/process/process_memory.h"
 #include "../files/digest.h"
 #include "../files/json_file.h"
 #include "../files/printable.h"

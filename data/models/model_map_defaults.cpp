@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 
 namespace headwave {
 

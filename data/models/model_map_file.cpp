@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../files/toml_reader.h"
 #include "model_map_defaults.h"
 #include "model_map_keys.h"

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "model_family.h"
 #include "model_map_keys.h"
 

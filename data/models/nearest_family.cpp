@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../arrays/safetensors.h"
 #include "../files/printable.h"
 #include "config_arithmetic.h"

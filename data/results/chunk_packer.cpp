@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "result_layout.h"
 
 namespace headwave {

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../files/printable.h"
 #include "../hdf5/hdf5_half.h"
 #include "../hdf5/hdf5_type.h"

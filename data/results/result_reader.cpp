@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
-#include "../../core/numbers/stopping.h"
+#include "../../core/errors/error.h"
+#include "../../core/process/stopping.h"
 #include "../files/digest.h"
 #include "../files/printable.h"
 #include "../hdf5/hdf5_file.h"

@@ -6,8 +6,8 @@
 #include <fmt/ranges.h>
 #include <hdf5_hl.h>
 
-#include "../../core/numbers/error.h"
-#include "../../core/numbers/stopping.h"
+#include "../../core/errors/error.h"
+#include "../../core/process/stopping.h"
 #include "../files/printable.h"
 #include "../files/replaced_file.h"
 #include "../hdf5/hdf5_attributes.h"

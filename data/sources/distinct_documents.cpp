@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "../../core/numbers/error.h"
-#include "../../core/numbers/stopping.h"
+#include "../../core/errors/error.h"
+#include "../../core/process/stopping.h"
 #include "../files/digest.h"
 
 namespace headwave {

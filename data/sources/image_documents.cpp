@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../files/digest.h"
 #include "../files/digested_files.h"
 #include "../files/file_watch.h"

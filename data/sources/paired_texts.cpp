@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../files/text_lines.h"
 #include "id_pairs.h"
 #include "unknown_tokens.h"

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../arrays/npy.h"
 #include "../arrays/safetensors_file.h"
 #include "../files/printable.h"

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../../core/numbers/error.h"
-#include "../../core/numbers/nearest_name.h"
+#include "../../core/errors/error.h"
+#include "../../core/errors/nearest_name.h"
 #include "../files/file_content.h"
 #include "../files/foreign_files.h"
 #include "../files/printable.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "../../core/attention/finished_attention.h"
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../files/printable.h"
 
 namespace headwave {

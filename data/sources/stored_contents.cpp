@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "../../core/errors/error.h"
 #include "../../core/model/model.h"
-#include "../../core/numbers/error.h"
 #include "../arrays/safetensors_file.h"
 #include "../files/printable.h"
 #include "name_pattern.h"

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../arrays/safetensors_file.h"
 #include "../files/digest.h"
 #include "../files/digested_files.h"

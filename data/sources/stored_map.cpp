@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "../../core/errors/error.h"
 #include "../../core/model/model.h"
-#include "../../core/numbers/error.h"
 #include "../files/printable.h"
 #include "../files/toml_reader.h"
 #include "name_pattern.h"

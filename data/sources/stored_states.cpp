@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "../../core/errors/error.h"
 #include "../../core/model/layer.h"
-#include "../../core/numbers/error.h"
 #include "../arrays/safetensors_file.h"
 #include "stored_attention.h"
 #include "usual_arrays.h"

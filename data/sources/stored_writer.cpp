@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../files/digest.h"
 #include "../files/printable.h"
 #include "../files/replaced_file.h"

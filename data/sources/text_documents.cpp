@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "id_pairs.h"
 #include "listed_ids.h"
 #include "unknown_tokens.h"

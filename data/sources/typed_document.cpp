@@ -1,6 +1,6 @@
 #include "typed_document.h"
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 
 namespace headwave {
 

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../files/printable.h"
 #include "../files/unicode_text.h"
 #include "word_piece.h"

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../files/printable.h"
 #include "sentencepiece_pipeline.h"
 #include "vocabulary_files.h"

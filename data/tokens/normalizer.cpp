@@ -11,7 +11,7 @@
 #include <unicode/uchar.h>
 #include <unicode/uniset.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../files/unicode_text.h"
 
 namespace headwave {

@@ -9,7 +9,7 @@
 #include <unicode/brkiter.h>
 #include <unicode/utext.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../files/unicode_text.h"
 
 namespace headwave {

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <pcre2.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../files/printable.h"
 #include "../files/unicode_text.h"
 #include "ruby_syntax.h"

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../files/printable.h"
 #include "../files/unicode_text.h"
 #include "added_tokens.h"

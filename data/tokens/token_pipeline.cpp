@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
-#include "../../core/numbers/stopping.h"
+#include "../../core/errors/error.h"
+#include "../../core/process/stopping.h"
 #include "../files/printable.h"
 #include "../files/unicode_text.h"
 

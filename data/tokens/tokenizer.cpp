@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../files/printable.h"
 #include "marian_tokenizer.h"
 #include "sentencepiece_tokenizer.h"

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../files/printable.h"
 #include "../files/unicode_text.h"
 #include "bert_text.h"

@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "../../core/errors/error.h"
+#include "../../core/errors/nearest_name.h"
 #include "../../core/model/common_length.h"
 #include "../../core/model/intervention.h"
 #include "../../core/model/mean_keys.h"
 #include "../../core/model/rotary_intervention.h"
-#include "../../core/numbers/error.h"
-#include "../../core/numbers/nearest_name.h"
 #include "../../data/files/printable.h"
 
 namespace headwave {

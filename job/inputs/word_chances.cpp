@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/nearest_name.h"
+#include "../../core/errors/nearest_name.h"
 #include "../../data/files/input_text.h"
 
 namespace headwave {

@@ -16,7 +16,7 @@
 #include "../../core/model/model_pass.h"
 #include "../../core/model/rotary_intervention.h"
 #include "../../core/numbers/largest_entries.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 
 namespace headwave {
 

@@ -7,8 +7,8 @@
 
 #include "../../analysis/waves/wave_probe.h"
 #include "../../core/model/model_pass.h"
-#include "../../core/numbers/memory.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/process_memory.h"
+#include "../../core/process/threads.h"
 #include "../../data/files/file_watch.h"
 #include "sites.h"
 #include "stage_report.h"

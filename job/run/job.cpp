@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 #include "../../data/files/file_watch.h"
 #include "account_evidence.h"
 #include "document_pass.h"

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "../../analysis/waves/phase_delay.h"
-#include "../../core/numbers/error.h"
-#include "../../core/numbers/memory.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/errors/error.h"
+#include "../../core/process/process_memory.h"
+#include "../../core/process/threads.h"
 #include "../../data/results/packed_size.h"
 #include "job_memory.h"
 #include "job_stages.h"

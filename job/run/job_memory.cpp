@@ -9,8 +9,8 @@
 
 #include "../../core/attention/tile_walk.h"
 #include "../../core/model/layer.h"
-#include "../../core/numbers/memory.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/process_memory.h"
+#include "../../core/process/threads.h"
 #include "job_stages.h"
 
 namespace headwave {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/files/numbered_name.h"
 #include "../../data/files/printable.h"
 #include "document_pass.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 #include "job_stages.h"
 
 namespace headwave {

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/files/digest.h"
 #include "../../data/files/printable.h"
 #include "../../data/files/replaced_file.h"

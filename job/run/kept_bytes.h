@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
+#include "../../core/bytes/bytes.h"
 #include "../../core/fields/field.h"
-#include "../../core/numbers/bytes.h"
 #include "../../data/files/mapped_file.h"
 
 namespace headwave {

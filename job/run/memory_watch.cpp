@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "../../core/numbers/memory.h"
+#include "../../core/process/process_memory.h"
 
 namespace headwave {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/files/digest.h"
 #include "../../data/files/made_folders.h"
 #include "../../data/files/numbered_name.h"

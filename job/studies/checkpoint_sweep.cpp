@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "../../core/errors/error.h"
 #include "../../core/fields/fields.h"
 #include "../../core/fields/head_grid.h"
-#include "../../core/numbers/error.h"
 
 namespace headwave {
 

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "../../analysis/statistics/tails.h"
+#include "../../core/errors/error.h"
 #include "../../core/fields/fields.h"
-#include "../../core/numbers/error.h"
 #include "comparison_clusters.h"
 #include "comparison_profiles.h"
 #include "comparison_provenance.h"

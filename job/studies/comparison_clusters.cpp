@@ -7,7 +7,7 @@
 
 #include "../../analysis/statistics/cluster_quality.h"
 #include "../../core/algebra/product.h"
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "comparison_readings.h"
 
 namespace headwave {

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "../../core/errors/error.h"
 #include "../../core/fields/head_grid.h"
-#include "../../core/numbers/error.h"
 
 namespace headwave {
 

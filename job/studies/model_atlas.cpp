@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "../../core/model/trained_rows.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 #include "../../data/sources/packed_ids.h"
 #include "../run/provenance.h"
 #include "word_passes.h"

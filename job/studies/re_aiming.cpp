@@ -12,7 +12,7 @@
 #include "../../analysis/attention/measured_offset.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/intervention.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 #include "../run/document_pass.h"
 #include "../run/stage_report.h"
 

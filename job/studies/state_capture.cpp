@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "../../core/model/model_pass.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 #include "captured_parts.h"
 
 namespace headwave {

@@ -8,7 +8,7 @@
 
 #include "../../analysis/statistics/loss_difference.h"
 #include "../../core/numbers/random.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 
 namespace headwave {
 

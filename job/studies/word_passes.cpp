@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "../../analysis/predictions/word_atlas.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 #include "../run/document_pass.h"
 #include "../run/job_memory.h"
 #include "../run/job_stages.h"

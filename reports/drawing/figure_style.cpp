@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "visible_text.h"
 
 namespace headwave {

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../../core/numbers/append.h"
-#include "../../core/numbers/error.h"
-#include "../../core/numbers/nearest_name.h"
+#include "../../core/bytes/append.h"
+#include "../../core/errors/error.h"
+#include "../../core/errors/nearest_name.h"
 #include "../drawing/gnuplot.h"
 #include "../drawing/run_mark.h"
 #include "../drawing/visible_text.h"

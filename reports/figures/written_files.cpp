@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "../../core/numbers/append.h"
-#include "../../core/numbers/error.h"
+#include "../../core/bytes/append.h"
+#include "../../core/errors/error.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
 #include "../drawing/run_mark.h"

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "../../core/errors/error.h"
 #include "../../core/fields/head_name.h"
-#include "../../core/numbers/error.h"
 #include "../drawing/field_values.h"
 #include "../drawing/visible_text.h"
 

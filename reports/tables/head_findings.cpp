@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../drawing/field_values.h"
 #include "grid_findings.h"
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../drawing/field_values.h"
 #include "../drawing/visible_text.h"
 

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "../../analysis/statistics/quantile.h"
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../catch.h"
 
 using namespace headwave;

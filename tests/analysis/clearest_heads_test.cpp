@@ -1,6 +1,6 @@
 #include "../../analysis/attention/clearest_heads.h"
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../catch.h"
 
 using namespace headwave;

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../catch.h"
 
 using namespace headwave;

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "../../core/errors/error.h"
 #include "../../core/fields/field.h"
-#include "../../core/numbers/error.h"
 
 /// The Field of a name.
 /// @throws ShapeError if there is none

@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../catch.h"
 
 using namespace headwave;

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 

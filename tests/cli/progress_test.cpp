@@ -4,7 +4,7 @@
 #include <string>
 #include <thread>
 
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 #include "../catch.h"
 
 using namespace headwave;

@@ -1,4 +1,4 @@
-#include "../../core/numbers/bytes.h"
+#include "../../core/bytes/bytes.h"
 
 #include <complex>
 #include <limits>

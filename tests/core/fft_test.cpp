@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "../../core/numbers/random.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 #include "../catch.h"
 #include "../reference/direct_dft.h"
 #include "../test_numbers.h"

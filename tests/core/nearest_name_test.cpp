@@ -1,4 +1,4 @@
-#include "../../core/numbers/nearest_name.h"
+#include "../../core/errors/nearest_name.h"
 
 #include "../catch.h"
 

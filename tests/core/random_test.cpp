@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../catch.h"
 
 using headwave::Index;

@@ -1,11 +1,11 @@
-#include "../../core/numbers/stopping.h"
+#include "../../core/process/stopping.h"
 
 #include <atomic>
 #include <chrono>
 #include <thread>
 
 #include "../../core/attention/attend.h"
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 #include "../catch.h"
 
 using namespace headwave;

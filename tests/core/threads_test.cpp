@@ -1,4 +1,4 @@
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 
 #include <atomic>
 #include <chrono>

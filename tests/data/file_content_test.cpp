@@ -1,6 +1,6 @@
 #include "../../data/files/file_content.h"
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../catch.h"
 #include "zip_header.h"
 

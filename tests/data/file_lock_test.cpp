@@ -5,7 +5,7 @@
 
 #include <fcntl.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/files/numbered_name.h"
 #include "../../data/files/replaced_file.h"
 #include "../catch.h"

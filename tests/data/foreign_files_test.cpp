@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/arrays/safetensors.h"
 #include "../../data/listing/listing.h"
 #include "../../data/sources/stored_arrays.h"

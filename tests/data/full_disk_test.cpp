@@ -4,7 +4,7 @@
 
 #include <sys/resource.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../core/planted/planted_bank.h"
 #include "../../data/arrays/safetensors_file.h"
 #include "../../data/files/digest.h"

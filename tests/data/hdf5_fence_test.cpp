@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/hdf5/hdf5_patience.h"
 #include "../../data/results/result_file.h"

@@ -10,7 +10,7 @@
 
 #include <zlib.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../catch.h"
 
 using namespace headwave;

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../catch.h"
 
 using namespace headwave;

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string_view>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/arrays/safetensors_file.h"
 #include "../../data/listing/model_listing.h"
 #include "../../data/results/result_file.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/arrays/npy.h"
 #include "../../data/arrays/safetensors_file.h"
 #include "../../data/hdf5/hdf5_file.h"

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "../../core/numbers/error.h"
-#include "../../core/numbers/memory.h"
+#include "../../core/errors/error.h"
+#include "../../core/process/process_memory.h"
 #include "../../data/files/digest.h"
 #include "../../data/files/file_bytes.h"
 #include "../../data/files/file_descriptor.h"

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/arrays/safetensors.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/sources/placed_arrays.h"

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/models/class_family.h"
 #include "../../data/models/model_family.h"
 #include "../catch.h"

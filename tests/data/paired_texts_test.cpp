@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/files/json_file.h"
 #include "../../data/models/decoder_start.h"
 #include "../catch.h"

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <thread>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/files/mapped_file.h"
 #include "../catch.h"
 

@@ -6,10 +6,10 @@
 #include <fstream>
 #include <limits>
 
+#include "../../core/errors/error.h"
 #include "../../core/model/intervention.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/model/prediction.h"
-#include "../../core/numbers/error.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/models/model_map_file.h"
 #include "../../data/sources/sound_documents.h"

@@ -7,8 +7,8 @@
 #include <Eigen/Core>
 #include <fmt/format.h>
 
+#include "../../core/errors/error.h"
 #include "../../core/model/model_pass.h"
-#include "../../core/numbers/error.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/sources/document_arrays.h"
 #include "../../data/sources/stored_states.h"

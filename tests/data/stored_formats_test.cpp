@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/files/zip_archive.h"
 #include "../../data/sources/placed_arrays.h"

@@ -1,6 +1,6 @@
 #include <fstream>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/sources/stored_arrays.h"
 #include "../../data/sources/stored_states.h"

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "../../core/errors/error.h"
 #include "../../core/model/model_pass.h"
-#include "../../core/numbers/error.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/sources/stored_arrays.h"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../core/numbers/random.h"
 #include "../../data/files/digest.h"
 #include "../../data/hdf5/hdf5_file.h"

@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../catch.h"
 
 using namespace headwave;

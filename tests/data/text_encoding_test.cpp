@@ -1,6 +1,6 @@
 #include "../../data/files/text_encoding.h"
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../catch.h"
 
 using namespace headwave;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/tokens/tokenizer_json.h"
 #include "../../data/tokens/tokenizer_settings.h"
 #include "../../data/tokens/vocabulary_files.h"

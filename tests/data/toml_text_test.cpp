@@ -1,6 +1,6 @@
 #include "../../data/files/toml_text.h"
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/files/toml_reader.h"
 #include "../catch.h"
 

@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/files/json_file.h"
 #include "../../data/tokens/tokenizer.h"
 #include "../catch.h"

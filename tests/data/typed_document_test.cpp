@@ -1,6 +1,6 @@
 #include "../../data/sources/typed_document.h"
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../catch.h"
 
 using namespace headwave;

@@ -1,6 +1,6 @@
 #include "../../data/files/unicode_text.h"
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/files/mapped_file.h"
 #include "../../data/files/replaced_file.h"
 #include "../../data/tokens/tokenizer.h"

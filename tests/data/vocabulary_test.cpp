@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/tokens/added_tokens.h"
 #include "../../data/tokens/byte_pair_encoding.h"
 #include "../../data/tokens/vocabulary_files.h"

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/results/result_file.h"
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/drawing/whole_figure.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
 #include "../../reports/drawing/gnuplot.h"

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/results/result_file.h"
 
 using namespace headwave;

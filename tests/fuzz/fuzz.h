@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 
 /// A file in memory that holds some bytes while it lives.
 class InputFile {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "../../core/numbers/bytes.h"
+#include "../../core/bytes/bytes.h"
 #include "../../data/hdf5/hdf5_piece_reader.h"
 #include "fuzz.h"
 

@@ -5,10 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "../../core/errors/error.h"
 #include "../../core/fields/fields.h"
 #include "../../core/fields/head_grid.h"
 #include "../../core/model/intervention.h"
-#include "../../core/numbers/error.h"
 #include "../../core/planted/planted_bank.h"
 #include "../../job/run/job.h"
 #include "../catch.h"

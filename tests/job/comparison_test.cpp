@@ -4,8 +4,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "../../core/errors/error.h"
 #include "../../core/fields/fields.h"
-#include "../../core/numbers/error.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 

@@ -1,6 +1,6 @@
 #include "../../job/run/document_blocks.h"
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../catch.h"
 
 using namespace headwave;

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "../../core/errors/error.h"
 #include "../../core/model/source.h"
-#include "../../core/numbers/error.h"
 
 namespace headwave {
 

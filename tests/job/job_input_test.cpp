@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../job/inputs/run_input.h"
 #include "../catch.h"
 #include "../data/edited_model.h"

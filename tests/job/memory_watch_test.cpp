@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "../../core/numbers/memory.h"
-#include "../../core/numbers/stopping.h"
+#include "../../core/process/process_memory.h"
+#include "../../core/process/stopping.h"
 #include "../catch.h"
 
 using namespace headwave;

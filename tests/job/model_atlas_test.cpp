@@ -1,7 +1,7 @@
 #include "../../job/studies/model_atlas.h"
 
+#include "../../core/errors/error.h"
 #include "../../core/model/trained_rows.h"
-#include "../../core/numbers/error.h"
 #include "../../data/models/model_directory.h"
 #include "../../job/inputs/run_input.h"
 #include "../catch.h"

@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/files/digest.h"
 #include "../catch.h"
 #include "untrained_model.h"

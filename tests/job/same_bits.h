@@ -3,8 +3,8 @@
 #include <variant>
 #include <vector>
 
+#include "../../core/bytes/bytes.h"
 #include "../../core/fields/field.h"
-#include "../../core/numbers/bytes.h"
 #include "../catch.h"
 
 namespace headwave {

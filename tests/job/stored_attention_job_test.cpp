@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "../../core/errors/error.h"
 #include "../../core/model/model_pass.h"
-#include "../../core/numbers/error.h"
 #include "../../core/numbers/random.h"
 #include "../../job/inputs/intervention_text.h"
 #include "../../job/run/job.h"

@@ -1,6 +1,6 @@
 // Everything that starts threads, in one job or one study. The thread sanitizer runs these (tests/CMakeLists.txt).
 
-#include "../../core/numbers/threads.h"
+#include "../../core/process/threads.h"
 
 #include <algorithm>
 #include <atomic>

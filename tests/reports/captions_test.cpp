@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/figures/figures.h"
 #include "../../reports/tables/run_sentence.h"

@@ -1,6 +1,6 @@
 #include "../../reports/figures/chosen_heads.h"
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../reports/figures/figures.h"
 #include "../catch.h"
 

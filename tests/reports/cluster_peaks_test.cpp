@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../catch.h"
 
 using namespace headwave;

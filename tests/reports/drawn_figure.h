@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "../../core/errors/error.h"
 #include "../../core/fields/field.h"
-#include "../../core/numbers/error.h"
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/figures/figures.h"
 #include "../catch.h"

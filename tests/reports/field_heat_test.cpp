@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "../../core/errors/error.h"
 #include "../../core/fields/fields.h"
-#include "../../core/numbers/error.h"
 #include "../../reports/tables/head_table.h"
 #include "../catch.h"
 #include "sample_result.h"

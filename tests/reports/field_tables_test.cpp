@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../catch.h"
 #include "sample_result.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/figures/figures.h"
 #include "../../reports/figures/spectrum_figure.h"

@@ -1,6 +1,6 @@
 #include "../../reports/drawing/figure_style.h"
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../reports/drawing/strokes.h"
 #include "../catch.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../reports/drawing/strokes.h"
 #include "../catch.h"
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/drawing/label_places.h"
 #include "../../reports/figures/agreement_dots.h"

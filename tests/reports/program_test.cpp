@@ -7,7 +7,7 @@
 
 #include <sys/resource.h>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../data/files/file_lock.h"
 #include "../catch.h"
 

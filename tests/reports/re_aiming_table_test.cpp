@@ -3,7 +3,7 @@
 #include <limits>
 #include <tuple>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../catch.h"
 #include "sample_axes.h"
 

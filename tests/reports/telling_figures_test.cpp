@@ -4,7 +4,7 @@
 #include <set>
 #include <sstream>
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../../reports/drawing/field_values.h"
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/drawing/page.h"

@@ -1,6 +1,6 @@
 #include "../../reports/drawing/terminal_table.h"
 
-#include "../../core/numbers/error.h"
+#include "../../core/errors/error.h"
 #include "../catch.h"
 
 using namespace headwave;

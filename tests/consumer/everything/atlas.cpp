@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "headwave/analysis/predictions/position_atlas.h"
-#include "headwave/core/numbers/error.h"
+#include "headwave/core/errors/error.h"
 #include "headwave/data/models/model_directory.h"
 
 int main(int argc, char** argv) try {

@@ -1,4 +1,4 @@
-#include "../../core/numbers/memory.h"
+#include "../../core/process/process_memory.h"
 
 #include "../catch.h"
 

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "matrix.h"
+#include "../numbers/matrix.h"
 
 namespace headwave {
 

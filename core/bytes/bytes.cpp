@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "error.h"
+#include "../errors/error.h"
 
 namespace headwave {
 

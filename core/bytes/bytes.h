@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "matrix.h"
+#include "../numbers/matrix.h"
 
 namespace headwave {
 
