@@ -70,6 +70,11 @@ for file in $sources $(echo "$every" | grep '^python/'); do
   fi
 done
 
+# An error carries facts; cli makes flags of them, Python arguments.
+# shellcheck disable=SC2086
+flags=$(grep -nHE '"([^"]*[ (])?--[a-z]' $sources $(echo "$every" | grep '^python/') | grep -vE ':[0-9]+: *//|"--version"' || true)
+[ -z "$flags" ] || complain "an option of the command line is named below cli; give the error a remedy (core/errors/error.h): $flags"
+
 fftw=$(grep -lE 'include *[<"]fftw3' $sources || true)
 [ "$fftw" = core/numbers/fft.cpp ] || complain "fftw3.h is included by '$fftw', expected core/numbers/fft.cpp alone"
 boost=$(grep -lE 'include *<boost/' $sources || true)
