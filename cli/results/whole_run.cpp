@@ -178,18 +178,22 @@ JobInput checked_input(WholeRunOptions& options, const SourceOptions& given) {
 void within_memory(WholeRunOptions& options, const SourceOptions& given,
                    const std::function<void(const JobInput&)>& work, bool again) {
   if (options.max_memory.empty()) return work(checked_input(options, given));
+  const std::int64_t limit = bytes_of(options.max_memory);
   while (true) {
-    const MemoryWatch watch(bytes_of(options.max_memory));
-    bool can_read_layers = options.input.place.weights == "auto" && options.input.interventions.empty();
+    const MemoryWatch watch(limit);
+    bool can_read_layers = options.input.place.weights == "auto" && options.input.interventions.empty(),
+         has_room = false;
     try {
       const Stoppable stoppable(&watch.is_exceeded());
       const JobInput input = checked_input(options, given);
       can_read_layers = can_read_layers && !options.input.model.empty() && !input.model.by_layer();
+      has_room = resident_bytes() <= limit;
+      if (!has_room) throw Stopped();
       return work(input);
     } catch (const Stopped&) {
-      if (!watch.is_exceeded()) throw;
+      if (has_room && !watch.is_exceeded()) throw;
     }
-    if (again && thread_count(options.job.threads) > 1) {
+    if (again && has_room && thread_count(options.job.threads) > 1) {
       options.job.threads = 1;
       say(fmt::format("memory came to {}: beginning again on one thread", options.max_memory));
     } else if (again && can_read_layers) {
