@@ -76,19 +76,6 @@ class AttentionMapAnalysis : public DocumentAnalysis<AttentionMaps, AttentionMap
   }
 };
 
-AnalysisCost attention_map_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
-  AnalysisCost cost;
-  const double shown = std::min(static_cast<double>(options.map_tokens), sizes.longest);
-  const auto longest = static_cast<Index>(sizes.longest);
-  const auto tiles =
-      shown < sizes.longest ? static_cast<double>(whole_tiles(longest, whole_tiles(longest, MapOptions().tiles))) : 0;
-  cost.entries = sizes.rows * (shown * shown + 2 * tiles * tiles);
-  cost.kept = 8 * cost.entries;
-  const double windows = options.map_first == typical_window && shown < sizes.longest ? 8 : 1;
-  if (document.number == 0) cost.looking = 2 * cost.kept + 4 * sizes.rows * shown * shown * windows;
-  return cost;
-}
-
 }  // namespace
 
 std::size_t typical_of(const std::vector<std::vector<Matrix32>>& windows, const std::vector<Vector>& document) {
@@ -205,8 +192,7 @@ const AnalysisKind& attention_map_analysis() {
       .finds = "attention over a window of a document weight by weight, and in tiles of all of it",
       .step = Step::landing,
       .needs = {Need::attention},
-      .make = make_of<AttentionMapAnalysis>,
-      .cost = attention_map_cost};
+      .make = make_of<AttentionMapAnalysis>};
   return kind;
 }
 

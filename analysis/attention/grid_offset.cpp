@@ -44,19 +44,6 @@ class GridOffsetAnalysis : public DocumentAnalysis<DocumentGridOffsets, GridOffs
   std::vector<std::string> opening_;
 };
 
-/// A grid of so many tokens has at most four times as many offsets.
-AnalysisCost grid_offset_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
-                              const JobOptions& /*options*/) {
-  AnalysisCost cost;
-  const double lags = 4 * sizes.rows * sizes.longest, places = sizes.rows * sizes.longest;
-  cost.document = 4e-9 * sizes.rows * document.tokens * document.tokens;
-  cost.entries = 4 * lags + 5 * places;
-  const double compared = sizes.rows * static_cast<double>(PlacePairs::at_most(static_cast<Index>(sizes.longest)));
-  cost.kept = 8 * (cost.entries + 2 * lags + compared);
-  cost.looking = 8 * (6 * lags + 8 * places + compared);
-  return cost;
-}
-
 /// An offset that is searched.
 struct GridLag {
   Index down = 0, right = 0;
@@ -172,8 +159,7 @@ const AnalysisKind& grid_offset_analysis() {
                                  .step = Step::landing,
                                  .needs = {Need::attention, Need::grid},
                                  .one_sequence = true,
-                                 .make = make_of<GridOffsetAnalysis>,
-                                 .cost = grid_offset_cost};
+                                 .make = make_of<GridOffsetAnalysis>};
   return kind;
 }
 

@@ -36,15 +36,6 @@ class HeadTypeAnalysis : public DocumentAnalysis<DocumentHeadTypes, HeadTypeSum>
   void join(HeadTypeSum& sum, HeadTypeSum&& next) const override { sum.join(next); }
 };
 
-AnalysisCost head_types_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& /*options*/) {
-  AnalysisCost cost;
-  cost.document = 1.8e-9 * document.tokens * document.tokens * sizes.rows;
-  cost.kept = 8 * 60 * sizes.rows;
-  const double squares = std::max(document.tokens, static_cast<double>(squares_at_once));
-  cost.looking = 8 * sizes.rows * (document.tokens + 60 + squares / sizes.layers);
-  return cost;
-}
-
 }  // namespace
 
 HeadTypeProbe::HeadTypeProbe(HeadGrid grid, const Document& document, AttentionKind kind,
@@ -227,8 +218,7 @@ const AnalysisKind& head_types_analysis() {
                                  .finds = "what heads do: previous, duplicate, induction, sink, entropy",
                                  .step = Step::landing,
                                  .needs = {Need::attention},
-                                 .make = make_of<HeadTypeAnalysis>,
-                                 .cost = head_types_cost};
+                                 .make = make_of<HeadTypeAnalysis>};
   return kind;
 }
 

@@ -42,18 +42,6 @@ class MeasuredOffsetAnalysis : public DocumentAnalysis<DocumentTraces, OffsetTra
   std::shared_ptr<const PlacePairs> pairs_;
 };
 
-AnalysisCost measured_offset_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
-                                  const JobOptions& options) {
-  AnalysisCost cost;
-  const double near = 2 * static_cast<double>(options.reach) + 1;
-  cost.entries = 6 * sizes.rows * (2 * sizes.longest - 1) + (9 + sizes.documents) * sizes.rows * near +
-                 8 * sizes.longest + 8 * near;
-  const double compared = sizes.rows * static_cast<double>(PlacePairs::at_most(static_cast<Index>(sizes.longest)));
-  cost.kept = 8 * (cost.entries + 6 * sizes.rows * near + compared);
-  cost.looking = 8 * sizes.rows * (15 * document.tokens + 9 * near) + 8 * compared;
-  return cost;
-}
-
 }  // namespace
 
 MeasuredOffsets measured_offsets(const OffsetTraces& traces, const MeasuredOffsetOptions& options) {
@@ -112,8 +100,7 @@ const AnalysisKind& measured_offset_analysis() {
                                  .step = Step::landing,
                                  .needs = {Need::attention},
                                  .always = true,
-                                 .make = make_of<MeasuredOffsetAnalysis>,
-                                 .cost = measured_offset_cost};
+                                 .make = make_of<MeasuredOffsetAnalysis>};
   return kind;
 }
 

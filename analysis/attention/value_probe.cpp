@@ -65,15 +65,6 @@ class ValueUseAnalysis : public DocumentAnalysis<DocumentValueUse, ValueUseSum> 
   void join(ValueUseSum& sum, ValueUseSum&& next) const override { sum.join(next); }
 };
 
-AnalysisCost value_use_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
-  AnalysisCost cost;
-  cost.document = 0.9e-9 * document.tokens * document.tokens * sizes.rows;
-  cost.entries = 2 * sizes.rows * (2 * static_cast<double>(options.reach) + 1);
-  cost.kept = 8 * cost.entries;
-  cost.looking = 8 * 1.5 * cost.entries;
-  return cost;
-}
-
 }  // namespace
 
 ValueProbe::ValueProbe(HeadGrid grid, const Document& document, AttentionKind kind, Index reach)
@@ -198,8 +189,7 @@ const AnalysisKind& value_use_analysis() {
                                  .finds = "attention weighted by what it moves, and how alike heads of a layer are",
                                  .step = Step::landing,
                                  .needs = {Need::attention, Need::values},
-                                 .make = make_of<ValueUseAnalysis>,
-                                 .cost = value_use_cost};
+                                 .make = make_of<ValueUseAnalysis>};
   return kind;
 }
 

@@ -36,6 +36,10 @@ struct JobOptions {
   std::uint64_t seed = 1;
   int threads = 0;
   Index together = 0;
+  std::int64_t max_memory =
+      0;  ///< bytes of resident memory that decide how many documents pass side by side; 0: no limit
+  bool may_keep_layers =
+      false;  ///< a model opened layer by layer may be kept in memory once its job is known to take more
 };
 
 /// One option: its name, type, range, and what it does. Its default is that of the member.

@@ -71,15 +71,6 @@ class PositionCorrelationAnalysis : public Analysis {
   }
 };
 
-AnalysisCost position_correlation_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
-                                       const JobOptions& /*options*/) {
-  AnalysisCost cost;
-  cost.after = 2.5e-10 * sizes.longest * sizes.d_model * sizes.d_model * sizes.layers;
-  cost.finishing = 8 * sizes.d_model * (4 * sizes.longest + 4 * sizes.d_model);
-  cost.entries = 200 * sizes.layers;
-  return cost;
-}
-
 }  // namespace
 
 PositionCorrelation position_correlation(const std::vector<StateMoments>& layers,
@@ -179,8 +170,7 @@ const AnalysisKind& position_correlation_analysis() {
                                  .needs = {Need::positions, Need::weights, Need::states, Need::equal_length},
                                  .reads = {state_moments_analysis},
                                  .chain = true,
-                                 .make = make_of<PositionCorrelationAnalysis>,
-                                 .cost = position_correlation_cost};
+                                 .make = make_of<PositionCorrelationAnalysis>};
   return kind;
 }
 

@@ -117,15 +117,6 @@ class PositionSplitAnalysis : public Analysis {
   }
 };
 
-AnalysisCost position_split_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
-                                 const JobOptions& /*options*/) {
-  AnalysisCost cost;
-  cost.after = 8.4e-10 * sizes.longest * sizes.d_model * sizes.d_model * sizes.layers;
-  cost.entries = sizes.layers * sizes.frequencies();
-  cost.finishing = 8 * sizes.d_model * (4 * sizes.longest + 4 * sizes.d_model);
-  return cost;
-}
-
 /// (5) and (6), where heads came.
 void add_scores(Fields& fields, const PositionSplit& split) {
   const Axis layer = layer_axis(split.grid.layers), head = head_axis(split.grid.heads);
@@ -243,8 +234,7 @@ const AnalysisKind& position_split_analysis() {
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {state_moments_analysis},
                                  .chain = true,
-                                 .make = make_of<PositionSplitAnalysis>,
-                                 .cost = position_split_cost};
+                                 .make = make_of<PositionSplitAnalysis>};
   return kind;
 }
 

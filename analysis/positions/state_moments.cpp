@@ -58,17 +58,6 @@ class StateMomentsAnalysis : public DocumentAnalysis<std::vector<DocumentMoments
   }
 };
 
-AnalysisCost state_moments_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
-                                const JobOptions& /*options*/) {
-  AnalysisCost cost;
-  if (document.number >= 0) {
-    cost.document = 2.9e-11 * sizes.length * sizes.d_model * sizes.d_model * sizes.layers;
-    cost.looking = 8 * sizes.layers * sizes.d_model * (sizes.length + sizes.d_model);
-  }
-  cost.kept = 8 * sizes.layers * sizes.d_model * (sizes.length + sizes.d_model + sizes.alike);
-  return cost;
-}
-
 }  // namespace
 
 DocumentMoments document_moments(MatrixView32 states) {
@@ -133,8 +122,7 @@ const AnalysisKind& state_moments_analysis() {
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .chain = true,
                                  .listed = false,
-                                 .make = make_of<StateMomentsAnalysis>,
-                                 .cost = state_moments_cost};
+                                 .make = make_of<StateMomentsAnalysis>};
   return kind;
 }
 

@@ -510,25 +510,6 @@ std::unique_ptr<Analysis> make_head_account(const AnalysisInput& input) {
   return enough ? std::make_unique<HeadAccountAnalysis>(input) : nullptr;
 }
 
-AnalysisCost head_account_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
-  AnalysisCost cost;
-  const double pairs = sizes.rows * sizes.length * sizes.length;
-  const double near = 2 * std::min(static_cast<double>(options.reach), std::floor((sizes.length - 1) / 2)) + 1;
-  const auto dealt = static_cast<double>(dealt_documents(
-      static_cast<Index>(sizes.alike), std::max<Index>(1, static_cast<Index>(sizes.length)), options.dealt_tokens));
-  const double whole = 4 * (sizes.rows + sizes.key_rows) * sizes.d_head * sizes.length, profile = 8 * sizes.rows * near;
-  if (document.number >= 0) {
-    cost.document = 2e-10 * sizes.rows * sizes.length * (near + 4 * sizes.d_head);
-    cost.looking = 2 * whole + 3 * profile;  // a document that is dealt is kept beside the sums
-  }
-  cost.kept = (2 + dealt) * whole + std::min(16.0, sizes.alike) * profile;
-  cost.finishing = 8 * sizes.rows / std::max(1.0, sizes.layers) * sizes.length * (3 * sizes.d_head + 4);
-  cost.after = dealt * (3 * pairs * (0.9e-9 + 1.8e-11 * sizes.d_head) +
-                        static_cast<double>(options.draws) * sizes.rows * sizes.length * near * 1.5e-9);
-  cost.entries = 5 * sizes.rows * near + 40 * sizes.rows;
-  return cost;
-}
-
 }  // namespace
 
 HeadAccount head_account(const AccountSums& sums, const AccountSite& site, const HeadAccountOptions& options) {
@@ -645,8 +626,7 @@ const AnalysisKind& head_account_analysis() {
       .finds = "why a head looks where it looks: positions, itself, or the order of the text",
       .step = Step::prediction,
       .needs = {Need::attention, Need::projections, Need::equal_length},
-      .make = make_head_account,
-      .cost = head_account_cost};
+      .make = make_head_account};
   return kind;
 }
 

@@ -41,23 +41,6 @@ class OffsetByQueryAnalysis : public DocumentAnalysis<BandTraces, OffsetByQueryS
   QueryBands bands_;
 };
 
-AnalysisCost offset_by_query_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
-                                  const JobOptions& options) {
-  AnalysisCost cost;
-  const double bands = static_cast<double>(most_bands), lags = 2 * sizes.longest;
-  cost.document = 7e-10 * sizes.rows * document.tokens * document.tokens;
-  cost.after = sizes.rows * (3e-9 * sizes.length * sizes.length * (1 + 0.02 * sizes.d_head) +
-                             2e-9 * static_cast<double>(options.resamples) * sizes.documents * bands);
-  // The profile's bins are fewer than the offsets, however long the documents.
-  const double bins = std::min(lags, 2 * (static_cast<double>(options.reach) + 80));
-  cost.entries = (sizes.rows + 1) * bands * (bins + 24) + 8 * sizes.rows + 4 * bins;
-  const QueryBands both_ways(static_cast<Index>(sizes.longest), most_bands, false);  // causal ones keep half of it
-  const auto used = static_cast<double>(both_ways.count()), columns = static_cast<double>(both_ways.columns());
-  cost.looking = 8 * ((3 * sizes.rows + 1) * columns + 3 * sizes.rows * used);
-  cost.kept = cost.looking + 8 * sizes.documents * (sizes.rows + 1) * used;
-  return cost;
-}
-
 /// One number of every peak, the places of those that there are not taken by `otherwise`: (rows, bands, most).
 template <class Number, class Lists, class Of>
 std::vector<Number> by_place(const Lists& lists, Index most, Number otherwise, const Of& of) {
@@ -213,8 +196,7 @@ const AnalysisKind& offset_by_query_analysis() {
                                  .needs = {Need::attention},
                                  .reads = {head_account_analysis},
                                  .one_sequence = true,
-                                 .make = make_of<OffsetByQueryAnalysis>,
-                                 .cost = offset_by_query_cost};
+                                 .make = make_of<OffsetByQueryAnalysis>};
   return kind;
 }
 

@@ -84,18 +84,6 @@ std::unique_ptr<Analysis> make_position_atlas(const AnalysisInput& input) {
   return input.knows_positions() ? std::make_unique<PositionAtlasAnalysis>(input) : nullptr;
 }
 
-AnalysisCost position_atlas_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
-                                 const JobOptions& options) {
-  AnalysisCost cost;
-  cost.after = sizes.rows * sizes.d_head * static_cast<double>(options.atlas_draws) *
-               (1.4e-8 * sizes.longest + 3.2e-9 * sizes.d_head * sizes.d_head);
-  // Positions averaged over words, and the words' covariance, by vocabulary: about that of a BERT.
-  cost.after += 3e4 * sizes.d_model * (1.6e-10 * sizes.longest + 1e-10 * sizes.d_model);
-  cost.finishing = 8 * sizes.d_model * (3 * sizes.longest + 3 * sizes.d_model);
-  cost.entries = 3 * sizes.rows * (2 * static_cast<double>(options.reach) + 1);
-  return cost;
-}
-
 }  // namespace
 
 PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& options) {
@@ -247,8 +235,7 @@ const AnalysisKind& position_atlas_analysis() {
                                  .step = Step::prediction,
                                  .needs = {Need::positions, Need::weights},
                                  .one_sequence = true,
-                                 .make = make_position_atlas,
-                                 .cost = position_atlas_cost};
+                                 .make = make_position_atlas};
   return kind;
 }
 

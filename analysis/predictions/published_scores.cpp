@@ -139,27 +139,6 @@ std::unique_ptr<Analysis> make_published_scores(const AnalysisInput& input) {
   return input.site.length < 3 ? nullptr : std::make_unique<PublishedScoresAnalysis>(input);
 }
 
-AnalysisCost published_scores_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
-                                   const JobOptions& options) {
-  AnalysisCost cost;
-  const auto kept = static_cast<double>(dealt_documents(
-      static_cast<Index>(sizes.alike), std::max<Index>(1, static_cast<Index>(sizes.length)), options.dealt_tokens));
-  const double rows = sizes.rows + sizes.key_rows;
-  const double whole = 4 * rows * sizes.d_head * sizes.length;
-  const double sums = 8 * rows * (2 * sizes.d_head + sizes.rotary_pairs + 3);
-  if (document.number >= 0) {
-    cost.document = 1e-10 * rows * sizes.d_head * sizes.d_head * (sizes.length + 10 * sizes.d_head);
-    cost.looking = 2 * whole + 2 * sums;
-  }
-  cost.kept = (2 + kept) * whole + sums;
-  const double heads = sizes.rows / std::max(1.0, sizes.layers);
-  cost.finishing = 8 * heads * sizes.length * (3 * sizes.d_head + 128);
-  cost.after =
-      kept * sizes.rows * sizes.length * (2 * sizes.length * (0.9e-9 + 1.8e-11 * sizes.d_head) + 128 * 0.5 * 3e-8);
-  cost.entries = sizes.rows * (2 * sizes.rotary_pairs + 20);
-  return cost;
-}
-
 }  // namespace
 
 void set_slash_scores(PublishedScores& scores, const OffsetTraces& traces, Index reach, bool causal) {
@@ -254,8 +233,7 @@ const AnalysisKind& published_scores_analysis() {
       .reads = {measured_offset_analysis},
       .one_sequence = true,
       .by_default = false,
-      .make = make_published_scores,
-      .cost = published_scores_cost};
+      .make = make_published_scores};
   return kind;
 }
 

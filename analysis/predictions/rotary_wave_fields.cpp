@@ -57,21 +57,6 @@ std::unique_ptr<Analysis> make_rotary_wave(const AnalysisInput& input) {
   return input.site.length < 3 ? nullptr : std::make_unique<RotaryWaveAnalysis>(input);
 }
 
-AnalysisCost rotary_wave_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
-  AnalysisCost cost;
-  if (sizes.rotary_pairs == 0) return cost;
-  const double means = 8 * 3 * sizes.rows * sizes.d_head;
-  if (document.number >= 0) {
-    cost.document = 4e-9 * sizes.rows * sizes.length * sizes.d_head;
-    cost.looking = means;
-  }
-  cost.kept = means * sizes.alike;
-  const double reach = 2 * static_cast<double>(options.reach) + 1;
-  cost.after = 2e-9 * sizes.rows * sizes.d_head * (reach + sizes.alike) * static_cast<double>(options.resamples);
-  cost.entries = sizes.rows * (3 * sizes.d_head + reach + 20);
-  return cost;
-}
-
 }  // namespace
 
 std::vector<Field> describe(const RotaryWave& wave) {
@@ -158,8 +143,7 @@ const AnalysisKind& rotary_wave_analysis() {
                                  .step = Step::prediction,
                                  .needs = {Need::attention, Need::projections, Need::rotary, Need::equal_length},
                                  .one_sequence = true,
-                                 .make = make_rotary_wave,
-                                 .cost = rotary_wave_cost};
+                                 .make = make_rotary_wave};
   return kind;
 }
 

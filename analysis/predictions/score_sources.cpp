@@ -725,23 +725,6 @@ std::unique_ptr<Analysis> make_score_sources(const AnalysisInput& input) {
   return std::make_unique<ScoreSourcesAnalysis>(input);
 }
 
-AnalysisCost score_sources_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
-                                const JobOptions& /*options*/) {
-  const ScoreSourcesOptions usual;
-  AnalysisCost cost;
-  const double documents = std::min<double>(static_cast<double>(usual.documents), sizes.alike);
-  const double places = std::min<double>(static_cast<double>(usual.places), sizes.length);
-  const double sources = 2 * sizes.layers + 3,
-               width = (sizes.rows + sizes.key_rows) / std::max(1.0, sizes.layers) * sizes.d_head;
-  const double pass =
-      sizes.layers * sizes.length * (24 * sizes.d_model * sizes.d_model + 4 * sizes.length * sizes.d_model);
-  const double read = sizes.layers * 0.5 * sources * places * (2 * sizes.d_model * width + 4 * places * width);
-  cost.after = documents * 2e-11 * (pass + read);
-  cost.entries = sizes.rows * (8 * sources + 140);
-  cost.finishing = 4 * places * sources * (2 * sizes.d_model + width) + 16 * sizes.rows * 0.5 * sources * 140;
-  return cost;
-}
-
 }  // namespace
 
 std::vector<Field> describe(const ScoreSources& found) {
@@ -807,8 +790,7 @@ const AnalysisKind& score_sources_analysis() {
                                  .needs = {Need::weights, Need::projections, Need::equal_length},
                                  .reads = {head_account_analysis},
                                  .one_sequence = true,
-                                 .make = make_score_sources,
-                                 .cost = score_sources_cost};
+                                 .make = make_score_sources};
   return kind;
 }
 

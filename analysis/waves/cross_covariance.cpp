@@ -64,21 +64,6 @@ class CrossCovarianceAnalysis : public DocumentAnalysis<DocumentCovariances, Cro
   void join(CrossCovarianceSum& sum, CrossCovarianceSum&& next) const override { sum.join(std::move(next)); }
 };
 
-AnalysisCost cross_covariance_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
-                                   const JobOptions& options) {
-  AnalysisCost cost;
-  const double columns = sizes.length * sizes.rows * sizes.d_head, near = 2 * static_cast<double>(options.reach) + 1;
-  if (document.number >= 0) {
-    cost.document = 4.2e-8 * columns;
-    cost.looking = 8 * (3 * sizes.d_head + 2) * sizes.rows * near + 8 * 12 * sizes.length * sizes.d_head;
-  }
-  cost.after = 1e-9 * columns;
-  cost.parallel = false;
-  cost.entries = (3 * sizes.d_head + 2 + sizes.documents) * sizes.rows * near;
-  cost.kept = 8 * cost.entries;
-  return cost;
-}
-
 }  // namespace
 
 CrossCovariance cross_covariance(const HeadWaves& waves, Index reach) {
@@ -242,8 +227,7 @@ const AnalysisKind& cross_covariance_analysis() {
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {qk_svd_analysis},
                                  .chain = true,
-                                 .make = make_of<CrossCovarianceAnalysis>,
-                                 .cost = cross_covariance_cost};
+                                 .make = make_of<CrossCovarianceAnalysis>};
   return kind;
 }
 

@@ -36,15 +36,6 @@ class PeriodicColumnsAnalysis : public DocumentAnalysis<DocumentPeriodicColumns,
   void join(PeriodicColumns& sum, PeriodicColumns&& next) const override { join_documents(sum, next); }
 };
 
-AnalysisCost periodic_columns_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
-                                   const JobOptions& /*options*/) {
-  AnalysisCost cost;
-  if (document.number >= 0) cost.document = 2e-8 * sizes.length * sizes.rows * sizes.d_head;
-  cost.entries = 4 * sizes.rows * sizes.d_head;
-  cost.kept = cost.looking = 8 * cost.entries;
-  return cost;
-}
-
 }  // namespace
 
 PeakShare peak_share(Eigen::Ref<const Eigen::VectorXcd> spectrum, Index length) {
@@ -158,8 +149,7 @@ const AnalysisKind& periodic_columns_analysis() {
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {qk_svd_analysis},
                                  .chain = true,
-                                 .make = make_of<PeriodicColumnsAnalysis>,
-                                 .cost = periodic_columns_cost};
+                                 .make = make_of<PeriodicColumnsAnalysis>};
   return kind;
 }
 

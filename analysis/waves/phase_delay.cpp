@@ -68,28 +68,6 @@ class PhaseDelayAnalysis : public DocumentAnalysis<DocumentPhases, PhaseSums> {
   RandomRotations rotations_;
 };
 
-AnalysisCost phase_rotation_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
-  AnalysisCost cost;
-  const PhaseDelayOptions phases;
-  const auto draws = static_cast<double>(options.draws);
-  const double spectra = 8 * 2 * static_cast<double>(phases.bins) * sizes.rows * (0.5 * sizes.length + 1);
-  if (options.draws > 0) {
-    const double rotations = std::max(draws, static_cast<double>(RandomReadingOptions().rotations));
-    cost.before = 2.7e-8 * rotations * std::pow(sizes.d_head, 3);
-    cost.prepared = 16 * rotations * sizes.d_head * sizes.d_head;
-  }
-  if (document.number >= 0) {
-    const double here = document.number < phases.null_documents ? draws : 0.0;
-    cost.document = (4.5e-8 + 1.3e-8 * here) * sizes.length * sizes.rows * sizes.d_head;
-    cost.looking = spectra + cross_spectra_bytes(sizes, 1 + here);
-  }
-  cost.kept = spectra + cross_spectra_bytes(sizes, sizes.alike + draws);
-  cost.after = job_delay_cost(sizes, options);
-  cost.finishing = cross_spectra_bytes(sizes, 2);
-  cost.entries = (2 * static_cast<double>(phases.bins) + 4) * sizes.rows * sizes.frequencies();
-  return cost;
-}
-
 }  // namespace
 
 PhaseListener::PhaseListener(const HeadGrid& grid, Index length, Index bins, Index draws,
@@ -125,8 +103,7 @@ const AnalysisKind& phase_rotation_analysis() {
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {qk_svd_analysis},
                                  .chain = true,
-                                 .make = make_of<PhaseDelayAnalysis>,
-                                 .cost = phase_rotation_cost};
+                                 .make = make_of<PhaseDelayAnalysis>};
   return kind;
 }
 

@@ -31,14 +31,6 @@ class RedefinedAnalysis : public DocumentAnalysis<RedefinedWaves, RedefinedWaves
   }
 };
 
-AnalysisCost redefined_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& /*options*/) {
-  AnalysisCost cost;
-  cost.entries = 2 * static_cast<double>(shown_waves) * sizes.rows * sizes.longest;
-  cost.kept = 8 * cost.entries;
-  if (document.number == 0) cost.looking = cost.kept;
-  return cost;
-}
-
 }  // namespace
 
 RedefinedWavesListener::RedefinedWavesListener(const HeadGrid& grid, Index length, Index waves,
@@ -89,8 +81,7 @@ const AnalysisKind& redefined_analysis() {
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {qk_svd_analysis},
                                  .chain = true,
-                                 .make = make_of<RedefinedAnalysis>,
-                                 .cost = redefined_cost};
+                                 .make = make_of<RedefinedAnalysis>};
   return kind;
 }
 

@@ -17,11 +17,6 @@ class ScoreClusterAnalysis : public Analysis {
   }
 };
 
-AnalysisCost score_cluster_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
-                                const JobOptions& options) {
-  return cluster_cost(sizes, sizes.alike, options.score_window, options.score_clusters, options);
-}
-
 }  // namespace
 
 HeadClusters score_clusters(const CrossCovariances& covariances, Index window, const HeadClusterOptions& options) {
@@ -46,8 +41,7 @@ const AnalysisKind& score_cluster_analysis() {
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {cross_covariance_analysis},
                                  .chain = true,
-                                 .make = make_of<ScoreClusterAnalysis>,
-                                 .cost = score_cluster_cost};
+                                 .make = make_of<ScoreClusterAnalysis>};
   return kind;
 }
 

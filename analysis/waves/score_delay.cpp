@@ -62,23 +62,6 @@ class ScoreDelayAnalysis : public DocumentAnalysis<DocumentCross, CrossSpectra> 
   Matrix32 frames_;
 };
 
-AnalysisCost delay_spectrum_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
-  AnalysisCost cost;
-  const auto draws = static_cast<double>(options.draws);
-  const double random_columns = draws * sizes.d_head;
-  if (document.number >= 0) {
-    cost.document = (0.3e-8 + 0.1e-8 * draws) * sizes.length * sizes.rows * sizes.d_head;
-    cost.looking = cross_spectra_bytes(sizes, 1 + draws);
-    cost.showing = 4 * sizes.length * (random_columns + sizes.d_model + sizes.rows / sizes.layers * sizes.d_head);
-  }
-  cost.prepared = 4 * sizes.d_model * random_columns;
-  cost.kept = cross_spectra_bytes(sizes, sizes.alike + draws);
-  cost.after = job_delay_cost(sizes, options);
-  cost.finishing = cross_spectra_bytes(sizes, 2);
-  cost.entries = 4 * sizes.rows * sizes.frequencies();
-  return cost;
-}
-
 }  // namespace
 
 void add_document(CrossSpectra& sum, DocumentCross&& document) {
@@ -147,19 +130,6 @@ DelaySpectrum job_delay(const CrossSpectra& spectra, const char* name, const cha
   return delay_spectrum(spectra, name, long_name, options);
 }
 
-double cross_spectra_bytes(const AnalysisSizes& sizes, double count) {
-  return 16 * count * sizes.rows * (0.5 * sizes.length + 1);
-}
-
-double job_delay_cost(const AnalysisSizes& sizes, const JobOptions& options) {
-  // Every reading of a delay costs about the same; below so many documents there are no resamples.
-  const bool few = sizes.alike < static_cast<double>(DelaySpectrumOptions().least_documents);
-  const double resamples = few ? 0.0 : static_cast<double>(options.resamples);
-  const double entries = sizes.rows * (0.5 * sizes.length + 1);
-  return entries *
-         (2.2e-7 * (6 + static_cast<double>(options.draws) + resamples) + 0.9e-9 * 0.63 * resamples * sizes.alike);
-}
-
 const AnalysisKind& delay_spectrum_analysis() {
   static const AnalysisKind kind{.name = "delay_spectrum",
                                  .finds = "the delay between queries and keys, to parts of a token",
@@ -167,8 +137,7 @@ const AnalysisKind& delay_spectrum_analysis() {
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {qk_svd_analysis},
                                  .chain = true,
-                                 .make = make_of<ScoreDelayAnalysis>,
-                                 .cost = delay_spectrum_cost};
+                                 .make = make_of<ScoreDelayAnalysis>};
   return kind;
 }
 

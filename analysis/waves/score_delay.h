@@ -49,12 +49,6 @@ struct ScoreDelay {
 DelaySpectrum job_delay(const CrossSpectra& spectra, const char* name, const char* long_name,
                         const AnalysisInput& input);
 
-/// Bytes of the cross-spectra of all heads, so many times: of documents, or of draws of the null.
-double cross_spectra_bytes(const AnalysisSizes& sizes, double count);
-
-/// Seconds of one core that job_delay() takes.
-double job_delay_cost(const AnalysisSizes& sizes, const JobOptions& options);
-
 /// In a job: delay_spectrum/..., a ScoreDelay for those who compare.
 const AnalysisKind& delay_spectrum_analysis();
 

@@ -48,19 +48,6 @@ class WaveSpectraAnalysis : public DocumentAnalysis<DocumentWaveSpectra, WaveSpe
   void join(WaveSpectra& sum, WaveSpectra&& next) const override { join_documents(sum, next); }
 };
 
-AnalysisCost wave_spectra_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
-                               const JobOptions& /*options*/) {
-  AnalysisCost cost;
-  const double columns = sizes.length * sizes.rows * sizes.d_head;
-  if (document.number >= 0) {
-    cost.document = 2.5e-8 * columns;
-    cost.showing = 8 * (2 * columns / sizes.layers + 2 * sizes.length * sizes.d_model);
-  }
-  cost.entries = 6 * sizes.layers * sizes.frequencies();
-  cost.kept = 8 * cost.entries;
-  return cost;
-}
-
 }  // namespace
 
 Vector expected_maximum(const Matrix& amplitude, Index count) {
@@ -167,8 +154,7 @@ const AnalysisKind& wave_spectra_analysis() {
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {qk_svd_analysis},
                                  .chain = true,
-                                 .make = make_of<WaveSpectraAnalysis>,
-                                 .cost = wave_spectra_cost};
+                                 .make = make_of<WaveSpectraAnalysis>};
   return kind;
 }
 
