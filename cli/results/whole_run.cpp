@@ -16,7 +16,6 @@
 #include "../../core/model/common_length.h"
 #include "../../data/files/digest.h"
 #include "../../data/hdf5/hdf5_file.h"
-#include "../../data/results/result_check.h"
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/identity.h"
 #include "../../job/run/kept_bytes.h"
