@@ -926,7 +926,7 @@ sound="run --model $work/bert --ids $work/line.txt $quick --out"
 expect 0 "wrote" $sound "$work/sound"
 cp -r "$work/sound" "$work/unsound"
 change "$work/unsound/results.h5"
-problem="unsound/results.h5: name or attributes of '/measured_offset/status' are not what was written: their digest differs"
+problem="unsound/results.h5: is not what was written: the digest at its end is that of other bytes"
 expect 3 "$problem" validate "$work/unsound"
 expect 0 "$problem" inspect "$work/unsound"
 expect 0 '"heads": [' inspect "$work/unsound" --json
@@ -1023,7 +1023,7 @@ expect 0 "step-20" $swept --resume --out "$work/parts"
 cp -r "$work/parts" "$work/unsound-parts"
 rm "$work/unsound-parts/results.h5"
 change "$work/unsound-parts/checkpoints/step-20/results.h5"
-expect 1 "step-20/results.h5: name or attributes of '/measured_offset/status' are not what was written" -q $swept --resume --out "$work/unsound-parts"
+expect 1 "step-20/results.h5: is not what was written: the digest at its end is that of other bytes" -q $swept --resume --out "$work/unsound-parts"
 [ ! -e "$work/unsound-parts/results.h5" ] || { echo "FAILED: a sweep was made of a changed checkpoint"; failed=1; }
 expect 1 "has 3 checkpoints, and step-100 is not one of those given" -q sweep --models "$work/step-3" "$work/step-20" --ids "$work/six.txt" --no-figures --resume --out "$work/parts"
 digests "$work/parts" >"$work/a.csv"; digests "$work/swept" | cmp -s - "$work/a.csv" || { echo "FAILED: a sweep of fewer checkpoints took the place of another"; failed=1; }

@@ -13,7 +13,7 @@
 #include "../../core/errors/error.h"
 #include "../../data/files/digest.h"
 #include "../../data/hdf5/hdf5_file.h"
-#include "../../data/results/result_check.h"
+#include "../../data/results/result_file.h"
 #include "../../data/sources/stored_writer.h"
 #include "../../reports/drawing/run_mark.h"
 #include "../../reports/drawing/visible_text.h"
@@ -67,9 +67,8 @@ int validity(const fs::path& file) {
     for (const std::string& problem : check.problems)
       fmt::print("{}: {}\n", visible_text(file.string()), visible_text(problem));
     if (!check.problems.empty() || !has_own_drawings(result_path(file))) return different;
-    fmt::print("{}: whole; schema {}, {} arrays{}{}, {}\n", visible_text(file.string()), check.schema_version,
-               check.arrays, check.has_attribute_digests ? " and all attributes" : "",
-               check.has_file_digest ? ", every byte of the file" : "",
+    fmt::print("{}: whole; schema {}, {} arrays{}, {}\n", visible_text(file.string()), check.schema_version,
+               check.arrays, check.has_file_digest ? ", every byte of the file" : "",
                check.digests > 0 ? "as their digests say" : "which had no digests yet");
     return done;
   } catch (const IoError& problem) {

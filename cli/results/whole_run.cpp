@@ -19,7 +19,6 @@
 #include "../../core/process/threads.h"
 #include "../../data/files/digest.h"
 #include "../../data/hdf5/hdf5_file.h"
-#include "../../data/results/result_check.h"
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/identity.h"
 #include "../../job/run/kept_bytes.h"

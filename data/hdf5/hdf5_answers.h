@@ -4,78 +4,89 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <tuple>
-#include <vector>
 
-#include "../../core/bytes/bytes.h"
+#include "hdf5_dataset.h"
 #include "hdf5_file.h"
-#include "hdf5_handle.h"
 
 namespace headwave {
 
-/// What may be asked of an HDF5 file.
+/// What may be asked about an HDF5 file, and how it is answered.
 enum class Hdf5Question : std::uint8_t {
-  tree,
-  names,
-  has,
-  node,
-  attributes,
-  attribute_texts,
-  scales,
-  places,
-  strings,
-  doubles,
-  floats,
-  integers
+  node,    ///< write_hdf5_node(): the object, links inside the file followed
+  member,  ///< the same of a link itself, as a listing shows it; an object that cannot be opened is "unreadable"
+  has,     ///< a byte: 1 if the object can be opened
+  names,   ///< list of texts: the members of a group
+  attribute_texts,  ///< list of texts: the entries of an attribute
+  scales,           ///< list of texts
+  strings,          ///< list of texts
+  doubles,          ///< the bytes of float64, row-major
+  floats,           ///< of float32
+  integers          ///< of int64
 };
 
 struct Hdf5Request {
-  Hdf5Question question = Hdf5Question::tree;
-  std::string object = "/";  ///< of a tree: before which it ends
+  Hdf5Question question = Hdf5Question::node;
+  std::string object = "/";
   std::string attribute = {};
-  std::optional<ArrayBlock> block = {};  ///< of floats; none: all of them
+  std::optional<ArrayBlock> block = {};  ///< of numbers; none: all of them
   template <class Self>
   static auto members(Self& self) {
     return std::tie(self.question, self.object, self.attribute, self.block);
   }
 };
 
-/// Where numbers are to be put: called once with how many bytes they take.
+/// Where an answer goes: called once, with its size.
 using Hdf5Room = std::function<void*(std::size_t bytes)>;
 
-/// Answers questions about an open file with the library, in this process. Messages name no file.
-class Hdf5Answers {
- public:
-  /// @throws FormatError if it is not an HDF5 file or is cut short
-  Hdf5Answers(const std::filesystem::path& path, std::uintmax_t bytes, Hdf5Trust trust);
-  Hdf5Answers(const Hdf5Answers&) = delete;
-  Hdf5Answers& operator=(const Hdf5Answers&) = delete;
-  ~Hdf5Answers();
-
-  /// @returns the answer as a ByteWriter leaves it; nothing where numbers were asked for
-  /// @throws FormatError and ShapeError as Hdf5File says
-  [[nodiscard]] std::string answer(const Hdf5Request& request, const Hdf5Room& room) const;
-
- private:
-  void put_numbers(const Hdf5Request& request, const Hdf5Room& room) const;
-
-  std::uintmax_t bytes_;
-  Hdf5Handle file_;
-};
-
-/// Answers about one file, wherever they come from.
+/// Answers questions about one file; from several threads.
 class Hdf5Reader {
  public:
   Hdf5Reader() = default;
   Hdf5Reader(const Hdf5Reader&) = delete;
   Hdf5Reader& operator=(const Hdf5Reader&) = delete;
   virtual ~Hdf5Reader() = default;
-  /// As Hdf5Answers::answer(); from several threads.
-  virtual std::string ask(const Hdf5Request& request, const Hdf5Room& room) = 0;
-  /// The object over which the library ended and cannot answer any more; empty while it can.
-  [[nodiscard]] virtual std::string last_place() const { return ""; }
+  /// @throws FormatError, ShapeError and IoError as Hdf5File says; messages name neither file nor object
+  virtual void ask(const Hdf5Request& request, const Hdf5Room& room) = 0;
+  /// Whether it can answer no more questions.
+  [[nodiscard]] virtual bool has_died() const { return false; }
 };
+
+/// Answers with the library, in this process.
+class Hdf5Answers : public Hdf5Reader {
+ public:
+  /// @param bytes    of the file
+  /// @param locks    take the file's lock, as the library does by itself
+  /// @param working  told how many bytes are about to be read and unpacked; may be empty
+  /// @throws FormatError if it is not an HDF5 file or is cut short
+  Hdf5Answers(const std::filesystem::path& path, std::uintmax_t bytes, bool locks,
+              std::function<void(std::size_t bytes)> working = {});
+  ~Hdf5Answers() override;
+  void ask(const Hdf5Request& request, const Hdf5Room& room) override;
+
+ private:
+  [[nodiscard]] std::string text_answer(const Hdf5Request& request);
+  void put_numbers(const Hdf5Request& request, const Hdf5Room& room);
+  Hdf5Dataset& opened(const std::string& path);
+  Hdf5Dataset& keeping_chunks(const std::string& path, const ArrayBlock& block);
+
+  /// A dataset that stays open, and the bytes of chunks that the library keeps unpacked for it.
+  struct Opened {
+    Hdf5Dataset dataset;
+    std::size_t kept;
+  };
+
+  std::function<void(std::size_t)> working_;
+  std::uintmax_t bytes_;
+  Hdf5Handle file_;
+  std::map<std::string, Opened> open_;
+  std::size_t kept_ = 0;  // of all that are open
+};
+
+/// An answer to Hdf5Question::node. @throws FormatError if the bytes are not one
+Hdf5Node read_hdf5_node(const std::string& bytes);
 
 }  // namespace headwave

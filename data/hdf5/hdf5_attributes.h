@@ -9,11 +9,11 @@
 
 namespace headwave {
 
-/// Attributes of an open group or dataset: a single number or text as it is, up to 4096 numbers as a list of doubles,
+/// Attributes of an open group or dataset: a single number or text unchanged, up to 4096 numbers as a list of doubles,
 /// several texts joined by ", ", and anything else described in brackets: "(compound)", "(cannot be read)".
 Attributes hdf5_attributes(hid_t object);
 
-/// The entries of a text attribute, one by one; empty where there is no such attribute.
+/// The entries of a text attribute, one by one; empty if there is no such attribute.
 /// @throws FormatError if the attribute is not text or cannot be read
 std::vector<std::string> hdf5_attribute_texts(hid_t object, const std::string& name);
 

@@ -1,9 +1,11 @@
 #include "hdf5_dataset.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <zlib.h>
 
 #include "../../core/errors/error.h"
 #include "../files/printable.h"
@@ -12,58 +14,123 @@ namespace headwave {
 
 namespace {
 
-// Below this no question is asked how few bytes stand for it.
+/// The bytes of a dataset that are read at once, at most.
+constexpr std::size_t most_hdf5_bytes = std::size_t{16} << 30U;
+/// Up to this size a dataset may be larger than its stored bytes can explain.
 constexpr std::size_t harmless_bytes = std::size_t{64} << 20U;
+/// Data may be this many times its stored bytes. Deflate reaches 1032.
+constexpr std::size_t best_compression = 2000;
+constexpr std::size_t most_chunks = 1'000'000, checksum_bytes = 4;
 
 herr_t refuse_other_file(const char*, const char*, const char*, const char*, unsigned*, hid_t, void*) {
   return -1;
 }
 
-// Whether `bytes` of data can come out of `stored` bytes of a file.
 bool is_plausible(std::size_t bytes, std::uintmax_t stored) {
   return bytes <= harmless_bytes || bytes / best_compression <= stored;
 }
 
-// The library keeps a chunk's entries below 2^32, so nothing overflows here or where it is multiplied by an entry's
-// size.
-std::size_t chunk_entries(hid_t layout) {
-  std::size_t entries = 1;
-  for (const hsize_t size : hdf5_chunk_shape(layout))
-    if (__builtin_mul_overflow(entries, size, &entries) || entries > most_hdf5_bytes) return most_hdf5_bytes;
-  return entries;
+/// The filters of a dataset in the order they were applied.
+std::vector<Hdf5Filter> filters_of(hid_t layout) {
+  std::vector<Hdf5Filter> filters;
+  const int count = H5Pget_nfilters(layout);
+  for (int i = 0; i < count; ++i) {
+    unsigned flags = 0, config = 0;
+    std::array<unsigned, 16> values{};
+    std::size_t value_count = values.size();
+    std::array<char, 64> name{};
+    const H5Z_filter_t id = H5Pget_filter2(layout, static_cast<unsigned>(i), &flags, &value_count, values.data(),
+                                           name.size() - 1, name.data(), &config);
+    std::string text = fmt::format("filter {} {}", id, printable(name.data(), 40));
+    if (id == H5Z_FILTER_DEFLATE) text = fmt::format("gzip {}", values[0]);
+    if (id == H5Z_FILTER_SHUFFLE) text = "shuffle";
+    if (id == H5Z_FILTER_FLETCHER32) text = "fletcher32";
+    if (id == H5Z_FILTER_SZIP) text = "szip";
+    if (id == H5Z_FILTER_NBIT) text = "nbit";
+    if (id == H5Z_FILTER_SCALEOFFSET) text = "scaleoffset";
+    filters.push_back({id, text});
+  }
+  return filters;
 }
 
-Hdf5Handle file_creation_of(hid_t dataset) {
-  const Hdf5Handle file(H5Iget_file_id(dataset), H5Fclose);
-  return {H5Fget_create_plist(file.id()), H5Pclose};
+void require_known(const std::vector<Hdf5Filter>& filters) {
+  for (const Hdf5Filter& filter : filters)
+    if (filter.id != H5Z_FILTER_DEFLATE && filter.id != H5Z_FILTER_SHUFFLE && filter.id != H5Z_FILTER_FLETCHER32)
+      // h5repack omits, without an error, a dataset whose filter is not part of the library.
+      throw FormatError(fmt::format(
+          "stored with {}, expected no filter but shuffle, gzip and fletcher32: {}", filter.text,
+          filter.id < H5Z_FILTER_RESERVED
+              ? "repack the file with h5repack -f GZIP=4"
+              : "write it again with h5py, new.create_dataset(name, data=old[name][()], compression='gzip'), or, in "
+                "Python, give headwave.run(states=h5py.File(...))"));
 }
 
-/// Bytes that an entry takes where it lies: of a text of variable length its length, and where in the file it begins.
+/// Whether the file of an object has `complete` = 1 at its root, as files that headwave finished do: every part of
+/// their datasets was written.
+bool is_in_complete_file(hid_t object) {
+  const Hdf5Handle file(H5Iget_file_id(object), H5Fclose);
+  const Hdf5Handle attribute(H5Aopen_by_name(file.id(), "/", "complete", H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  const Hdf5Handle space(H5Aget_space(attribute.id()), H5Sclose);
+  std::int64_t complete = 0;
+  return attribute.valid() && H5Sget_simple_extent_npoints(space.id()) == 1 &&
+         H5Aread(attribute.id(), H5T_NATIVE_INT64, &complete) >= 0 && complete == 1;
+}
+
+/// Bytes of one stored entry; of a text of variable length those of its length and its place in the file.
 std::size_t stored_entry(hid_t dataset, hid_t type) {
   if (H5Tis_variable_str(type) <= 0) return H5Tget_size(type);
-  const Hdf5Handle creation = file_creation_of(dataset);
+  const Hdf5Handle file(H5Iget_file_id(dataset), H5Fclose);
+  const Hdf5Handle creation(H5Fget_create_plist(file.id()), H5Pclose);
   std::size_t address = 8, length = 8;
   H5Pget_sizes(creation.id(), &address, &length);
   return 4 + address + 4;
 }
 
-/// Whether something of another kind stands before the file's own bytes: addresses then do not count from its beginning.
-bool begins_late(hid_t dataset) {
-  const Hdf5Handle creation = file_creation_of(dataset);
-  hsize_t before = 0;
-  return H5Pget_userblock(creation.id(), &before) < 0 || before != 0;
+/// Numbers of the chunks along one axis that hold a part of a block.
+struct ChunkRange {
+  hsize_t first, end;
+};
+
+/// Empty if the block has no entries.
+std::vector<ChunkRange> chunk_ranges(const std::vector<hsize_t>& chunk, const ArrayBlock& block) {
+  std::vector<ChunkRange> ranges;
+  std::size_t count = 1;
+  for (std::size_t axis = 0; axis < chunk.size(); ++axis) {
+    if (block.count[axis] == 0) return {};
+    const auto first = static_cast<hsize_t>(block.first[axis]), entries = static_cast<hsize_t>(block.count[axis]);
+    ranges.push_back({first / chunk[axis], (first + entries - 1) / chunk[axis] + 1});
+    if (__builtin_mul_overflow(count, ranges.back().end - ranges.back().first, &count) || count > most_chunks)
+      throw FormatError(fmt::format("more than {} chunks are not read: repack the file with larger ones", most_chunks));
+  }
+  return ranges;
 }
 
 }  // namespace
 
 Hdf5Handle hdf5_object(hid_t file, const std::string& path) {
-  note_hdf5_place(path);
   const Hdf5Handle access(H5Pcreate(H5P_LINK_ACCESS), H5Pclose);
   H5Pset_elink_cb(access.id(), refuse_other_file, nullptr);
   Hdf5Handle object(H5Oopen(file, path.c_str(), access.id()), H5Oclose);
   if (!object.valid()) throw FormatError(fmt::format("'{}' cannot be opened: {}", printable(path), hdf5_reason()));
   return object;
 }
+
+namespace {
+
+Hdf5Handle dataset_with_kept_chunks(hid_t file, const std::string& path, std::size_t bytes) {
+  constexpr std::size_t slots = 12'421;  // a prime, as the library wants it
+  const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+  H5Pset_elink_cb(access.id(), refuse_other_file, nullptr);
+  H5Pset_chunk_cache(access.id(), slots, bytes, H5D_CHUNK_CACHE_W0_DEFAULT);
+  Hdf5Handle dataset(H5Dopen2(file, path.c_str(), access.id()), H5Dclose);
+  if (!dataset.valid()) throw FormatError(hdf5_reason());
+  return dataset;
+}
+
+}  // namespace
+
+Hdf5Dataset::Hdf5Dataset(hid_t file, const std::string& path, std::size_t kept_bytes)
+    : Hdf5Dataset(dataset_with_kept_chunks(file, path, kept_bytes)) {}
 
 Hdf5Dataset::Hdf5Dataset(Hdf5Handle object) : dataset_(std::move(object)) {
   if (H5Iget_type(dataset_.id()) != H5I_DATASET) throw FormatError("expected a dataset, found a group or a type");
@@ -77,24 +144,27 @@ Hdf5Dataset::Hdf5Dataset(Hdf5Handle object) : dataset_(std::move(object)) {
   if (hdf5_is_number(type_.id()) && H5Tget_size(type_.id()) > 16)
     throw FormatError(fmt::format("numbers of {} bytes: the file is damaged", H5Tget_size(type_.id())));
   extent_ = hdf5_extent(space_.id());
+  if (H5Pget_layout(layout_.id()) != H5D_CHUNKED) return;
+  std::array<hsize_t, H5S_MAX_RANK> sizes{};
+  const int axes = H5Pget_chunk(layout_.id(), H5S_MAX_RANK, sizes.data());
+  chunk_.assign(sizes.begin(), sizes.begin() + std::clamp(axes, 0, H5S_MAX_RANK));
+  filters_ = filters_of(layout_.id());
+}
+
+bool Hdf5Dataset::has_chunks() const {
+  return H5Pget_layout(layout_.id()) == H5D_CHUNKED && extent_.entries > 0;
 }
 
 std::string Hdf5Dataset::storage_text() const {
-  if (H5Pget_layout(layout_.id()) == H5D_VIRTUAL) return "virtual, made of other datasets";
+  const H5D_layout_t kind = H5Pget_layout(layout_.id());
+  if (kind == H5D_VIRTUAL) return "virtual, made of other datasets";
   if (!extent_.scalar && extent_.shape.empty()) return "no entries";
   if (H5Pget_external_count(layout_.id()) > 0) return "in other files";
-  switch (H5Pget_layout(layout_.id())) {
-    case H5D_COMPACT:
-      return "compact";
-    case H5D_CONTIGUOUS:
-      return "contiguous";
-    case H5D_CHUNKED:
-      break;
-    default:
-      return "unknown layout";
-  }
-  std::string text = fmt::format("chunks ({})", fmt::join(hdf5_chunk_shape(layout_.id()), ", "));
-  for (const std::string& filter : hdf5_filter_texts(layout_.id())) text += ", " + filter;
+  if (kind == H5D_COMPACT) return "compact";
+  if (kind == H5D_CONTIGUOUS) return "contiguous";
+  if (kind != H5D_CHUNKED) return "unknown layout";
+  std::string text = fmt::format("chunks ({})", fmt::join(chunk_, ", "));
+  for (const Hdf5Filter& filter : filters_) text += ", " + filter.text;
   return text;
 }
 
@@ -106,57 +176,117 @@ void Hdf5Dataset::require_own_data() const {
 void Hdf5Dataset::check_readable(std::uintmax_t file_bytes, std::size_t memory_entry, const ArrayBlock& block) const {
   require_own_data();
   const H5D_layout_t kind = H5Pget_layout(layout_.id());
-  const std::size_t entry = std::max(H5Tget_size(type_.id()), memory_entry);
-  require_at_once(entries(block), entry);
+  const std::size_t stored_size = H5Tget_size(type_.id());
+  const std::size_t entries = block.count == extent_.shape ? extent_.entries : entries_of(block);
+  if (entries > most_hdf5_bytes / std::max(stored_size, memory_entry))
+    throw FormatError(fmt::format("{} entries are more than the 16 GiB that are read at once", entries));
   std::size_t bytes = 0;
-  if (__builtin_mul_overflow(extent_.entries, H5Tget_size(type_.id()), &bytes))
+  if (__builtin_mul_overflow(extent_.entries, stored_size, &bytes))
     throw FormatError(fmt::format("{} entries: the file is damaged", extent_.entries));
   const std::uintmax_t stored = std::min<std::uintmax_t>(H5Dget_storage_size(dataset_.id()), file_bytes);
   // What is not chunked lies in the file byte for byte, or was never written; the library does not check that it is all
   // there.
   const bool never_written =
-      kind == H5D_CONTIGUOUS && bytes > stored && stored == 0 && bytes <= harmless_bytes && !hdf5_is_complete(id());
+      kind == H5D_CONTIGUOUS && bytes > stored && stored == 0 && bytes <= harmless_bytes && !is_in_complete_file(id());
   if (kind == H5D_CHUNKED ? !is_plausible(bytes, stored) : bytes > stored && !never_written)
     throw FormatError(fmt::format(
         "{} bytes are promised, {} are stored: the file is damaged, or the data was never written", bytes, stored));
-  if (kind != H5D_CHUNKED || extent_.entries == 0) return;
-  if (!is_plausible(H5Tget_size(type_.id()) * chunk_entries(layout_.id()), file_bytes))
+  if (!has_chunks()) return;
+  std::size_t chunk_bytes = stored_size;
+  for (const hsize_t size : chunk_)
+    if (__builtin_mul_overflow(chunk_bytes, size, &chunk_bytes)) chunk_bytes = most_hdf5_bytes;
+  if (!is_plausible(chunk_bytes, file_bytes))
     throw FormatError(fmt::format("its chunks are too large for a file of {} bytes: the file is damaged", file_bytes));
 }
 
-bool Hdf5Dataset::in_chunks() const {
-  return H5Pget_layout(layout_.id()) == H5D_CHUNKED && extent_.entries > 0;
+std::size_t Hdf5Dataset::chunk_bytes() const {
+  if (chunk_.size() != extent_.shape.size() || std::ranges::count(chunk_, hsize_t{0}) > 0)
+    throw FormatError("its chunks do not fit its shape: the file is damaged");
+  std::size_t bytes = stored_entry(id(), type());
+  for (const hsize_t size : chunk_)
+    if (__builtin_mul_overflow(bytes, size, &bytes)) throw FormatError("its chunks are larger than any file");
+  return bytes;
 }
 
-Hdf5Chunks Hdf5Dataset::chunks(std::uintmax_t file_bytes) const {
-  return {id(), layout_.id(), extent_.shape, stored_entry(id(), type_.id()), file_bytes};
+std::size_t Hdf5Dataset::chunk_bytes_of(const ArrayBlock& block) const {
+  if (!has_chunks()) return 0;
+  std::size_t bytes = chunk_bytes();
+  for (const ChunkRange& range : chunk_ranges(chunk_, block)) bytes *= range.end - range.first;
+  return bytes;
 }
 
-void Hdf5Dataset::check_chunks(std::uintmax_t file_bytes, const ArrayBlock& block) const {
-  if (in_chunks()) chunks(file_bytes).check(block);
-}
-
-std::optional<Hdf5Places> Hdf5Dataset::places(std::uintmax_t file_bytes) const {
-  const std::optional<Hdf5Number> number = hdf5_stored_number(type());
-  if (!number || extent_.entries == 0 || begins_late(id())) return {};
-  Hdf5Places places{extent_.shape, number->type, number->order, extent_.shape, 0, {}};
-  if (in_chunks()) {
-    if (!chunks(file_bytes).place(places)) return {};
-  } else {
-    const haddr_t address = H5Dget_offset(id());
-    if (H5Pget_layout(layout_.id()) != H5D_CONTIGUOUS || address == HADDR_UNDEF) return {};
-    places.pieces.push_back({address, extent_.entries * H5Tget_size(type())});
+void Hdf5Dataset::check_chunks(std::uintmax_t file_bytes, const ArrayBlock& block) {
+  if (!has_chunks()) return;
+  const std::size_t bytes = chunk_bytes();
+  require_known(filters_);
+  const std::vector<ChunkRange> ranges = chunk_ranges(chunk_, block);
+  if (ranges.empty()) return;
+  std::vector<hsize_t> at;
+  for (const ChunkRange& range : ranges) at.push_back(range.first);
+  for (;;) {
+    std::size_t number = 0;
+    std::vector<hsize_t> first;
+    for (std::size_t axis = 0; axis < at.size(); ++axis) {
+      number = number * ((static_cast<std::size_t>(extent_.shape[axis]) - 1) / chunk_[axis] + 1) + at[axis];
+      first.push_back(at[axis] * chunk_[axis]);
+    }
+    if (!sound_.contains(number)) check_chunk(first, bytes, file_bytes);
+    sound_.insert(number);
+    std::size_t axis = at.size();
+    while (axis > 0 && ++at[axis - 1] == ranges[axis - 1].end) --axis, at[axis] = ranges[axis].first;
+    if (axis == 0) return;
   }
-  if (!places.are_sound(file_bytes)) return {};
-  return places;
 }
 
-std::size_t Hdf5Dataset::entries(const ArrayBlock& block) const {
-  if (block.count == extent_.shape) return extent_.entries;
-  return entries_of(block);
+void Hdf5Dataset::check_chunk(const std::vector<hsize_t>& first, std::size_t expected, std::uintmax_t file_bytes) {
+  // (H5Dget_chunk_storage_size() gives a size for chunks that were never written.)
+  unsigned skipped = 0;
+  haddr_t address = HADDR_UNDEF;
+  hsize_t stored = 0;
+  if (H5Dget_chunk_info_by_coord(id(), first.data(), &skipped, &address, &stored) < 0) throw FormatError(hdf5_reason());
+  if (address == HADDR_UNDEF) {  // the library gives the fill value
+    if (is_in_complete_file(id())) throw FormatError("a chunk is missing from a complete file: the file is damaged");
+    return;
+  }
+  if (stored > file_bytes)
+    throw FormatError(fmt::format("a chunk of {} bytes does not fit in a file of {}", stored, file_bytes));
+  const std::size_t bytes = unpacked_size(first, static_cast<std::size_t>(stored), expected);
+  if (bytes != expected)
+    throw FormatError(fmt::format("a chunk of {} bytes was expected, {} came: the file is damaged", expected, bytes));
 }
 
-void Hdf5Dataset::read(std::uintmax_t file_bytes, hid_t memory_type, const ArrayBlock& block, void* values) const {
+/// @param most  how many bytes a sound chunk has
+std::size_t Hdf5Dataset::unpacked_size(const std::vector<hsize_t>& first, std::size_t stored, std::size_t most) {
+  unsigned options = 0;
+  H5Pget_chunk_opts(layout_.id(), &options);
+  bool is_partial = false;
+  for (std::size_t axis = 0; axis < chunk_.size(); ++axis)
+    is_partial = is_partial || first[axis] + chunk_[axis] > static_cast<hsize_t>(extent_.shape[axis]);
+  if (filters_.empty() || (is_partial && (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0)) return stored;
+  packed_.resize(stored);
+  std::uint32_t skipped = 0;
+  if (H5Dread_chunk(id(), H5P_DEFAULT, first.data(), &skipped, packed_.data()) < 0) throw FormatError(hdf5_reason());
+  for (std::size_t i = filters_.size(); i-- > 0;) {
+    if (((skipped >> i) & 1U) != 0) continue;
+    if (filters_[i].id == H5Z_FILTER_FLETCHER32) {
+      if (packed_.size() < checksum_bytes) return packed_.size();
+      packed_.resize(packed_.size() - checksum_bytes);
+    } else if (filters_[i].id == H5Z_FILTER_DEFLATE) {
+      // Room for the checksum that may lie inside the packed part, and no more: a chunk that unpacks to more is refused
+      // too.
+      uLongf size = most + checksum_bytes;
+      plain_.resize(size);
+      if (uncompress(reinterpret_cast<Bytef*>(plain_.data()), &size, reinterpret_cast<const Bytef*>(packed_.data()),
+                     packed_.size()) != Z_OK)
+        throw FormatError("a compressed chunk does not unpack to its size: the file is damaged");
+      plain_.resize(size);
+      packed_.swap(plain_);
+    }
+  }
+  return packed_.size();
+}
+
+void Hdf5Dataset::read(std::uintmax_t file_bytes, hid_t memory_type, const ArrayBlock& block, void* values) {
   check_chunks(file_bytes, block);
   if (block.count == extent_.shape) {
     if (H5Dread(id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) throw FormatError(hdf5_reason());

@@ -1,56 +1,58 @@
 #include "hdf5_file.h"
 
 #include <atomic>
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "../../core/bytes/bytes.h"
 #include "../../core/errors/error.h"
 #include "../files/file_bytes.h"
 #include "../files/printable.h"
 #include "hdf5_answers.h"
-#include "hdf5_fence.h"
-#include "hdf5_node_bytes.h"
+#include "hdf5_child.h"
 
 namespace headwave {
 
 namespace {
 
+constexpr std::size_t most_listed = 1'000'000;
+constexpr int deepest_group = 64;
+
 std::atomic<bool> all_trusted{false};
 
-class ReaderHere : public Hdf5Reader {
- public:
-  ReaderHere(const std::filesystem::path& path, std::uintmax_t bytes, Hdf5Trust trust) : answers_(path, bytes, trust) {}
-  std::string ask(const Hdf5Request& request, const Hdf5Room& room) override { return answers_.answer(request, room); }
-
- private:
-  Hdf5Answers answers_;
-};
-
-std::unique_ptr<Hdf5Reader> reader_of(const std::filesystem::path& path, std::uintmax_t bytes, Hdf5Trust trust) {
-  if (trust == Hdf5Trust::foreign && !all_trusted) return fenced_hdf5_reader(path, bytes);
-  return std::make_unique<ReaderHere>(path, bytes, trust);
-}
-
-/// Lets the messages of some work say what they are about; those about files do.
+/// Makes the errors of some work name what it is about.
 template <class Work>
 auto named(const std::string& name, Work work) {
+  const auto told = [&](const Error& problem) { return fmt::format("{}: {}", name, problem.finding()); };
   try {
     return work();
   } catch (const FormatError& problem) {
-    throw FormatError(fmt::format("{}: {}", name, problem.what()));
+    throw FormatError(told(problem), problem.remedies());
   } catch (const ShapeError& problem) {
-    throw ShapeError(fmt::format("{}: {}", name, problem.what()));
+    throw ShapeError(told(problem), problem.remedies());
+  } catch (const IoError& problem) {
+    throw IoError(told(problem), problem.remedies());
   }
 }
 
-std::string ask_named(const std::string& file, Hdf5Reader& reader, const Hdf5Request& request, const Hdf5Room& room) {
-  const std::string name = fmt::format("{}: {}", file, printable(request.object));
-  try {
-    return named(name, [&] { return reader.ask(request, room); });
-  } catch (const IoError& problem) {
-    throw IoError(fmt::format("{}: {}", name, problem.what()));
-  }
+std::string text_answer(Hdf5Reader& reader, const Hdf5Request& request) {
+  std::string bytes;
+  reader.ask(request, [&](std::size_t size) {
+    bytes.resize(size);
+    return bytes.data();
+  });
+  return bytes;
+}
+
+std::vector<std::string> text_list(Hdf5Reader& reader, const Hdf5Request& request) {
+  const std::string bytes = text_answer(reader, request);
+  return ByteReader(bytes).read<std::vector<std::string>>();
+}
+
+std::string object_name(const std::string& file, const std::string& object) {
+  return fmt::format("{}: {}", file, printable(object));
 }
 
 }  // namespace
@@ -59,85 +61,110 @@ void trust_hdf5_files() {
   all_trusted = true;
 }
 
-Hdf5File::Hdf5File(const std::filesystem::path& path, Hdf5Trust trust)
-    : path_(path), name_(shown_path(path)), trust_(trust) {
+Hdf5File::Hdf5File(const std::filesystem::path& path, Hdf5ReadBy by) : path_(path), name_(shown_path(path)), by_(by) {
   open();
-}
-
-void Hdf5File::open() {
-  // This says what cannot be opened and why better than the library does.
-  bytes_ = std::make_unique<FileBytes>(path_);
-  pieces_ = std::make_unique<Hdf5PieceReader>(*bytes_);
-  try {
-    reader_ = named(name_, [&] { return reader_of(path_, bytes_->size(), trust_); });
-  } catch (const IoError& problem) {
-    throw IoError(fmt::format("{}: {}", name_, problem.what()));
-  }
-  if (!bytes_->is_still_named())
-    throw IoError(fmt::format("{}: was replaced by another file while it was opened: try again", name_));
 }
 
 Hdf5File::~Hdf5File() = default;
 
-template <class Answer>
-Answer Hdf5File::ask(const Hdf5Request& request) const {
-  const std::string bytes = ask_named(name_, *reader_, request, {});
-  return ByteReader(bytes).read<Answer>();
+void Hdf5File::open() {
+  const std::uintmax_t bytes = FileBytes(path_).size();  // says what cannot be opened and why better than the library
+  named(name_, [&] {
+    if (by_ == Hdf5ReadBy::child_process && !all_trusted)
+      reader_ = hdf5_reader_in_child(path_, bytes);
+    else
+      reader_ = std::make_unique<Hdf5Answers>(path_, bytes, by_ == Hdf5ReadBy::child_process);
+  });
+}
+
+void Hdf5File::list(const std::string& path, int depth, std::vector<Hdf5Node>& nodes,
+                    std::set<std::string>& entered) const {
+  if (nodes.size() >= most_listed) throw FormatError(fmt::format("more than {} objects are not listed", most_listed));
+  const std::size_t at = nodes.size();
+  nodes.push_back(named(printable(path), [&] {
+    return read_hdf5_node(text_answer(*reader_, {Hdf5Question::member, path}));
+  }));
+  if (nodes[at].kind != "group") return;
+  if (depth > deepest_group) {
+    nodes[at] = {
+        path, "unreadable", {}, "", fmt::format("groups nested more than {} deep are not listed", deepest_group), {},
+        ""};
+    return;
+  }
+  if (!entered.insert(nodes[at].identity).second) {
+    nodes[at].storage = "listed above";
+    return;
+  }
+  std::vector<std::string> names;
+  try {
+    names = text_list(*reader_, {Hdf5Question::names, path});
+  } catch (const FormatError& problem) {
+    if (reader_->has_died())
+      throw FormatError(fmt::format("{}: {}", printable(path), problem.finding()), problem.remedies());
+    nodes[at].storage = problem.what();
+  }
+  for (const std::string& name : names)
+    list(fmt::format("{}/{}", path == "/" ? "" : path, name), depth + 1, nodes, entered);
+}
+
+std::vector<Hdf5Node> Hdf5File::tree() const {
+  std::vector<Hdf5Node> nodes;
+  std::set<std::string> entered;
+  named(name_, [&] { list("/", 0, nodes, entered); });
+  return nodes;
+}
+
+Hdf5Tree Hdf5File::listed_tree() {
+  Hdf5Tree tree;
+  std::set<std::string> entered;
+  try {
+    named(name_, [&] { list("/", 0, tree.nodes, entered); });
+  } catch (const Error& problem) {
+    if (!reader_->has_died() || tree.nodes.empty()) throw;
+    tree.end = problem.what();
+    open();
+  }
+  return tree;
+}
+
+std::vector<std::string> Hdf5File::texts(const Hdf5Request& request) const {
+  return named(object_name(name_, request.object), [&] { return text_list(*reader_, request); });
 }
 
 template <class Number>
 std::vector<Number> Hdf5File::numbers(const Hdf5Request& request) const {
   std::vector<Number> values;
-  ask_named(name_, *reader_, request, [&](std::size_t bytes) {
-    values.resize(bytes / sizeof(Number));
-    return values.data();
+  named(object_name(name_, request.object), [&] {
+    reader_->ask(request, [&](std::size_t bytes) {
+      values.resize(bytes / sizeof(Number));
+      return values.data();
+    });
   });
   return values;
 }
 
-std::vector<Hdf5Node> Hdf5File::nodes(const Hdf5Request& request) const {
-  const std::string bytes = ask_named(name_, *reader_, request, {});
-  ByteReader reader(bytes);
-  return read_hdf5_nodes(reader);
-}
-
-std::vector<Hdf5Node> Hdf5File::tree() const {
-  return nodes({Hdf5Question::tree});
-}
-
-Hdf5Tree Hdf5File::listed_tree() {
-  try {
-    return {tree(), ""};
-  } catch (const Error& problem) {
-    const std::string place = reader_->last_place();
-    if (place.empty() || place == "/") throw;
-    open();
-    return {nodes({Hdf5Question::tree, place}), problem.what()};
-  }
-}
-
 std::vector<std::string> Hdf5File::names(const std::string& group) const {
-  return ask<std::vector<std::string>>({Hdf5Question::names, group});
+  return texts({Hdf5Question::names, group});
 }
 
 bool Hdf5File::has(const std::string& object) const {
-  return ask<std::uint8_t>({Hdf5Question::has, object}) != 0;
+  return named(object_name(name_, object), [&] {
+    return text_answer(*reader_, {Hdf5Question::has, object}) == std::string(1, '\1');
+  });
 }
 
 Hdf5Node Hdf5File::node(const std::string& object) const {
-  return std::move(nodes({Hdf5Question::node, object}).at(0));
-}
-
-Attributes Hdf5File::attributes(const std::string& object) const {
-  return std::move(nodes({Hdf5Question::attributes, object}).at(0).attributes);
+  return named(object_name(name_, object), [&] {
+    return read_hdf5_node(text_answer(*reader_, {Hdf5Question::node, object}));
+  });
 }
 
 std::vector<std::string> Hdf5File::attribute_texts(const std::string& object, const std::string& attribute) const {
-  return ask<std::vector<std::string>>({Hdf5Question::attribute_texts, object, attribute});
+  return texts({Hdf5Question::attribute_texts, object, attribute});
 }
 
 std::vector<std::string> Hdf5File::scales(const std::string& dataset) const {
-  return ask<std::vector<std::string>>({Hdf5Question::scales, dataset});
+  return texts({Hdf5Question::scales, dataset});
 }
 
 std::vector<double> Hdf5File::doubles(const std::string& dataset) const {
@@ -145,35 +172,14 @@ std::vector<double> Hdf5File::doubles(const std::string& dataset) const {
 }
 
 std::vector<float> Hdf5File::floats(const std::string& dataset) const {
-  std::vector<float> values;
-  read_floats(dataset, {}, room_in(values));
-  return values;
+  return numbers<float>({Hdf5Question::floats, dataset});
 }
 
 void Hdf5File::read(const std::string& dataset, const ArrayBlock& block, const FloatRoom& room) const {
-  read_floats(dataset, block, room);
-}
-
-void Hdf5File::read_floats(const std::string& dataset, const std::optional<ArrayBlock>& block,
-                           const FloatRoom& room) const {
-  if (const Hdf5Places* known = places(dataset)) {
-    named(fmt::format("{}: {}", name_, printable(dataset)),
-          [&] { pieces_->read(*known, block.value_or(whole_block(known->shape)), room); });
-    return;
-  }
-  ask_named(name_, *reader_, {Hdf5Question::floats, dataset, {}, block},
-            [&room](std::size_t bytes) { return room(bytes / sizeof(float)); });
-}
-
-const Hdf5Places* Hdf5File::places(const std::string& dataset) const {
-  const std::lock_guard lock(asking_);
-  auto found = places_.find(dataset);
-  if (found == places_.end()) {
-    auto told = ask<std::optional<Hdf5Places>>({Hdf5Question::places, dataset});
-    if (told && !told->are_sound(bytes_->size())) told.reset();
-    found = places_.emplace(dataset, std::move(told)).first;
-  }
-  return found->second ? &*found->second : nullptr;
+  named(object_name(name_, dataset), [&] {
+    reader_->ask({Hdf5Question::floats, dataset, {}, block},
+                 [&](std::size_t bytes) { return room(bytes / sizeof(float)); });
+  });
 }
 
 std::vector<std::int64_t> Hdf5File::integers(const std::string& dataset) const {
@@ -181,7 +187,7 @@ std::vector<std::int64_t> Hdf5File::integers(const std::string& dataset) const {
 }
 
 std::vector<std::string> Hdf5File::strings(const std::string& dataset) const {
-  return ask<std::vector<std::string>>({Hdf5Question::strings, dataset});
+  return texts({Hdf5Question::strings, dataset});
 }
 
 }  // namespace headwave

@@ -1,14 +1,15 @@
 #include "hdf5_handle.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "../files/printable.h"
-#include "hdf5_half.h"
+#include "hdf5_type.h"
 
 namespace headwave {
 
 namespace {
+
+bool locks_library = true;
 
 std::recursive_mutex& library_mutex() {
   static std::recursive_mutex mutex;
@@ -18,29 +19,17 @@ std::recursive_mutex& library_mutex() {
   return mutex;
 }
 
-char* noted_place = nullptr;  // of a process that is alone
-std::size_t noted_size = 0;
-
 }  // namespace
 
-void use_hdf5_alone(char* place, std::size_t size) {
-  noted_place = place;
-  noted_size = size;
+void use_hdf5_without_lock() {
+  locks_library = false;
 }
 
-void note_hdf5_place(const std::string& path) {
-  if (noted_place == nullptr) return;
-  const std::size_t length = std::min(path.size(), noted_size - 1);
-  std::memcpy(noted_place, path.data(), length);
-  noted_place[length] = '\0';
-}
-
-// The mutex that a child of fork() has was locked by another thread's number.
 Hdf5Session::Hdf5Session()
-    : lock_(noted_place == nullptr ? std::unique_lock(library_mutex()) : std::unique_lock<std::recursive_mutex>()) {
+    : lock_(locks_library ? std::unique_lock(library_mutex()) : std::unique_lock<std::recursive_mutex>()) {
   H5Eget_auto2(H5E_DEFAULT, &print_, &print_to_);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  [[maybe_unused]] static const bool quick = (quicken_hdf5_halves(), true);
+  [[maybe_unused]] static const bool once = (register_half_conversions(), true);
 }
 
 Hdf5Session::~Hdf5Session() {
@@ -54,7 +43,7 @@ std::string hdf5_reason() {
     return 0;
   };
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &reason);
-  // Of a failed write the library tells time, addresses and sizes, and among them what the system said.
+  // About a failed write the library tells time, addresses and sizes, and among them what the system said.
   const std::string mark = "error message = '";
   const std::size_t at = reason.find(mark);
   const std::string system = at == reason.npos ? "" : reason.substr(at + mark.size());

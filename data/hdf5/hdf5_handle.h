@@ -29,7 +29,7 @@ class Hdf5Handle {
 
   [[nodiscard]] bool valid() const { return id_ >= 0; }
   [[nodiscard]] hid_t id() const { return id_; }
-  /// Never closes: what it stands for stays open in the library until the program ends.
+  /// Never closes: the object stays open in the library until the program ends.
   void abandon() { id_ = -1; }
   /// Closes now. @returns whether the library could
   bool close() { return id_ < 0 || close_(std::exchange(id_, -1)) >= 0; }
@@ -39,8 +39,8 @@ class Hdf5Handle {
   Close close_ = nullptr;
 };
 
-/// While it lives this thread alone uses the library, which may be built without thread safety, and the library prints
-/// nothing to stderr. May be nested.
+/// Gives this thread the library for itself, which may be built without thread safety, and keeps the library from
+/// printing to stderr. May be nested.
 class Hdf5Session {
  public:
   Hdf5Session();
@@ -54,14 +54,11 @@ class Hdf5Session {
   void* print_to_ = nullptr;
 };
 
-/// For a process that uses the library alone from now on, as one that was just made by fork(): no session locks any more,
-/// and `place`, of `size` bytes, is told which object the library is asked about.
-void use_hdf5_alone(char* place, std::size_t size);
+/// Sessions of this process lock no longer. For the child of a fork(), which has one thread and whose copy of the lock
+/// belongs to a thread of its parent.
+void use_hdf5_without_lock();
 
-/// Notes the object that the library is asked about next, for whoever wants to know over which one it died.
-void note_hdf5_place(const std::string& path);
-
-/// Why the library's last call failed, in its own words, on one line. To be asked before any other call.
+/// Why the library's last call failed, in the library's words, on one line. Ask before any other call.
 std::string hdf5_reason();
 
 }  // namespace headwave

@@ -4,11 +4,11 @@
 #include <cstring>
 #include <limits>
 
+#include <Eigen/Core>
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
 #include "../files/unicode_text.h"
-#include "hdf5_half.h"
 
 namespace headwave {
 
@@ -57,27 +57,47 @@ std::vector<std::string> variable_strings(hid_t type, hid_t space, std::size_t e
   return texts;
 }
 
+/// A conversion of the library, in place: entries lie `stride` bytes apart, or, where it is 0, one after another, before
+/// with the size of From and after with that of To.
+template <class From, class To>
+herr_t convert_halves(hid_t, hid_t, H5T_cdata_t* about, std::size_t entries, std::size_t stride, std::size_t,
+                      void* buffer, void*, hid_t) {
+  about->need_bkg = H5T_BKG_NO;
+  if (about->command != H5T_CONV_CONV) return 0;
+  auto* bytes = static_cast<std::byte*>(buffer);
+  const std::size_t from_stride = stride == 0 ? sizeof(From) : stride, to_stride = stride == 0 ? sizeof(To) : stride;
+  for (std::size_t k = 0; k < entries; ++k) {
+    const std::size_t i =
+        to_stride > from_stride ? entries - 1 - k : k;  // nothing is written over that is still to be read
+    From from;
+    std::memcpy(&from, bytes + i * from_stride, sizeof from);
+    const To to(from);
+    std::memcpy(bytes + i * to_stride, &to, sizeof to);
+  }
+  return 0;
+}
+
+template <class Number>
+void register_half(hid_t half, hid_t number) {
+  H5Tregister(H5T_PERS_HARD, "from half", half, number, &convert_halves<Eigen::half, Number>);
+  H5Tregister(H5T_PERS_HARD, "to half", number, half, &convert_halves<Number, Eigen::half>);
+}
+
 }  // namespace
 
-std::optional<Hdf5Number> hdf5_stored_number(hid_t type) {
-  using enum NumberType;
-  struct Pair {
-    NumberType type;
-    hid_t little, big;
-  };
-  const Hdf5Handle half = hdf5_half_type(), big_half(H5Tcopy(half.id()), H5Tclose);
-  H5Tset_order(big_half.id(), H5T_ORDER_BE);
-  const std::array pairs{Pair{f32, H5T_IEEE_F32LE, H5T_IEEE_F32BE}, Pair{f16, half.id(), big_half.id()},
-                         Pair{f64, H5T_IEEE_F64LE, H5T_IEEE_F64BE}, Pair{i8, H5T_STD_I8LE, H5T_STD_I8BE},
-                         Pair{i16, H5T_STD_I16LE, H5T_STD_I16BE},   Pair{i32, H5T_STD_I32LE, H5T_STD_I32BE},
-                         Pair{i64, H5T_STD_I64LE, H5T_STD_I64BE},   Pair{u8, H5T_STD_U8LE, H5T_STD_U8BE},
-                         Pair{u16, H5T_STD_U16LE, H5T_STD_U16BE},   Pair{u32, H5T_STD_U32LE, H5T_STD_U32BE},
-                         Pair{u64, H5T_STD_U64LE, H5T_STD_U64BE}};
-  for (const Pair& pair : pairs) {
-    if (H5Tequal(type, pair.little) > 0) return Hdf5Number{pair.type, ByteOrder::little};
-    if (H5Tequal(type, pair.big) > 0) return Hdf5Number{pair.type, ByteOrder::big};
-  }
-  return {};
+Hdf5Handle hdf5_half_type() {
+  Hdf5Handle type(H5Tcopy(H5T_IEEE_F32LE), H5Tclose);
+  if (H5Tset_fields(type.id(), 15, 10, 5, 0, 10) < 0 || H5Tset_size(type.id(), 2) < 0 ||
+      H5Tset_ebias(type.id(), 15) < 0)
+    return {};
+  return type;
+}
+
+void register_half_conversions() {
+  const Hdf5Handle half = hdf5_half_type();
+  if (!half.valid()) return;
+  register_half<float>(half.id(), H5T_NATIVE_FLOAT);
+  register_half<double>(half.id(), H5T_NATIVE_DOUBLE);
 }
 
 Hdf5Handle hdf5_text_type() {

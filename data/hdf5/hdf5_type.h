@@ -2,37 +2,33 @@
 
 #include <cstddef>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "../../core/numbers/matrix.h"
-#include "../arrays/stored_numbers.h"
 #include "hdf5_handle.h"
 
 namespace headwave {
 
-/// A stored type in words: "float32", "bfloat16", "int64", "uint8", "bool", "enum", "string", "compound", ... Byte order is
-/// left out.
+/// A stored type in words, without its byte order: "float32", "bfloat16", "int64", "uint8", "bool", "enum", "string",
+/// "compound", ...
 std::string hdf5_type_text(hid_t type);
 
 /// Whether entries of the type are real numbers that the library converts: integers, floats, enumerations.
 bool hdf5_is_number(hid_t type);
 
-/// How a number is stored.
-struct Hdf5Number {
-  NumberType type;
-  ByteOrder order;
-};
+/// The type of IEEE 754 half-precision floats, as numpy stores them; invalid if the library refuses.
+Hdf5Handle hdf5_half_type();
 
-/// Nothing of a type that is not one of ours to the bit.
-std::optional<Hdf5Number> hdf5_stored_number(hid_t type);
+/// Makes the library convert between halves and floats or doubles with the processor's instructions, rounding to the
+/// nearest. Its own conversion takes numbers apart bit by bit, 0.1 us each. Call within a session.
+void register_half_conversions();
 
-/// The type of texts in UTF-8 of variable length, as we write them.
+/// The type of UTF-8 texts of variable length, as we write them.
 /// @throws IoError if the library refuses
 Hdf5Handle hdf5_text_type();
 
-/// Texts as the library takes them: in UTF-8, as its readers insist, and without zero bytes, where they would end.
+/// Texts in the form that the library takes: UTF-8, as its readers insist, without zero bytes, which would end them.
 class Hdf5Texts {
  public:
   explicit Hdf5Texts(const std::vector<std::string>& texts);
@@ -40,9 +36,9 @@ class Hdf5Texts {
   Hdf5Texts& operator=(const Hdf5Texts&) = delete;
   ~Hdf5Texts() = default;
 
-  /// As they will be read again.
+  /// The texts as they will be read again.
   [[nodiscard]] const std::vector<std::string>& texts() const { return texts_; }
-  /// What a call that writes is given.
+  /// The buffer for a call that writes.
   [[nodiscard]] const void* data() const { return characters_.data(); }
 
  private:
@@ -50,7 +46,7 @@ class Hdf5Texts {
   std::vector<const char*> characters_;
 };
 
-/// How many entries a data space has, and along which axes.
+/// The shape and number of entries of a data space.
 struct Hdf5Extent {
   std::vector<Index> shape;  ///< empty: a single entry, or none
   bool scalar = false;       ///< a single entry without an axis

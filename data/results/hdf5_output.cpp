@@ -1,20 +1,14 @@
 #include "hdf5_output.h"
 
-#include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <limits>
-#include <numeric>
-#include <span>
 #include <type_traits>
 
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
 #include "../files/printable.h"
-#include "../hdf5/hdf5_half.h"
 #include "../hdf5/hdf5_type.h"
-#include "chunk_packer.h"
 #include "result_layout.h"
 
 namespace headwave {
@@ -66,81 +60,6 @@ Hdf5Handle type_of() {
   return {H5Tcopy(H5T_STD_U8LE), H5Tclose};
 }
 
-/// Goes on to the next place of an array in steps along its axes, the last axis first.
-/// @returns false after the last: at the first again
-bool step_on(std::vector<Index>& at, const std::vector<Index>& step, const std::vector<Index>& shape) {
-  for (std::size_t axis = at.size(); axis-- > 0;) {
-    at[axis] += step[axis];
-    if (at[axis] < shape[axis]) return true;
-    at[axis] = 0;
-  }
-  return false;
-}
-
-/// Copies a chunk out of an array; beyond the array's end the chunk keeps what it holds.
-/// @param at  its first entry
-template <class Value>
-void copy_chunk(const std::vector<Value>& values, const std::vector<Index>& shape, const std::vector<Index>& chunk,
-                const std::vector<Index>& at, std::vector<Value>& to) {
-  std::vector<Index> count, row(shape.size(), 0), step(shape.size(), 1);
-  for (std::size_t axis = 0; axis < shape.size(); ++axis)
-    count.push_back(std::min(chunk[axis], shape[axis] - at[axis]));
-  step.back() = count.back();  // what lies side by side, at once
-  do {
-    Index from = 0, into = 0;
-    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-      from = from * shape[axis] + at[axis] + row[axis];
-      into = into * chunk[axis] + row[axis];
-    }
-    std::copy_n(values.begin() + from, step.back(), to.begin() + into);
-  } while (step_on(row, step, count));
-}
-
-/// Where in its file an object lies: "spectrum/power".
-std::string place_of(const Hdf5Handle& object) {
-  std::string place(static_cast<std::size_t>(std::max<ssize_t>(H5Iget_name(object.id(), nullptr, 0), 0)), '\0');
-  H5Iget_name(object.id(), place.data(), place.size() + 1);
-  return place.substr(std::min<std::size_t>(place.size(), 1));
-}
-
-/// Writes an array chunk by chunk, packed here: see ChunkPacker.
-template <class Value>
-void write_chunks(const Hdf5Handle& dataset, const std::vector<Index>& shape, const std::vector<Index>& chunk,
-                  const std::vector<Value>& values) {
-  constexpr Value nothing =
-      std::is_same_v<Value, double> ? static_cast<Value>(std::numeric_limits<double>::quiet_NaN()) : Value{0};
-  const auto entries = std::accumulate(chunk.begin(), chunk.end(), Index{1}, std::multiplies<>());
-  std::vector<Value> plain(static_cast<std::size_t>(entries));
-  ChunkPacker packer(sizeof(Value));
-  std::vector<Index> at(shape.size(), 0);
-  do {
-    std::ranges::fill(plain, nothing);
-    copy_chunk(values, shape, chunk, at, plain);
-    const std::span<const std::byte> packed = packer.packed(std::as_bytes(std::span(plain)));
-    const std::vector<hsize_t> first(at.begin(), at.end());
-    demand_hdf5(H5Dwrite_chunk(dataset.id(), H5P_DEFAULT, 0, first.data(), packed.size(), packed.data()) >= 0,
-                place_of(dataset));
-  } while (step_on(at, chunk, shape));
-}
-
-// As the library takes them.
-template <class Value>
-const Value* buffer_of(const std::vector<Value>& values) {
-  return values.data();
-}
-
-Hdf5Texts buffer_of(const std::vector<std::string>& texts) {
-  return Hdf5Texts(texts);
-}
-
-const void* pointer_to(const void* values) {
-  return values;
-}
-
-const void* pointer_to(const Hdf5Texts& texts) {
-  return texts.data();
-}
-
 }  // namespace
 
 void demand_hdf5(bool done, const std::string& what) {
@@ -181,14 +100,13 @@ Hdf5Handle new_hdf5_dataset(hid_t group, const std::string& name, const std::vec
                      H5Dclose);
   demand_hdf5(dataset.valid(), name);
   if (values.empty()) return dataset;
-  if constexpr (!std::is_same_v<Value, std::string>) {
-    if (const std::vector<Index> chunk = result_chunks(shape, sizeof(Value)); !chunk.empty()) {
-      write_chunks(dataset, shape, chunk, values);
-      return dataset;
-    }
-  }
-  const auto buffer = buffer_of(values);
-  demand_hdf5(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointer_to(buffer)) >= 0, name);
+  const auto write = [&](const void* buffer) {
+    demand_hdf5(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer) >= 0, name);
+  };
+  if constexpr (std::is_same_v<Value, std::string>)
+    write(Hdf5Texts(values).data());
+  else
+    write(values.data());
   return dataset;
 }
 

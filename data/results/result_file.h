@@ -29,11 +29,11 @@ inline constexpr int first_schema_with_digests = 2;
 ///
 /// Doubles are float64 with NaN as _FillValue, texts UTF-8 of variable length (ill-formed sequences become U+FFFD, a
 /// zero byte U+2400). Arrays over 4 kB lie in chunks of at most 1 MB along their last axes, shuffled, gzipped and with
-/// checksums. Arrays and groups have a digest of their paths, members and attributes, attributes_sha256. The same Fields
-/// give the same bytes. The file appears whole or not at all, and `complete` = 1 is written last. Before it appears it is
-/// read again from the disk, and everything compared with what was meant by its digests.
+/// checksums. Each array has the digest of its values, sha256, and the file ends with the digest of all bytes before
+/// (digest.h). The same Fields give the same bytes. The file appears whole or not at all, and `complete` = 1 is written
+/// last. Before it appears it is read again from the disk and compared with its digests.
 ///
-/// Of an axis that several Fields of a group share, the first Field's long_name is kept.
+/// If several Fields of a group share an axis, the first Field's long_name is kept.
 ///
 /// Source: netCDF-4 format specification, appendix C of the NetCDF User's Guide; HDF5 dimension scale specification; CF
 /// conventions 1.8, section 3.5; NeXus NXdata.
@@ -46,8 +46,9 @@ void write_result(const Result& result, const std::filesystem::path& path);
 /// @throws ShapeError and IoError as above
 void write_result(const Result& result, const ReplacedFile& file);
 
-/// The result that write_result wrote: title, Fields in their order with axes and attributes, provenance. What is read is
-/// compared with its digests, where the file has them.
+/// Reads a result that write_result wrote: title, Fields in their order with axes and attributes, provenance. The file
+/// and its arrays are compared with their digests; older files have none, and a file that another program has changed
+/// since has none of its own.
 /// @throws IoError if the file cannot be read; FormatError if it is not HDF5, not a headwave result, unfinished, newer
 ///         than this headwave, damaged, or not what was written
 Result read_result(const std::filesystem::path& path);
@@ -56,9 +57,28 @@ Result read_result(const std::filesystem::path& path);
 /// @throws FormatError as above
 Result read_result(const Hdf5File& file, const std::vector<std::string>& fields);
 
-/// The same for those who look at what is damaged, too: what is not what was written is told, and read all the same.
+/// The same for a look at a damaged result: tells what is not what was written, and reads it all the same.
 /// @throws FormatError as above, but for digests that differ
 Result read_result(const Hdf5File& file, const std::vector<std::string>& fields,
                    const std::function<void(const std::string& problem)>& tell);
+
+/// What a result file was found to be.
+struct ResultCheck {
+  Index schema_version = 0;
+  Index arrays = 0;                   ///< that were read, axes included
+  Index digests = 0;                  ///< how many of them have a digest; none before version 2
+  bool has_file_digest = false;       ///< of all bytes; older files and files that other programs changed have none
+  std::vector<std::string> problems;  ///< what is not as it was written, one sentence each
+};
+
+/// Reads every array of a result file and compares it with its digest, and all bytes of the file with the digest at its
+/// end.
+/// @throws FormatError if the file is no result, unfinished, newer than this headwave, or so damaged that an array cannot
+///         be read
+ResultCheck check_result(const Hdf5File& file);
+
+/// Refuses a result that is not what was written.
+/// @throws FormatError naming the first problem and what to do; as check_result()
+void require_whole_result(const Hdf5File& file);
 
 }  // namespace headwave

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,8 +10,6 @@
 #include "../files/digest.h"
 #include "../files/printable.h"
 #include "../hdf5/hdf5_file.h"
-#include "digest_comparison.h"
-#include "result_check.h"
 #include "result_file.h"
 #include "result_layout.h"
 #include "value_digest.h"
@@ -23,11 +20,9 @@ namespace {
 
 class Reader {
  public:
-  explicit Reader(const Hdf5File& file)
-      : file_(file),
-        name_(shown_path(file.path())),
-        root_(checked_root()),
-        comparison_(number(root_, "schema_version")) {}
+  explicit Reader(const Hdf5File& file) : file_(file), name_(shown_path(file.path())), root_(checked_root()) {
+    check_.schema_version = number(root_, "schema_version");
+  }
 
   /// @param wanted  names of Fields; null: all
   Result result(const std::vector<std::string>* wanted) {
@@ -35,21 +30,23 @@ class Reader {
     result.title = attribute_text(root_, "title");
     see_fields(wanted, [&](Field field) { result.fields.push_back(std::move(field)); });
     result.provenance = file_.attributes("/provenance");
-    compare_group("/", root_);
-    compare_group("/provenance", result.provenance);
     for (const std::string_view own : group_own_attributes) result.provenance.erase(std::string(own));
     return result;
   }
 
-  /// Reads all, each Field gone before the next.
-  void look_through() {
+  /// Reads every Field, one in memory at a time.
+  void read_all() {
     see_fields(nullptr, [](const Field&) {});
-    compare_group("/", root_);
-    compare_group("/provenance", file_.attributes("/provenance"));
   }
 
-  /// What came to light of that which was read. Asked once.
-  ResultCheck check() { return comparison_.taken(); }
+  /// What was found of that which was read, and of the file's own digest. Asked once, at the end.
+  ResultCheck check() {
+    const std::optional<bool> right = seal_is_right(file_.path());
+    check_.has_file_digest = right.has_value();
+    if (check_.problems.empty() && !right.value_or(true))
+      check_.problems.emplace_back("is not what was written: the digest at its end is that of other bytes");
+    return std::move(check_);
+  }
 
  private:
   [[noreturn]] void refuse(const std::string& problem) const {
@@ -76,10 +73,15 @@ class Reader {
     return root;
   }
 
-  void compare_group(const std::string& path, const Attributes& attributes) {
-    std::vector<std::string> members;
-    if (attributes.contains(attributes_digest_name)) members = file_.names(path);
-    comparison_.group({path, attributes, std::move(members)});
+  /// @param digest  value_digest() of what was read
+  void compare(const Hdf5Node& array, const std::string& digest) {
+    ++check_.arrays;
+    const std::string written = attribute_text(array.attributes, "sha256");
+    if (!written.empty()) ++check_.digests;
+    if (written.empty() && check_.schema_version >= first_schema_with_digests)
+      check_.problems.push_back(fmt::format("'{}' has lost its digest", printable(array.path)));
+    else if (!written.empty() && written != digest)
+      check_.problems.push_back(fmt::format("'{}' is not what was written: its digest differs", printable(array.path)));
   }
 
   template <class See>
@@ -103,7 +105,7 @@ class Reader {
       axis.values = file_.strings(path);
     else
       axis.values = file_.integers(path);
-    comparison_.array({path, node.attributes, {}}, value_digest(axis));
+    compare(node, value_digest(axis));
     return axes_.emplace(path, std::move(axis)).first->second;
   }
 
@@ -137,9 +139,7 @@ class Reader {
         refuse(fmt::format("'{}' has {} entries along '{}', the axis has {}", printable(name), node.shape[i],
                            field.axes[i].name, field.axes[i].size()));
     read_values(field, node);
-    comparison_.array({node.path, node.attributes, {}}, value_digest(field));
-    if (const std::string group = "/" + field.group(); groups_.insert(group).second)
-      compare_group(group, file_.attributes(group));
+    compare(node, value_digest(field));
     field.flag_meanings = file_.attribute_texts(node.path, "flag_labels");
     field.attributes = node.attributes;
     for (const std::string_view own : result_own_attributes) field.attributes.erase(std::string(own));
@@ -149,9 +149,8 @@ class Reader {
   const Hdf5File& file_;
   std::string name_;
   Attributes root_;
-  DigestComparison comparison_;
+  ResultCheck check_;
   std::map<std::string, Axis> axes_;
-  std::set<std::string> groups_;  // of the Fields that were read
 };
 
 /// A problem of a file, as messages tell it.
@@ -191,13 +190,8 @@ Result read_result(const Hdf5File& file, const std::vector<std::string>& fields,
 
 ResultCheck check_result(const Hdf5File& file) {
   Reader reader(file);
-  reader.look_through();
-  ResultCheck check = reader.check();
-  const std::optional<bool> right = seal_is_right(file.path());
-  check.has_file_digest = right.has_value();
-  if (check.problems.empty() && !right.value_or(true))
-    check.problems.emplace_back("is not what was written: the digest at its end is that of other bytes");
-  return check;
+  reader.read_all();
+  return reader.check();
 }
 
 void require_whole_result(const Hdf5File& file) {

@@ -13,9 +13,7 @@
 #include "../hdf5/hdf5_attributes.h"
 #include "../hdf5/hdf5_file.h"
 #include "../hdf5/hdf5_handle.h"
-#include "../hdf5/hdf5_tree.h"
 #include "hdf5_output.h"
-#include "result_check.h"
 #include "result_file.h"
 #include "result_layout.h"
 #include "value_digest.h"
@@ -23,16 +21,6 @@
 namespace headwave {
 
 namespace {
-
-/// The last of an object's attributes, of a group once all is in it: by them a reader knows the object as it was written.
-void write_attributes_digest(hid_t object, const std::string& path) {
-  std::vector<std::string> members;
-  if (H5Iget_type(object) != H5I_DATASET) members = hdf5_names(object);
-  ResultObject written{path, hdf5_attributes(object), std::move(members)};
-  written.attributes[written_name] = written_text(written);
-  write_hdf5_attribute(object, written_name, written.attributes[written_name]);
-  write_hdf5_attribute(object, attributes_digest_name, attributes_digest(written));
-}
 
 void write_flags(hid_t dataset, const std::vector<std::string>& meanings) {
   // CF separates meanings by blanks, so a meaning of several words is joined there and stands as it is in flag_labels.
@@ -45,15 +33,13 @@ void write_flags(hid_t dataset, const std::vector<std::string>& meanings) {
   write_hdf5_attribute_bytes(dataset, "flag_values", values);
 }
 
-/// @param path  of the axis in the file
-Hdf5Handle written_axis(hid_t group, const Axis& axis, const std::string& path) {
+Hdf5Handle written_axis(hid_t group, const Axis& axis) {
   Hdf5Handle dataset = std::visit(
       [&](const auto& values) { return new_hdf5_dataset(group, axis.name, {axis.size()}, values); }, axis.values);
   demand_hdf5(H5DSset_scale(dataset.id(), axis.name.c_str()) >= 0, axis.name);
   write_hdf5_attribute(dataset.id(), "long_name", axis.long_name);
   write_hdf5_attribute(dataset.id(), "units", axis.unit);
   write_hdf5_attribute(dataset.id(), "sha256", value_digest(axis));
-  write_attributes_digest(dataset.id(), path);
   return dataset;
 }
 
@@ -69,7 +55,6 @@ Hdf5Handle written_field(hid_t group, const Field& field) {
     write_hdf5_attribute(dataset.id(), "_FillValue", std::vector<double>{std::numeric_limits<double>::quiet_NaN()});
   if (!field.flag_meanings.empty()) write_flags(dataset.id(), field.flag_meanings);
   for (const auto& [name, value] : field.attributes) write_hdf5_attribute(dataset.id(), name, value);
-  write_attributes_digest(dataset.id(), "/" + field.name);
   return dataset;
 }
 
@@ -83,8 +68,7 @@ void write_group(hid_t file, const ResultGroup& content) {
   if (!signal_axes.empty()) write_hdf5_attribute_texts(group.id(), "axes", signal_axes);
 
   std::map<std::string, Hdf5Handle> scales;
-  for (const Axis* axis : content.axes)
-    scales.emplace(axis->name, written_axis(group.id(), *axis, fmt::format("/{}/{}", content.name, axis->name)));
+  for (const Axis* axis : content.axes) scales.emplace(axis->name, written_axis(group.id(), *axis));
   for (const Field* field : content.fields) {
     stop_if_asked();
     Hdf5Handle dataset = written_field(group.id(), *field);
@@ -93,7 +77,6 @@ void write_group(hid_t file, const ResultGroup& content) {
     finish_hdf5(dataset, field->name);
   }
   for (auto& [name, scale] : scales) finish_hdf5(scale, content.name + "/" + name);
-  write_attributes_digest(group.id(), "/" + content.name);
   finish_hdf5(group, content.name);
 }
 
@@ -121,9 +104,7 @@ void fill_file(Hdf5Handle& file, const Result& result, const std::vector<ResultG
   Hdf5Handle provenance = new_hdf5_group(file.id(), "provenance");
   write_hdf5_attribute(provenance.id(), "NX_class", "NXcollection");
   for (const auto& [name, value] : result.provenance) write_hdf5_attribute(provenance.id(), name, value);
-  write_attributes_digest(provenance.id(), "/provenance");
   finish_hdf5(provenance, "provenance");
-  write_attributes_digest(file.id(), "/");
   demand_hdf5(H5Fflush(file.id(), H5F_SCOPE_LOCAL) >= 0, "/");
   write_hdf5_attribute(file.id(), "complete", std::int64_t{1});
   finish_hdf5(file, "/");
@@ -143,7 +124,7 @@ void write_file(const Result& result, const std::vector<ResultGroup>& groups, co
   }
 }
 
-/// What no error told: a disk may take what it does not keep.
+/// Reads the file again from the disk, which may lose what it took without an error.
 void require_kept(const Result& result, const ReplacedFile& file) {
   file.forget();
   const auto demand = [&](bool right, const std::string& problem) {
@@ -152,7 +133,7 @@ void require_kept(const Result& result, const ReplacedFile& file) {
           fmt::format("{}: what the disk gave back is not what was written: {}", shown_path(file.path()), problem));
   };
   try {
-    const Hdf5File written(file.temporary(), Hdf5Trust::own);
+    const Hdf5File written(file.temporary(), Hdf5ReadBy::this_process);
     const ResultCheck check = check_result(written);
     demand(check.problems.empty(), check.problems.empty() ? "" : check.problems.front());
     demand(written.attribute_texts("/", "fields").size() == result.fields.size(), "arrays are missing");
