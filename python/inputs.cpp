@@ -36,17 +36,18 @@ Known known_of(const std::optional<Known>& said, const char* name, const std::st
   return *said;
 }
 
-/// Where states are: a path, or arrays.
-StatesAt states_at(const nb::object& given) {
+/// Where states or features are: a path, or arrays in memory.
+/// @param called  what messages call these
+StatesAt arrays_at(const nb::object& given, const std::string& called) {
   if (!nb::isinstance<nb::list>(given)) return nb::cast<fs::path>(given);
   std::vector<ArrayInMemory> arrays;
   for (const auto& [name, descr, shape, fortran, bytes] : nb::cast<std::vector<RawArray>>(given)) {
     const std::string header =
         fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}{}), }}", descr, fortran ? "True" : "False",
                     fmt::join(shape, ", "), shape.empty() ? "" : ",");
-    arrays.push_back({name, npy_info(header, bytes.size(), "states: '" + name + "'"), span_of(bytes)});
+    arrays.push_back({name, npy_info(header, bytes.size(), called + ": '" + name + "'"), span_of(bytes)});
   }
-  return {"states", arrays_in_memory("states", arrays, kept(given))};
+  return {called, arrays_in_memory(called, arrays, kept(given))};
 }
 
 PackingOptions packing_of(std::optional<Index> documents, std::optional<Index> length, bool special_tokens,
@@ -194,17 +195,12 @@ void add_inputs(nb::module_& module) {
       nb::arg("model"), nb::arg("tokens"), nb::arg("documents").none(), nb::arg("special_tokens"), nb::arg("seed"),
       "Random tokens, twice.");
   module.def(
-      "images_input",
-      [](const ModelPlace& model, const fs::path& folder, std::optional<Index> documents) {
-        return opened(folder.string(), [&] { return images_input(model, folder, documents); });
+      "features_input",
+      [](const ModelPlace& model, const nb::object& features, std::optional<Index> documents) {
+        const StatesAt at = arrays_at(features, "features");
+        return opened(at.path.string(), [&] { return features_input(model, at, documents); });
       },
-      nb::arg("model"), nb::arg("folder"), nb::arg("documents").none(), "A folder of images.");
-  module.def(
-      "sound_input",
-      [](const ModelPlace& model, const fs::path& features, std::optional<Index> documents) {
-        return opened(features.string(), [&] { return sound_input(model, features, documents); });
-      },
-      nb::arg("model"), nb::arg("features"), nb::arg("documents").none(), "Spectra of sounds, and what is said.");
+      nb::arg("model"), nb::arg("features"), nb::arg("documents").none(), "Images or sounds that are prepared.");
   module.def(
       "states_input",
       [](const nb::object& states, const std::optional<ModelPlace>& model, Index heads, std::optional<Index> documents,
@@ -217,7 +213,7 @@ void add_inputs(nb::module_& module) {
           if (!read) throw FormatError(fmt::format("axes '{}': expected {}", axes, expected_axes));
           options.axes = *read;
         }
-        const StatesAt at = states_at(states);
+        const StatesAt at = arrays_at(states, "states");
         return opened(at.path.string(),
                       [&] { return model ? states_input(at, *model, options) : states_input(at, options); });
       },

@@ -28,7 +28,6 @@ std::string extent_text(Index documents, std::int64_t length, bool of_one_length
 /// What messages call the file or folder that documents come from.
 std::string source_name(const InputOptions& options, const SourceOptions& given) {
   if (!given.states->empty()) return options.states.string();
-  if (!given.images->empty()) return options.images.string();
   if (!given.features->empty()) return options.features.string();
   return input_name(given.text->empty() ? options.ids : options.text);
 }
@@ -114,12 +113,6 @@ std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& o
                                   extent_text(documents, std::get<std::int64_t>(provenance.at("length")),
                                               !given.text->empty() && given.target->empty()),
                                   usual_documents));
-  if (const auto found = provenance.find("source_files_left_out"); found != provenance.end())
-    remarks.push_back(fmt::format("{}: {} that {} not end in .png, .jpg or .jpeg left out", options.images.string(),
-                                  std::get<std::int64_t>(found->second) == 1
-                                      ? "a file"
-                                      : fmt::format("{} files", std::get<std::int64_t>(found->second)),
-                                  std::get<std::int64_t>(found->second) == 1 ? "does" : "do"));
   if (const auto found = provenance.find("equal_documents"); found != provenance.end()) {
     const auto equal = std::get<std::int64_t>(found->second);
     remarks.push_back(fmt::format("{}: {} of {} documents {} equal to an earlier one; each counts once, {} are left",

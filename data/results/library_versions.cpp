@@ -1,21 +1,14 @@
 #include "library_versions.h"
 
 #include <array>
-#include <cstdio>
 
 #include <fmt/format.h>
-// after cstdio, which it takes for granted
-#include <jpeglib.h>
-#include <png.h>
-#include <unicode/uversion.h>
-#include <zlib.h>
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
+#include <unicode/uversion.h>
+#include <zlib.h>
 
 #include "../hdf5/hdf5_handle.h"
-
-#define HEADWAVE_SPELLED(number) #number
-#define HEADWAVE_AS_TEXT(number) HEADWAVE_SPELLED(number)
 
 namespace headwave {
 
@@ -31,9 +24,8 @@ std::string data_libraries() {
   std::array<char, 64> pcre2{};
   pcre2_config(PCRE2_CONFIG_VERSION, pcre2.data());
   const std::string pcre2_text = pcre2.data();
-  return fmt::format("HDF5 {}.{}.{}, zlib {}, ICU {}, PCRE2 {}, libpng {}, libjpeg-turbo {}", major, minor, release,
-                     zlibVersion(), icu_text.data(), pcre2_text.substr(0, pcre2_text.find(' ')),
-                     png_get_libpng_ver(nullptr), HEADWAVE_AS_TEXT(LIBJPEG_TURBO_VERSION));
+  return fmt::format("HDF5 {}.{}.{}, zlib {}, ICU {}, PCRE2 {}", major, minor, release, zlibVersion(), icu_text.data(),
+                     pcre2_text.substr(0, pcre2_text.find(' ')));
 }
 
 }  // namespace headwave

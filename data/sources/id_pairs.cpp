@@ -38,21 +38,21 @@ class IdDocuments : public Source {
   [[nodiscard]] Attributes provenance() const override { return provenance_; }
 
  private:
-  static void set_tokens(TokenSequence& sequence, const Ids& ids, const Tokenizer* tokenizer) {
-    sequence.ids = ids;
-    if (tokenizer == nullptr) return;
-    for (const std::int32_t id : ids) {
-      const bool known = id >= 0 && id < tokenizer->vocabulary();
-      sequence.tokens.push_back(known ? tokenizer->token_text(id) : std::to_string(id));
-      sequence.special.push_back(tokenizer->is_special(id) ? 1 : 0);
-    }
-  }
-
   IdPairs pairs_;
   Attributes provenance_;
 };
 
 }  // namespace
+
+void set_tokens(TokenSequence& sequence, const Ids& ids, const Tokenizer* tokenizer) {
+  sequence.ids = ids;
+  if (tokenizer == nullptr) return;
+  for (const std::int32_t id : ids) {
+    const bool known = id >= 0 && id < tokenizer->vocabulary();
+    sequence.tokens.push_back(known ? tokenizer->token_text(id) : std::to_string(id));
+    sequence.special.push_back(tokenizer->is_special(id) ? 1 : 0);
+  }
+}
 
 std::unique_ptr<Source> id_pairs(IdPairs pairs, Attributes provenance) {
   return std::make_unique<IdDocuments>(std::move(pairs), std::move(provenance));
@@ -65,8 +65,8 @@ std::string documents_name(const TextPlace& place) {
 Index wanted_documents(Index count, const PackingOptions& options, const std::string& name) {
   const Index wanted = options.documents.value_or(std::clamp<Index>(count, 1, usual_documents));
   if (count < wanted)
-    throw FormatError(fmt::format("{}: holds {} documents, {} were asked for; say --documents {} or fewer", name, count,
-                                  wanted, count));
+    throw FormatError(fmt::format("{}: holds {} documents, {} were asked for", name, count, wanted),
+                      give("documents", fmt::format("{} or fewer", count)));
   return wanted;
 }
 
@@ -75,9 +75,10 @@ void require_readable(const IdPair& pair, Index document, const PackingOptions& 
     throw FormatError(fmt::format("{}: document {} has no ids; expected at least one in each", name, document));
   if (options.positions > 0 && length_of(pair) > options.positions)
     throw FormatError(
-        fmt::format("{}: document {} has {} tokens, but the model has {} positions; give shorter "
-                    "documents, or one list of ids to be cut by --length",
-                    name, document, length_of(pair), options.positions));
+        fmt::format("{}: document {} has {} tokens, but the model has {} positions; expected shorter documents, or one "
+                    "list of ids to be cut",
+                    name, document, length_of(pair), options.positions),
+        give("length", fmt::format("{} or fewer", options.positions), "to cut one list"));
   for (const Ids* ids : {&pair.ids, &pair.target})
     for (std::size_t i = 0; i < ids->size() && options.vocabulary > 0; ++i)
       if ((*ids)[i] >= options.vocabulary)

@@ -17,6 +17,10 @@ struct IdPairs {
   std::shared_ptr<const Tokenizer> tokenizer, target_tokenizer;
 };
 
+/// Gives a sequence its ids, and what a tokenizer says of them: their text, and which are special.
+/// @param tokenizer  null: nothing is said
+void set_tokens(TokenSequence& sequence, const Ids& ids, const Tokenizer* tokenizer);
+
 std::unique_ptr<Source> id_pairs(IdPairs pairs, Attributes provenance);
 
 /// What messages and documents call a text.

@@ -53,16 +53,10 @@ JobInput pairs_input(const ModelPlace& place, const TextPlace& text, const TextP
 ///         other way round
 JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingOptions& packing = {});
 
-/// A folder of images through the checkpoint's own preprocessor_config.json.
-/// @throws Error as open_model and image_documents; IoError if there is no such file; ShapeError if the model reads none
-JobInput images_input(const ModelPlace& place, const std::filesystem::path& folder,
-                      std::optional<Index> documents = {});
-
-/// Spectra that a model's feature extractor made of sounds, and the ids that its decoder reads (sound_documents.h); the
-/// model's tokenizer, where it has one that can be read, only gives their text.
-/// @throws Error as open_model and sound_documents; ShapeError if the model reads no sound
-JobInput sound_input(const ModelPlace& place, const std::filesystem::path& features,
-                     std::optional<Index> documents = {});
+/// Images or sounds that a model's own image processor or feature extractor prepared (feature_documents.h). The tokenizer of
+/// a model of sound, where it has one that can be read, gives the text of what its decoder reads.
+/// @throws Error as open_model and feature_documents; ShapeError if the model reads neither images nor sound
+JobInput features_input(const ModelPlace& place, const StatesAt& features, std::optional<Index> documents = {});
 
 /// Repeated random tokens, drawn from the vocabulary without the special tokens, where a tokenizer says which those
 /// are.

@@ -128,22 +128,6 @@ def test_first_layers_and_weights_by_layer_give_the_numbers_of_the_program(progr
     same(headwave.atlas(model, passes=1, length=20, weights="layers"), headwave.atlas(model, passes=1, length=20))
 
 
-def test_images_give_the_numbers_of_the_program(program, tmp_path):
-    images = tmp_path / "images"
-    images.mkdir()
-    for name in ("rgb.png", "color.jpg", "palette.png"):
-        shutil.copy(MODELS.parent / "images" / name, images)
-    program("run", "--model", MODELS / "vit", "--images", images, "--no-figures", "--out", tmp_path / "out")
-    ours = headwave.run(MODELS / "vit", images=images)
-    same(ours, headwave.open(tmp_path / "out" / "results.h5"))
-    assert np.asarray(ours["grid_offset"]["mean_weight"]).ndim == 4
-    assert job_of(ours)["images"] == str(images)
-    with pytest.raises(headwave.FormatError, match="length and special_tokens"):
-        headwave.run(MODELS / "vit", images=images, length=4)
-    with pytest.raises(headwave.ShapeError, match="image"):
-        headwave.run(MODELS / "gpt2", images=images)
-
-
 def test_sounds_give_the_numbers_of_the_program(program, tmp_path):
     sounds = MODELS.parent / "sounds.safetensors"
     program("run", "--model", MODELS / "whisper", "--features", sounds, "--no-figures", "--out", tmp_path / "out")
@@ -154,7 +138,7 @@ def test_sounds_give_the_numbers_of_the_program(program, tmp_path):
         assert job_of(result)["features"] == str(sounds)
     with pytest.raises(headwave.FormatError, match="length and special_tokens"):
         headwave.run(MODELS / "whisper", features=sounds, special_tokens=False)
-    with pytest.raises(headwave.ShapeError, match="sound"):
+    with pytest.raises(headwave.ShapeError, match="features of images or sounds"):
         headwave.run(MODELS / "gpt2", features=sounds)
     with pytest.raises(headwave.ShapeError, match="no text"):
         headwave.run(MODELS / "whisper", ids=[[1, 2, 3]])
