@@ -3,8 +3,9 @@
 #include <array>
 
 #include <fmt/format.h>
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
+// its other name for OnigUChar is one of ICU's types
+#define ONIG_ESCAPE_UCHAR_COLLISION
+#include <oniguruma.h>
 #include <unicode/uversion.h>
 #include <zlib.h>
 
@@ -20,12 +21,8 @@ std::string data_libraries() {
   u_getVersion(icu);
   std::array<char, U_MAX_VERSION_STRING_LENGTH> icu_text{};
   u_versionToString(icu, icu_text.data());
-  // "10.42 2022-12-11": the date is left out. The manual gives the longest text as 24 bytes.
-  std::array<char, 64> pcre2{};
-  pcre2_config(PCRE2_CONFIG_VERSION, pcre2.data());
-  const std::string pcre2_text = pcre2.data();
-  return fmt::format("HDF5 {}.{}.{}, zlib {}, ICU {}, PCRE2 {}", major, minor, release, zlibVersion(), icu_text.data(),
-                     pcre2_text.substr(0, pcre2_text.find(' ')));
+  return fmt::format("HDF5 {}.{}.{}, zlib {}, ICU {}, Oniguruma {}", major, minor, release, zlibVersion(),
+                     icu_text.data(), onig_version());
 }
 
 }  // namespace headwave

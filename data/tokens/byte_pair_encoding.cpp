@@ -12,7 +12,7 @@
 #include "../../core/errors/error.h"
 #include "../files/printable.h"
 #include "../files/unicode_text.h"
-#include "word_piece.h"
+#include "token_model.h"
 
 namespace headwave {
 

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,5 +28,28 @@ class TokenModel {
  private:
   Vocabulary vocabulary_;
 };
+
+struct WordPieceOptions {
+  std::string unknown = "[UNK]";         ///< the token for a word that cannot be spelled
+  std::string continuing_prefix = "##";  ///< what pieces begin with that do not begin a word
+  std::size_t longest_word = 100;        ///< in characters; a longer word is unknown. 1 to 256
+};
+
+/// BERT's spelling: the longest piece that begins the word, then the longest that continues it, and so on. A word with
+/// a rest that no piece begins is one unknown token.
+///
+/// Source: Devlin et al. 2019, the released WordpieceTokenizer; Wu et al. 2016.
+/// @param file  what messages call the file
+/// @throws FormatError if the unknown token is not in the vocabulary, or the longest word out of range
+std::unique_ptr<TokenModel> word_piece(Vocabulary vocabulary, const WordPieceOptions& options, const std::string& file);
+
+/// Every word is a token by itself, or the unknown one.
+/// @param unknown  the token for other words
+/// @throws FormatError if it is not in the vocabulary
+std::unique_ptr<TokenModel> whole_words(Vocabulary vocabulary, const std::string& unknown, const std::string& file);
+
+/// The id of the unknown token.
+/// @throws FormatError if the vocabulary has none by that name
+std::int32_t unknown_id(const Vocabulary& vocabulary, const std::string& unknown, const std::string& file);
 
 }  // namespace headwave

@@ -166,7 +166,7 @@ class Unigram final : public TokenModel {
   }
 
   [[nodiscard]] std::int32_t number_of(std::int32_t id) const {
-    return options_.numbers.empty() ? id : options_.numbers[static_cast<std::size_t>(id)];
+    return options_.number ? options_.number(vocabulary().piece(id)) : id;
   }
 
   void append_unknown(std::string_view text, std::vector<std::int32_t>& ids) const {
@@ -174,10 +174,10 @@ class Unigram final : public TokenModel {
     const auto has_byte = [&](char byte) { return byte_ids_[static_cast<unsigned char>(byte)] >= 0; };
     if (whole < 0 && options_.byte_fallback && std::all_of(text.begin(), text.end(), has_byte))
       for (const char byte : text) ids.push_back(number_of(byte_ids_[static_cast<unsigned char>(byte)]));
-    else if (options_.number_of_unknown)
-      ids.push_back(options_.number_of_unknown(text));
+    else if (options_.number)
+      ids.push_back(options_.number(text));
     else
-      ids.push_back(number_of(whole >= 0 ? whole : options_.unknown));
+      ids.push_back(whole >= 0 ? whole : options_.unknown);
   }
 
   UnigramOptions options_;

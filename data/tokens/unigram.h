@@ -22,12 +22,12 @@ struct UnigramOptions {
   std::vector<double> scores;  ///< log probability of each id
   std::int32_t unknown = -1;   ///< the token for a character that no piece spells
   bool byte_fallback = false;  ///< such characters become their bytes' tokens "<0xE3>", where all exist
-  /// Of each id; empty: all are normal. As in Hugging Face's `tokenizers` then: sums are kept in double precision, and
-  /// what is unknown side by side is looked up as a piece; else as in SentencePiece: in single precision, and it is not.
+  /// Of each id. Empty: all are normal, and as in Hugging Face's `tokenizers` sums are in double precision, and adjacent
+  /// unknown characters are looked up together as a piece. Else, as in SentencePiece, sums are in single precision, and
+  /// unknown characters are not looked up.
   std::vector<UnigramPiece> kinds;
-  /// The id of every piece, and of what no piece spells, where another file numbers them; empty: the vocabulary's.
-  std::vector<std::int32_t> numbers = {};
-  std::function<std::int32_t(std::string_view text)> number_of_unknown = {};
+  /// The id of a piece, or of text that no piece spells, where another file numbers them; empty: the vocabulary's.
+  std::function<std::int32_t(std::string_view text)> number = {};
 };
 
 /// The spelling whose pieces have the largest sum of scores; of equal ones the one whose last piece is longest.

@@ -1,4 +1,4 @@
-#include "word_piece.h"
+#include "token_model.h"
 
 #include <algorithm>
 #include <string_view>
