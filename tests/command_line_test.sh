@@ -114,7 +114,7 @@ stored=$2/tests/golden/stored/causal.h5
 expect 2 "--length: does not apply to --states" run --states "$stored" --length 5 --out "$work/r"
 expect 2 "does not apply to --states" run --states "$stored" --no-special-tokens --out "$work/r"
 expect 2 "does not apply with --model" run --states "$stored" --model "$golden" --head-count 2 --out "$work/r"
-expect 1 "--layer applies where nothing says which layer" -q run --states "$stored" --layer 1 --out "$work/r"
+expect 1 "already say which layer states enter; omit --layer" -q run --states "$stored" --layer 1 --out "$work/r"
 expect 2 "--layer" run --states "$stored" --layer -1 --out "$work/r"
 expect 2 "at least 0" run --states "$stored" --seed -1 --out "$work/r"
 printf '[[7, 8, 9, 10], [11, 12]]\n' >"$work/ids.json"
@@ -131,7 +131,7 @@ others=$2/tests/golden/families/gpt2
 raw="--states $others/expected.safetensors --model $others --dataset {document}.hidden_states --axes layer,token,width"
 # shellcheck disable=SC2086
 expect 2 "- is standard input, which --text reads" run --model x --text - --target - --out "$work/r"
-expect 1 "say --apply-norm" -q run $raw --only measured_offset --no-figures --out "$work/raw"
+expect 1 "give --apply-norm if these are raw" -q run $raw --only measured_offset --no-figures --out "$work/raw"
 # shellcheck disable=SC2086
 expect 0 "" -q run $raw --apply-norm --only measured_offset --no-figures --out "$work/raw"
 expect 1 "there are 'full.hidden_states', 'short.hidden_states'" -q run --states "$others/expected.safetensors" --model "$others" --dataset full.hiden_states --out "$work/r"
@@ -152,7 +152,7 @@ expect 0 "--only head_account: nothing came of it: needs queries and keys" run $
 # shellcheck disable=SC2086
 expect 1 "finished attention has no queries and keys to be changed" -q run $finished --model "$others" --intervene mean-keys=L0H0 --out "$work/r"
 # shellcheck disable=SC2086
-expect 1 "of 4 heads; 3 were said" -q run $finished --head-count 3 --out "$work/r"
+expect 1 "of 4 heads, but 3 were given" -q run $finished --head-count 3 --out "$work/r"
 expect 1 "scores from before the softmax" -q run --states "$2/tests/golden/families/bloom/expected.safetensors" --dataset full.position_bias --axes head,query,key --out "$work/r"
 expect 2 "query and key in their place" run --states x --dataset y --axes head,query,token --out "$work/r"
 [ -e "$work/r/results.h5" ] && { echo "FAILED: what is no attention left a result behind"; failed=1; }
@@ -381,7 +381,7 @@ expect 1 "--length 100000, but the model has 24 positions" atlas --model "$famil
 expect 1 "--rows 25, but the position table has 24" atlas --model "$families/gpt2" --rows 25 --out "$work/m"
 expect 1 "--paper-rotation: there is no L9H9" atlas --model "$families/gpt2" --paper-rotation L9H9 --out "$work/m"
 
-expect 1 "--layer applies where nothing says which layer" -q run --states "$2/tests/golden/stored/causal.h5" --layer 1 --out "$work/m"
+expect 1 "already say which layer states enter; omit --layer" -q run --states "$2/tests/golden/stored/causal.h5" --layer 1 --out "$work/m"
 printf 'PAR1PAR1' >"$work/states.parquet"
 expect 1 "states.parquet: this is a Parquet table" run --states "$work/states.parquet" --model "$families/gpt2" --out "$work/m"
 mkdir "$work/pickled" && cp "$families/gpt2/config.json" "$work/pickled/" && printf 'x' >"$work/pickled/pytorch_model.bin"
@@ -769,7 +769,7 @@ expect 2 "below 2^63" run --job "$work/job.toml" --seed 9223372036854775808
 for result in r/results.h5 s/0-model.h5 atlas/results.h5; do
   "$headwave" inspect "$work/$result" -a | sed -n '/^\/provenance/,$p' >"$work/provenance"
   for what in '@started *20[0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]Z' '@version *[0-9]' '@command *headwave' '@compiler *[gc]' \
-    '@libraries *Eigen [0-9.]*, FFTW [0-9.]*, HDF5 [0-9.]*, zlib [0-9.]*, ICU [0-9.]*, PCRE2 [0-9.]*, fmt [0-9.]*' '@processor *[^ ]' \
+    '@libraries *Eigen [0-9.]*, FFTW [0-9.]*, HDF5 [0-9.]*, zlib [0-9.]*, ICU [0-9.]*, Oniguruma [0-9.]*, fmt [0-9.]*' '@processor *[^ ]' \
     '@instruction_set *[^ ]' '@wall_time_s *[0-9]'; do
     grep -q "$what" "$work/provenance" || { echo "FAILED: $result does not say $what"; failed=1; }
   done

@@ -38,8 +38,10 @@ Model attention_model(const StoredPlace& place, const Source& documents, const S
   block.heads = block.kv_heads = heads_of(place);
   for (const Index said : {heads, stated.heads.value_or(0)})
     if (said > 0 && said != block.heads)
-      throw ShapeError(fmt::format("{}: finished attention of {} heads; {} were said (--head-count, or num_heads)",
-                                   shown_path(place.path()), block.heads, said));
+      throw ShapeError(
+          fmt::format("{}: finished attention of {} heads, but {} were given (as head_count, or by the "
+                      "file's num_heads)",
+                      shown_path(place.path()), block.heads, said));
   block.causal = stated.causal ? *stated.causal : is_causal(documents);
   block.window = stated.window.value_or(0);
   return model;
@@ -48,9 +50,9 @@ Model attention_model(const StoredPlace& place, const Source& documents, const S
 void require_attention_of(const Model& model, const StoredPlace& place) {
   if (model.decoder)
     throw ShapeError(
-        fmt::format("{}: a {} is an encoder-decoder with three kinds of attention, and nothing says which this is; "
-                    "leave --model away",
-                    shown_path(place.path()), model.family));
+        fmt::format("{}: a {} is an encoder-decoder with three kinds of attention, and nothing says which this is",
+                    shown_path(place.path()), model.family),
+        omit("model"));
   if (const Index heads = heads_of(place); heads != model.stack.block.heads)
     throw ShapeError(fmt::format("{}: finished attention of {} heads, the model has {}; is it from this model?",
                                  shown_path(place.path()), heads, model.stack.block.heads));

@@ -33,12 +33,12 @@ class Search {
     if (layers_.empty())
       throw FormatError(
           no_such_array(arrays_, "hidden_states/layer_L",
-                        "hidden states, nor 'queries/layer_L' and 'keys/layer_L', nor 'attentions/layer_L'") +
-          "; say what is stored with --dataset NAME or --states-map FILE (docs/stored-states.md)");
+                        "hidden states, nor 'queries/layer_L' and 'keys/layer_L', nor 'attentions/layer_L'"),
+          {give("dataset", "", "to name the array"), give("states_map", "", "to say what is stored")});
     if (search_.layer && layers_said_)
       throw ShapeError(
-          fmt::format("{}: --layer applies where nothing says which layer states enter; here names or an axis do",
-                      arrays_.path().string()));
+          fmt::format("{}: names or an axis already say which layer states enter", arrays_.path().string()),
+          omit("layer"));
     StoredContents contents;
     for (auto& [layer, parts] : layers_) {
       parts.layer = layer;
@@ -154,12 +154,14 @@ class Search {
       throw FormatError(fmt::format("{} has shape {}, expected ({}), none of them 0", arrays_.called(name),
                                     shape_text(shape), axes_text(dataset.axes)));
     const bool square = shape.size() > 3 && shape.back() == shape[shape.size() - 2];
-    throw FormatError(fmt::format(
-        "{} has shape {}, expected {}, none of them 0; say which axes it has with --axes{} or in --states-map",
-        arrays_.called(name), shape_text(shape),
-        attention ? "(layers, documents, heads, T, T) or, where the layer is known, (documents, heads, T, T)"
-                  : "(documents, T, width) or (T, width)",
-        square && !attention ? " (of finished attention, layer,document,head,query,key)" : ""));
+    throw FormatError(
+        fmt::format("{} has shape {}, expected {}, none of them 0", arrays_.called(name), shape_text(shape),
+                    attention
+                        ? "(layers, documents, heads, T, T) or, where the layer is known, (documents, heads, T, T)"
+                        : "(documents, T, width) or (T, width)"),
+        {give("axes", square && !attention ? "layer,document,head,query,key" : "",
+              square && !attention ? "if it is finished attention" : "to say which axes it has"),
+         give("states_map")});
   }
 
   [[nodiscard]] std::string beside(const std::string& named, const std::vector<std::string>& usual,

@@ -47,8 +47,9 @@ class StoredDocuments : public Source {
     find_documents();
     const auto stored = static_cast<Index>(documents_.size());
     if (at_most > stored)
-      throw FormatError(fmt::format("{}: holds {} documents, {} were asked for; say --documents {} or fewer",
-                                    shown_path(place_->path()), stored, at_most, stored));
+      throw FormatError(
+          fmt::format("{}: holds {} documents, {} were asked for", shown_path(place_->path()), stored, at_most),
+          give("documents", fmt::format("{} or fewer", stored)));
     if (at_most > 0) documents_.resize(static_cast<std::size_t>(at_most));
     if (apart()) return;
     tokens_ = texts(place_->contents().tokens, place_->arrays(), "");

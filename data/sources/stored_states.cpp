@@ -72,9 +72,10 @@ Index heads_along(const StoredPlace& place) {
   if (!queries) return 0;
   const StoredExtent extent = place.extent(*queries);
   if (extent.heads > extent.length)
-    throw ShapeError(fmt::format(
-        "{} has {} heads of {} tokens, if its axes are ({}); say --head-count {} if so, or the axes in a --states-map",
-        place.called(*queries), extent.heads, extent.length, axes_text(queries->axes), extent.heads));
+    throw ShapeError(
+        fmt::format("{} has {} heads of {} tokens, if its axes are ({})", place.called(*queries), extent.heads,
+                    extent.length, axes_text(queries->axes)),
+        {give("head_count", std::to_string(extent.heads), "if so"), give("states_map", "", "with other axes")});
   return extent.heads;
 }
 
@@ -83,9 +84,10 @@ void require_heads(const StoredPlace& place, const std::optional<StoredPart>& pa
   const Index came = part ? place.extent(*part).heads : 0;
   if (came > 0 && came != heads)
     throw ShapeError(
-        fmt::format("{} has {} heads along its axes ({}), expected {} (--head-count, num_heads, or the model's); are "
-                    "the axes in that order? A --states-map says another",
-                    place.called(*part), came, axes_text(part->axes), heads));
+        fmt::format("{} has {} heads along its axes ({}), expected {} (as given, as num_heads of the file, or "
+                    "the model's); are the axes in that order?",
+                    place.called(*part), came, axes_text(part->axes), heads),
+        give("states_map", "", "with other axes"));
 }
 
 /// Where weights of a layer lie: "weights/layer_1", or "layer_1" with '_' in the place of '/'.
@@ -119,9 +121,9 @@ Model model_beside(const StoredPlace& place, const StatedAttention& stated, Inde
     const std::string query = weights_name(arrays, layer.layer, "query"),
                       key = weights_name(arrays, layer.layer, "key");
     if (!arrays.has(query) || !arrays.has(key))
-      throw FormatError(fmt::format(
-          "{}: neither queries and keys nor weights of layer {} are stored; give the model with --model DIR",
-          arrays.path().string(), layer.layer));
+      throw FormatError(fmt::format("{}: neither queries and keys nor weights of layer {} are stored",
+                                    arrays.path().string(), layer.layer),
+                        give("model"));
     weights->query[l] = projection(arrays, query, d_model);
     weights->key[l] = projection(arrays, key, d_model);
     model.stack.blocks[l].self.query = {weights->query[l].weight, weights->query[l].bias};
@@ -130,9 +132,9 @@ Model model_beside(const StoredPlace& place, const StatedAttention& stated, Inde
     key_width = weights->key[l].weight.rows();
   }
   if (heads < 1)
-    throw ShapeError(
-        fmt::format("{}: the number of heads is neither stored (attribute num_heads) nor given; say --head-count N",
-                    arrays.path().string()));
+    throw ShapeError(fmt::format("{}: the number of heads is neither stored (attribute num_heads) nor given",
+                                 arrays.path().string()),
+                     give("head_count"));
   for (const StoredLayerParts& layer : layers) require_heads(place, layer.queries, heads);
   if (width % heads != 0)
     throw ShapeError(
@@ -171,8 +173,9 @@ std::shared_ptr<const StoredPlace> opened(const StatesAt& at, const StoredStates
   auto place = std::make_shared<const StoredPlace>(at, search_of(options));
   const std::optional<Index>& heads = place->stated().heads;
   if (options.heads > 0 && heads && *heads != options.heads)
-    throw ShapeError(fmt::format("{}: num_heads is {}, --head-count says {}; expected the same, or one of them",
-                                 at.path.string(), *heads, options.heads));
+    throw ShapeError(fmt::format("{}: num_heads is {}, but {} heads were given; expected the same, or one of them",
+                                 at.path.string(), *heads, options.heads),
+                     omit("head_count"));
   return place;
 }
 
@@ -194,24 +197,25 @@ void require_kind(const Matrix32& states, const Norm& norm, Index layer, const s
   constexpr double enough = 0.95;
   const double share = share_from_norm(states, norm);
   if (raw && share > enough)
-    throw FormatError(fmt::format(
-        "{} is what the norm before layer {}'s attention gives already; leave --apply-norm away", called, layer));
-  if (!raw && share < enough)
-    throw FormatError(fmt::format(
-        "{} is not what the norm before layer {}'s attention gives: (x - shift) / scale has "
-        "mean 0 and variance 1 over the width in {:.1f} % of the rows, expected {:g} % or more; {}; of states "
-        "changed on purpose --any-states",
-        called, layer, 100 * share, 100 * enough,
-        post ? "are they of another layer, or from before the norm?" : "of raw residual states say --apply-norm"));
+    throw FormatError(fmt::format("{} is already what the norm before layer {}'s attention gives", called, layer),
+                      omit("apply_norm"));
+  if (raw || share >= enough) return;
+  std::vector<Remedy> remedies{give("any_states", "", "to take states that were changed on purpose")};
+  if (!post) remedies.insert(remedies.begin(), give("apply_norm", "", "if these are raw residual states"));
+  throw FormatError(
+      fmt::format("{} is not what the norm before layer {}'s attention gives: (x - shift) / scale has mean "
+                  "0 and variance 1 over the width in {:.1f} % of the rows, expected {:g} % or more{}",
+                  called, layer, 100 * share, 100 * enough,
+                  post ? "; are they of another layer, or from before the norm?" : ""),
+      std::move(remedies));
 }
 
 /// Raw states of a pre-norm model are normalised where that was asked for, and whatever no norm gave is refused.
 StatesChange norm_of(const Model& model, const StoredStatesOptions& options) {
   const bool post = model.stack.block.norm_place == NormPlace::post;
   if (post && options.apply_norm)
-    throw ShapeError(
-        fmt::format("a {} normalises behind its layers: what enters them is taken as it is; leave --apply-norm away",
-                    model.family));
+    throw ShapeError(fmt::format("a {} normalises after its layers: what enters them is taken as it is", model.family),
+                     omit("apply_norm"));
   std::vector<Norm> norms;
   for (Index layer = 0; layer < model.stack.layers(); ++layer) norms.push_back(norm_entering(model.stack, layer));
   return [storage = model.storage, norms, post, apply = options.apply_norm, any = options.any_states](
@@ -231,10 +235,10 @@ std::span<const StoredLayerParts> entering(const StoredPlace& place, Index count
   const bool one_more =
       layers.size() > 1 && layers.back().layer == count && layers.back().states && !layers.back().queries;
   if (one_more && layers.front().layer == 1 && static_cast<Index>(layers.size()) == count)
-    throw ShapeError(fmt::format(
-        "{}: states of layers 1 to {}, of a model with the layers 0 to {}; if they are numbered from 1, say so with "
-        "first_number = 1 in a --states-map, else leave those behind the last layer away",
-        place.path().string(), count, count - 1));
+    throw ShapeError(fmt::format("{}: states of layers 1 to {}, of a model with the layers 0 to {}; expected no states "
+                                 "after the last layer unless those of layer 0 are there",
+                                 place.path().string(), count, count - 1),
+                     give("states_map", "", "with first_number = 1 if they are numbered from 1"));
   return std::span(layers).first(layers.size() - (one_more ? 1 : 0));
 }
 
@@ -244,8 +248,8 @@ StoredInput stored_states(const StatesAt& at, const StoredStatesOptions& options
   const std::filesystem::path& path = at.path;
   std::shared_ptr<const StoredPlace> place = opened(at, options);
   if (options.apply_norm)
-    throw ShapeError(
-        fmt::format("{}: --apply-norm takes the norm from the model; give it with --model DIR", path.string()));
+    throw ShapeError(fmt::format("{}: the norm to be applied is the model's, and none was given", path.string()),
+                     {give("model"), omit("apply_norm")});
   const std::size_t layers = place->contents().layers.size();
   if (is_attention(*place)) {
     std::unique_ptr<Source> documents = stored_documents(place, layers, options.documents, {});
@@ -261,8 +265,8 @@ StoredInput stored_states(const StatesAt& at, Model model, const StoredStatesOpt
   std::shared_ptr<const StoredPlace> place = opened(at, options);
   if (is_attention(*place)) {
     if (options.apply_norm || options.any_states)
-      throw ShapeError(fmt::format("{}: finished attention has no states that a norm could have given; leave {} away",
-                                   path.string(), options.apply_norm ? "--apply-norm" : "--any-states"));
+      throw ShapeError(fmt::format("{}: finished attention has no states that a norm could have given", path.string()),
+                       omit(options.apply_norm ? "apply_norm" : "any_states"));
     require_attention_of(model, *place);
     require_same_attention(path, place->stated(), model.stack.block);
     const std::size_t count = place->contents().layers.size();
@@ -271,10 +275,11 @@ StoredInput stored_states(const StatesAt& at, Model model, const StoredStatesOpt
   const auto layers = entering(*place, model.stack.layers());
   for (const StoredLayerParts& layer : layers) {
     if (!layer.queries && layer.layer >= model.stack.layers())
-      throw ShapeError(fmt::format(
-          "{}: states that enter layer {}, but the model has the layers 0 to {}; are they from this model, and "
-          "their axes in that order (--axes)?",
-          path.string(), layer.layer, model.stack.layers() - 1));
+      throw ShapeError(
+          fmt::format("{}: states that enter layer {}, but the model has the layers 0 to {}; are they from "
+                      "this model?",
+                      path.string(), layer.layer, model.stack.layers() - 1),
+          give("axes", "", "if the axes are in another order"));
     if (!layer.states) continue;
     const Index width = place->extent(*layer.states).width;
     if (width != model.stack.d_model())
@@ -289,10 +294,11 @@ StoredInput stored_states(const StatesAt& at, Model model, const StoredStatesOpt
     require_heads(*place, layer.keys, model.stack.block.kv_heads);
   }
   if (model.stack.rotary() != nullptr && layers.front().queries && place->stated().turned.value_or(false))
-    throw ShapeError(fmt::format(
-        "{}: its queries and keys are turned already (attribute 'turned'), and the model would turn them again; leave "
-        "--model away",
-        path.string()));
+    throw ShapeError(
+        fmt::format("{}: its queries and keys are turned already (attribute 'turned'), and the model would "
+                    "turn them again",
+                    path.string()),
+        omit("model"));
   StatesChange change = norm_of(model, options);
   const std::size_t count = layers.size();
   const Index words = model.stack.embedding.words.rows();

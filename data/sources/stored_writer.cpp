@@ -95,10 +95,10 @@ void StoredWriter::File::begin(const Document& document) {
 
 void StoredWriter::File::require_like_first(const Document& document) const {
   if (document.length() != length)
-    throw ShapeError(fmt::format(
-        "{}: {} has {} tokens, the documents before it {}; states are stored of documents of one length: cut "
-        "them with --length",
-        shown_path(replaced.path()), printable(document.name), document.length(), length));
+    throw ShapeError(
+        fmt::format("{}: {} has {} tokens, the documents before it {}; states are stored of documents of one length",
+                    shown_path(replaced.path()), printable(document.name), document.length(), length),
+        give("length", "", "to cut them"));
   bool same = document.stored.size() == layout.layers.size();
   for (std::size_t l = 0; same && l < layout.layers.size(); ++l) same = document.stored[l].layer == layout.layers[l];
   if (!same)

@@ -22,10 +22,12 @@ std::optional<double> UnknownTokens::share() const {
 void UnknownTokens::require_known(const std::string& text, const PackingOptions& options) const {
   const double unknown = share().value_or(0);
   if (unknown < nearly_all_unknown || options.allow_unknown) return;
-  throw FormatError(fmt::format(
-      "{}: {:.0f} % of its tokens are unknown ({}), since the model's vocabulary cannot spell them; give a text "
-      "in the language and the spelling that the model was trained on, or --allow-unknown to take this one",
-      text, 100 * unknown, tokenizer_.piece(tokenizer_.special_tokens().unknown)));
+  throw FormatError(
+      fmt::format(
+          "{}: {:.0f} % of its tokens are unknown ({}), since the model's vocabulary cannot spell them; expected "
+          "a text in the language and the spelling that the model was trained on",
+          text, 100 * unknown, tokenizer_.piece(tokenizer_.special_tokens().unknown)),
+      give("allow_unknown", "", "to take this one"));
 }
 
 }  // namespace headwave

@@ -265,7 +265,7 @@ TEST_CASE("finished attention that does not fit together, or a model that it is 
          "attentions_layer_1.npy: has 2 heads, a layer before it 3; expected as many in all of them");
 
   write_npy(folder / "attentions.npy", {documents, heads, length, length}, part_of(values, 0, layers));
-  refuse(folder / "attentions.npy", {}, "say which axes it has with --axes or in --states-map");
+  refuse(folder / "attentions.npy", {}, "give axes to say which axes it has, or give states_map");
   StoredStatesOptions layer;
   layer.layer = 3;
   CHECK(stored_states(folder / "attentions.npy", layer).source->document(1).stored.front().layer == 3);
@@ -281,7 +281,7 @@ TEST_CASE("finished attention that does not fit together, or a model that it is 
   other = {};
   other.apply_norm = true;
   with_model("gpt2", other, "finished attention has no states that a norm could have given");
-  refuse(folder / "b.npy", other, "--apply-norm takes the norm from the model");
+  refuse(folder / "b.npy", other, "the norm to be applied is the model's, and none was given");
   std::filesystem::resize_file(folder / "b.npy", std::filesystem::file_size(folder / "b.npy") - 4);
   refuse(folder / "b.npy", {}, "b.npy");
 }

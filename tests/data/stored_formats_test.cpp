@@ -266,10 +266,10 @@ TEST_CASE("what is not found, or has another shape, is told with the nearest nam
   refuse(dataset("marks"), "'marks' has shape (3), expected (documents, T, width) or (T, width)");
   CHECK_THROWS_WITH(open_stored_arrays(formats("packed.npz"))->floats("tokens"),
                     ContainsSubstring("packed.npz: 'tokens': holds string values, expected real numbers"));
-  refuse({}, "say what is stored with --dataset NAME or --states-map FILE");
+  refuse({}, "give dataset to name the array, or give states_map to say what is stored");
   StoredSearch search = dataset("types/f4_le");
   search.layer = 1;
-  refuse(search, "--layer applies where nothing says which layer");
+  refuse(search, "already say which layer states enter; omit layer");
   search = dataset("q");
   search.map->ids = "mark";
   refuse(search, "there is no 'mark' for every token or document; there are 'marks'");

@@ -153,7 +153,7 @@ TEST_CASE("groups that do not fit together are refused by name") {
   CHECK_THROWS_WITH(stored_states(stored("documents_differ.h5")),
                     ContainsSubstring("'keys/layer_0' holds 1 documents of 7 tokens, another layer 2 of 7"));
   CHECK_THROWS_WITH(stored_states(stored("one_axis.h5")), ContainsSubstring("'hidden_states/layer_0' has shape ("));
-  CHECK_THROWS_WITH(stored_states(stored("not_a_group.h5")), ContainsSubstring("give the model with --model DIR"));
+  CHECK_THROWS_WITH(stored_states(stored("not_a_group.h5")), ContainsSubstring("are stored; give model"));
   CHECK_THROWS_WITH(stored_states(stored("tokens_short.h5")),
                     ContainsSubstring("'tokens' has 3 entries, expected one per token"));
   // Two are there of 2^33, which would not fit in memory even as a list.
@@ -205,7 +205,7 @@ TEST_CASE("states take a model's width, or weights that lie beside them") {
   write_npy(folder / "narrow.npy", {2, 5, 31}, sawtooth(2 * 5 * 31));
   CHECK_THROWS_WITH(stored_states(folder / "narrow.npy", open_model(model)),
                     ContainsSubstring("width 31, the model's states have 32"));
-  CHECK_THROWS_WITH(stored_states(folder / "states.npy"), ContainsSubstring("--model DIR"));
+  CHECK_THROWS_WITH(stored_states(folder / "states.npy"), ContainsSubstring("give model"));
 
   std::filesystem::create_directory(folder / "beside");
   write_npy(folder / "beside/hidden_states_layer_0.npy", {5, 4}, sawtooth(20));
@@ -218,7 +218,7 @@ TEST_CASE("states take a model's width, or weights that lie beside them") {
       ContainsSubstring("beside/layer_0_key.npy: has shape (3, 6), expected (d_model, heads * d_head) with "
                         "d_model 4"));
   write_npy(folder / "beside/layer_0_key.npy", {4, 6}, sawtooth(24));
-  CHECK_THROWS_WITH(stored_states(folder / "beside"), ContainsSubstring("--head-count N"));
+  CHECK_THROWS_WITH(stored_states(folder / "beside"), ContainsSubstring("give head_count"));
   CHECK(stored_states(folder / "beside", options).model.stack.block.d_head == 3);
   write_npy(folder / "beside/layer_0_query_bias.npy", {5}, sawtooth(5));
   CHECK_THROWS_WITH(stored_states(folder / "beside", options), ContainsSubstring("has 5 entries, expected 6"));
@@ -262,7 +262,7 @@ TEST_CASE("stored queries and keys that have an axis of heads have as many heads
   // As (document, token, head, width) they would be 7 heads of 4 tokens.
   const std::filesystem::path other_order = write("order", {2, 7, 4, 3}, {2, 7, 4, 3});
   CHECK_THROWS_WITH(stored_states(other_order), ContainsSubstring("7 heads of 4 tokens, if its axes are (document, "
-                                                                  "head, token, width); say --head-count 7 if so"));
+                                                                  "head, token, width); give head_count=7 if so"));
   CHECK_THROWS_WITH(stored_states(other_order, with_heads(4)), ContainsSubstring("7 heads along its axes"));
   CHECK(stored_states(other_order, with_heads(7)).source->length(0) == 4);
 }
@@ -327,7 +327,7 @@ TEST_CASE("of what is said twice neither counts, and padding is no token") {
   four.heads = 4;
   const std::vector<Tensor> right{{"queries/layer_0", {2, 5, 4}}, {"keys/layer_0", {2, 5, 4}}};
   CHECK(stored_states(written(right)).source->count() == 2);
-  CHECK_THROWS_WITH(stored_states(written(right), four), ContainsSubstring("num_heads is 2, --head-count says 4"));
+  CHECK_THROWS_WITH(stored_states(written(right), four), ContainsSubstring("num_heads is 2, but 4 heads were given"));
   std::vector<Tensor> twice = right;
   twice.push_back({"queries/layer_00", {2, 5, 4}});
   CHECK_THROWS_WITH(stored_states(written(twice)),
