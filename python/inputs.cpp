@@ -7,7 +7,7 @@
 #include "../core/errors/error.h"
 #include "../data/arrays/npy.h"
 #include "../data/arrays/safetensors.h"
-#include "../data/sources/placed_arrays.h"
+#include "../data/sources/named_arrays.h"
 #include "../job/inputs/intervention_text.h"
 #include "../job/inputs/place_text.h"
 #include "../job/inputs/run_input.h"
@@ -38,7 +38,7 @@ Known known_of(const std::optional<Known>& said, const char* name, const std::st
 
 /// Where states or features are: a path, or arrays in memory.
 /// @param called  what messages call these
-StatesAt arrays_at(const nb::object& given, const std::string& called) {
+ArraysPlace arrays_at(const nb::object& given, const std::string& called) {
   if (!nb::isinstance<nb::list>(given)) return nb::cast<fs::path>(given);
   std::vector<ArrayInMemory> arrays;
   for (const auto& [name, descr, shape, fortran, bytes] : nb::cast<std::vector<RawArray>>(given)) {
@@ -197,7 +197,7 @@ void add_inputs(nb::module_& module) {
   module.def(
       "features_input",
       [](const ModelPlace& model, const nb::object& features, std::optional<Index> documents) {
-        const StatesAt at = arrays_at(features, "features");
+        const ArraysPlace at = arrays_at(features, "features");
         return opened(at.path.string(), [&] { return features_input(model, at, documents); });
       },
       nb::arg("model"), nb::arg("features"), nb::arg("documents").none(), "Images or sounds that are prepared.");
@@ -209,11 +209,11 @@ void add_inputs(nb::module_& module) {
         StoredStatesOptions options{heads,     documents.value_or(0), layer, dataset, {}, states_map, apply_norm,
                                     any_states};
         if (!axes.empty()) {
-          const auto read = stored_axes(axes);
+          const auto read = array_axes(axes);
           if (!read) throw FormatError(fmt::format("axes '{}': expected {}", axes, expected_axes));
           options.axes = *read;
         }
-        const StatesAt at = arrays_at(states, "states");
+        const ArraysPlace at = arrays_at(states, "states");
         return opened(at.path.string(),
                       [&] { return model ? states_input(at, *model, options) : states_input(at, options); });
       },

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "../../data/files/input_text.h"
-#include "../../data/sources/stored_documents.h"
-#include "../../data/sources/unknown_tokens.h"
+#include "../../data/sources/state_documents.h"
+#include "../../data/sources/text_documents.h"
 #include "../../job/run/provenance.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../terminal/terminal.h"
@@ -72,10 +72,8 @@ std::string unknown_tokens_text(const std::string& text, double share) {
 }  // namespace
 
 void say_unknown(const Document& document, const Tokenizer& tokenizer) {
-  UnknownTokens unknown(tokenizer);
-  unknown.count(document.ids);
-  if (const std::string remark = unknown_tokens_text("the text", unknown.share().value_or(0)); !remark.empty())
-    say(remark);
+  const double share = unknown_share(document.ids, tokenizer).value_or(0);
+  if (const std::string remark = unknown_tokens_text("the text", share); !remark.empty()) say(remark);
 }
 
 std::string untrained_rows_text(const Attributes& provenance) {

@@ -12,8 +12,8 @@
 #include "../files/digested_files.h"
 #include "../files/file_watch.h"
 #include "../files/printable.h"
-#include "id_pairs.h"
-#include "stored_arrays.h"
+#include "named_arrays.h"
+#include "text_documents.h"
 
 namespace headwave {
 
@@ -23,7 +23,7 @@ constexpr const char* target_name = "decoder_input_ids";
 
 /// The shape of an array whose axis of documents may be missing where there is one document.
 /// @param axes  with that of documents
-std::vector<Index> shape_with_documents(const StoredArrays& arrays, const char* name, std::size_t axes,
+std::vector<Index> shape_with_documents(const NamedArrays& arrays, const char* name, std::size_t axes,
                                         const std::string& expected) {
   if (!arrays.has(name)) throw FormatError(no_such_array(arrays, name, expected));
   std::vector<Index> shape = arrays.shape(name);
@@ -54,9 +54,9 @@ std::string opening_name(Index position) {
 
 class FeatureDocuments : public Source {
  public:
-  FeatureDocuments(const StatesAt& features, const Model& model, std::shared_ptr<const Tokenizer> tokenizer,
+  FeatureDocuments(const ArraysPlace& features, const Model& model, std::shared_ptr<const Tokenizer> tokenizer,
                    std::optional<Index> documents)
-      : arrays_(features.arrays ? features.arrays : open_stored_arrays(features.path)),
+      : arrays_(features.arrays ? features.arrays : open_arrays(features.path)),
         tokenizer_(std::move(tokenizer)),
         grid_(model.patches),
         positions_(grid_.empty() ? model.longest : grid_.positions()) {
@@ -190,7 +190,7 @@ class FeatureDocuments : public Source {
     return grid_.empty() ? Matrix32(rows.transpose()) : patches_of(numbers, grid_);
   }
 
-  std::shared_ptr<const StoredArrays> arrays_;
+  std::shared_ptr<const NamedArrays> arrays_;
   std::shared_ptr<const Tokenizer> tokenizer_;
   PatchGrid grid_;  // empty: sound
   Index positions_, count_ = 0;
@@ -201,7 +201,7 @@ class FeatureDocuments : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> feature_documents(const StatesAt& features, const Model& model,
+std::unique_ptr<Source> feature_documents(const ArraysPlace& features, const Model& model,
                                           std::shared_ptr<const Tokenizer> tokenizer, std::optional<Index> documents) {
   return std::make_unique<FeatureDocuments>(features, model, std::move(tokenizer), documents);
 }

@@ -6,7 +6,7 @@
 #include "../../core/model/model.h"
 #include "../../core/model/source.h"
 #include "../tokens/tokenizer.h"
-#include "states_at.h"
+#include "arrays_place.h"
 
 namespace headwave {
 
@@ -30,7 +30,7 @@ namespace headwave {
 /// @param documents  the first so many; none: all, up to usual_documents
 /// @throws IoError, FormatError if an array is missing, has another shape than the model reads, holds ids outside the
 ///         model's vocabulary, or fewer documents than asked for; of a document also if a number is NaN or infinite
-std::unique_ptr<Source> feature_documents(const StatesAt& features, const Model& model,
+std::unique_ptr<Source> feature_documents(const ArraysPlace& features, const Model& model,
                                           std::shared_ptr<const Tokenizer> tokenizer, std::optional<Index> documents);
 
 }  // namespace headwave

@@ -9,15 +9,73 @@
 
 #include <fmt/format.h>
 
+#include "../../core/attention/finished_attention.h"
 #include "../../core/errors/error.h"
 #include "../../core/model/layer.h"
 #include "../arrays/safetensors_file.h"
-#include "stored_attention.h"
-#include "usual_arrays.h"
+#include "../files/printable.h"
+#include "array_names.h"
+#include "state_documents.h"
 
 namespace headwave {
 
 namespace {
+
+/// Which way attention looks, from its own rows.
+bool is_causal(const Source& documents) {
+  for (Index i = 0; i < documents.count(); ++i)
+    if (documents.length(i) > 1) return looks_only_back(documents.document(i).stored.front().attention);
+  return false;
+}
+
+/// How many heads every layer has.
+Index heads_of(const StateFiles& place) {
+  const std::vector<FoundLayer>& layers = place.contents().layers;
+  const Index heads = place.extent(*layers.front().attention).width;
+  for (const FoundLayer& layer : layers)
+    if (const Index came = place.extent(*layer.attention).width; came != heads)
+      throw FormatError(fmt::format("{} has {} heads, a layer before it {}; expected as many in all of them",
+                                    place.called(*layer.attention), came, heads));
+  return heads;
+}
+
+/// What is known of the model that computed finished attention: how many layers and heads it has, and which way it looks.
+/// Where nothing says whether it is causal, the first rows of the first document of two tokens or more do.
+/// @param heads  as asked for; 0: as the file says
+/// @throws FormatError if layers have different numbers of heads; ShapeError if another number was given
+Model attention_model(const StateFiles& place, const Source& documents, const AttentionFacts& stated, Index heads) {
+  Model model;
+  model.family = "stored attention";
+  model.stack.blocks.resize(static_cast<std::size_t>(place.contents().layers.back().layer + 1));
+  BlockSpec& block = model.stack.block;
+  block.heads = block.kv_heads = heads_of(place);
+  for (const Index said : {heads, stated.heads.value_or(0)})
+    if (said > 0 && said != block.heads)
+      throw ShapeError(
+          fmt::format("{}: finished attention of {} heads, but {} were given (as head_count, or by the "
+                      "file's num_heads)",
+                      shown_path(place.path()), block.heads, said));
+  block.causal = stated.causal ? *stated.causal : is_causal(documents);
+  block.window = stated.window.value_or(0);
+  return model;
+}
+
+/// Finished attention must be what a model can have computed.
+/// @throws ShapeError if the model has other heads, fewer layers, or reads two sequences
+void require_attention_of(const Model& model, const StateFiles& place) {
+  if (model.decoder)
+    throw ShapeError(
+        fmt::format("{}: a {} is an encoder-decoder with three kinds of attention, and nothing says which this is",
+                    shown_path(place.path()), model.family),
+        omit("model"));
+  if (const Index heads = heads_of(place); heads != model.stack.block.heads)
+    throw ShapeError(fmt::format("{}: finished attention of {} heads, the model has {}; is it from this model?",
+                                 shown_path(place.path()), heads, model.stack.block.heads));
+  if (const Index last = place.contents().layers.back().layer; last >= model.stack.layers())
+    throw ShapeError(
+        fmt::format("{}: finished attention of layer {}, but the model has the layers 0 to {}; is it from this model?",
+                    shown_path(place.path()), last, model.stack.layers() - 1));
+}
 
 /// Query and key projections that lie beside the states, as (out, in).
 struct StoredWeights {
@@ -28,7 +86,7 @@ struct StoredWeights {
   std::vector<Projection> query, key;  // one per layer, empty where nothing is stored
 };
 
-StoredWeights::Projection projection(const StoredArrays& arrays, const std::string& name, Index d_model) {
+StoredWeights::Projection projection(const NamedArrays& arrays, const std::string& name, Index d_model) {
   const std::vector<Index> shape = arrays.shape(name);
   if (shape.size() != 2 || shape[0] != d_model)
     throw FormatError(fmt::format("{} has shape {}, expected (d_model, heads * d_head) with d_model {}, as the states",
@@ -45,7 +103,7 @@ StoredWeights::Projection projection(const StoredArrays& arrays, const std::stri
 }
 
 /// Every layer's queries have the width of the first, and so have its keys.
-void require_width(Index& width, const StoredPlace& place, const StoredPart& part) {
+void require_width(Index& width, const StateFiles& place, const LayerArray& part) {
   const Index came = place.extent(part).width;
   if (width == 0) width = came;
   if (came != width)
@@ -55,7 +113,7 @@ void require_width(Index& width, const StoredPlace& place, const StoredPart& par
 }
 
 /// How many heads share the keys: keys are as wide as queries, or several heads read the same.
-Index key_heads(const StoredPlace& place, const BlockSpec& block, Index key_width) {
+Index key_heads(const StateFiles& place, const BlockSpec& block, Index key_width) {
   const Index kv_heads = key_width / block.d_head;
   if (key_width % block.d_head != 0 || kv_heads < 1 || block.heads % kv_heads != 0)
     throw FormatError(
@@ -67,10 +125,10 @@ Index key_heads(const StoredPlace& place, const BlockSpec& block, Index key_widt
 
 /// How many heads there are along the axis of heads that queries may have; 0: nothing says it.
 /// @throws ShapeError if they are more than there are tokens: then it may be the axis of tokens, in another order
-Index heads_along(const StoredPlace& place) {
-  const std::optional<StoredPart>& queries = place.contents().layers.front().queries;
+Index heads_along(const StateFiles& place) {
+  const std::optional<LayerArray>& queries = place.contents().layers.front().queries;
   if (!queries) return 0;
-  const StoredExtent extent = place.extent(*queries);
+  const ArrayExtent extent = place.extent(*queries);
   if (extent.heads > extent.length)
     throw ShapeError(
         fmt::format("{} has {} heads of {} tokens, if its axes are ({})", place.called(*queries), extent.heads,
@@ -80,7 +138,7 @@ Index heads_along(const StoredPlace& place) {
 }
 
 /// Queries or keys that have an axis of heads have as many as attention has.
-void require_heads(const StoredPlace& place, const std::optional<StoredPart>& part, Index heads) {
+void require_heads(const StateFiles& place, const std::optional<LayerArray>& part, Index heads) {
   const Index came = part ? place.extent(*part).heads : 0;
   if (came > 0 && came != heads)
     throw ShapeError(
@@ -91,15 +149,15 @@ void require_heads(const StoredPlace& place, const std::optional<StoredPart>& pa
 }
 
 /// Where weights of a layer lie: "weights/layer_1", or "layer_1" with '_' in the place of '/'.
-std::string weights_name(const StoredArrays& arrays, Index layer, const char* which) {
+std::string weights_name(const NamedArrays& arrays, Index layer, const char* which) {
   const std::string tree = fmt::format("{}/{}", at_layer("weights", layer), which);
   return arrays.has(tree) ? tree : fmt::format("layer_{}_{}", layer, which);
 }
 
 /// A model that knows how to make queries and keys of the stored layers, and nothing else.
-Model model_beside(const StoredPlace& place, const StatedAttention& stated, Index asked_heads) {
-  const StoredArrays& arrays = place.arrays();
-  const std::vector<StoredLayerParts>& layers = place.contents().layers;
+Model model_beside(const StateFiles& place, const AttentionFacts& stated, Index asked_heads) {
+  const NamedArrays& arrays = place.arrays();
+  const std::vector<FoundLayer>& layers = place.contents().layers;
   const Index stated_heads = asked_heads > 0 ? asked_heads : stated.heads.value_or(0);
   const Index heads = stated_heads > 0 ? stated_heads : heads_along(place);
   const Index count = layers.back().layer + 1;
@@ -110,7 +168,7 @@ Model model_beside(const StoredPlace& place, const StatedAttention& stated, Inde
   model.family = "stored states";
   model.stack.blocks.resize(static_cast<std::size_t>(count));
   Index width = 0, key_width = 0;
-  for (const StoredLayerParts& layer : layers) {
+  for (const FoundLayer& layer : layers) {
     if (layer.queries) {
       require_width(width, place, *layer.queries);
       require_width(key_width, place, *layer.keys);
@@ -135,7 +193,7 @@ Model model_beside(const StoredPlace& place, const StatedAttention& stated, Inde
     throw ShapeError(fmt::format("{}: the number of heads is neither stored (attribute num_heads) nor given",
                                  arrays.path().string()),
                      give("head_count"));
-  for (const StoredLayerParts& layer : layers) require_heads(place, layer.queries, heads);
+  for (const FoundLayer& layer : layers) require_heads(place, layer.queries, heads);
   if (width % heads != 0)
     throw ShapeError(
         fmt::format("{}: {} heads do not divide queries of width {}", arrays.path().string(), heads, width));
@@ -143,7 +201,7 @@ Model model_beside(const StoredPlace& place, const StatedAttention& stated, Inde
   block.heads = heads;
   block.d_head = width / heads;
   block.kv_heads = key_heads(place, block, key_width);
-  for (const StoredLayerParts& layer : layers) require_heads(place, layer.keys, block.kv_heads);
+  for (const FoundLayer& layer : layers) require_heads(place, layer.keys, block.kv_heads);
   if (stated.d_head && *stated.d_head != block.d_head)
     throw ShapeError(fmt::format("{}: {} heads make {} columns each, attribute 'head_dim' says {}",
                                  arrays.path().string(), heads, block.d_head, *stated.d_head));
@@ -154,23 +212,23 @@ Model model_beside(const StoredPlace& place, const StatedAttention& stated, Inde
   return model;
 }
 
-StoredSearch search_of(const StoredStatesOptions& options) {
-  StoredSearch search{{}, options.layer, false};
+ArraySearch search_of(const StoredStatesOptions& options) {
+  ArraySearch search{{}, options.layer, false};
   if (options.layer && *options.layer < 0)
     throw ShapeError(fmt::format("the states enter layer {}, expected 0 or more", *options.layer));
-  if (!options.map.empty()) search.map = stored_map_file(options.map);
+  if (!options.map.empty()) search.map = read_array_map(options.map);
   if (!options.dataset.empty()) {
-    StoredMap& map = search.map.emplace();
+    ArrayMap& map = search.map.emplace();
     const bool named = options.axes.empty() && std::ranges::count(usual_attention_names(), options.dataset) > 0;
-    StoredDataset& dataset = named || has_keys(options.axes) ? map.attention : map.states;
+    MappedArray& dataset = named || has_keys(options.axes) ? map.attention : map.states;
     dataset.name = options.dataset;
     dataset.axes = options.axes;
   }
   return search;
 }
 
-std::shared_ptr<const StoredPlace> opened(const StatesAt& at, const StoredStatesOptions& options) {
-  auto place = std::make_shared<const StoredPlace>(at, search_of(options));
+std::shared_ptr<const StateFiles> opened(const ArraysPlace& at, const StoredStatesOptions& options) {
+  auto place = std::make_shared<const StateFiles>(at, search_of(options));
   const std::optional<Index>& heads = place->stated().heads;
   if (options.heads > 0 && heads && *heads != options.heads)
     throw ShapeError(fmt::format("{}: num_heads is {}, but {} heads were given; expected the same, or one of them",
@@ -179,7 +237,7 @@ std::shared_ptr<const StoredPlace> opened(const StatesAt& at, const StoredStates
   return place;
 }
 
-bool is_attention(const StoredPlace& place) {
+bool is_attention(const StateFiles& place) {
   return place.contents().layers.front().attention.has_value();
 }
 
@@ -230,8 +288,8 @@ StatesChange norm_of(const Model& model, const StoredStatesOptions& options) {
 /// The layers whose states enter one of the model's. Those behind the last layer enter none: programs that store every
 /// state give them too.
 /// @throws ShapeError if all but the first layer are there, and those behind the last: they are numbered from 1
-std::span<const StoredLayerParts> entering(const StoredPlace& place, Index count) {
-  const std::vector<StoredLayerParts>& layers = place.contents().layers;
+std::span<const FoundLayer> entering(const StateFiles& place, Index count) {
+  const std::vector<FoundLayer>& layers = place.contents().layers;
   const bool one_more =
       layers.size() > 1 && layers.back().layer == count && layers.back().states && !layers.back().queries;
   if (one_more && layers.front().layer == 1 && static_cast<Index>(layers.size()) == count)
@@ -244,25 +302,25 @@ std::span<const StoredLayerParts> entering(const StoredPlace& place, Index count
 
 }  // namespace
 
-StoredInput stored_states(const StatesAt& at, const StoredStatesOptions& options) {
+StoredInput stored_states(const ArraysPlace& at, const StoredStatesOptions& options) {
   const std::filesystem::path& path = at.path;
-  std::shared_ptr<const StoredPlace> place = opened(at, options);
+  std::shared_ptr<const StateFiles> place = opened(at, options);
   if (options.apply_norm)
     throw ShapeError(fmt::format("{}: the norm to be applied is the model's, and none was given", path.string()),
                      {give("model"), omit("apply_norm")});
   const std::size_t layers = place->contents().layers.size();
   if (is_attention(*place)) {
-    std::unique_ptr<Source> documents = stored_documents(place, layers, options.documents, {});
+    std::unique_ptr<Source> documents = state_documents(place, layers, options.documents, {});
     Model model = attention_model(*place, *documents, place->stated(), options.heads);
     return {std::move(model), std::move(documents)};
   }
   Model model = model_beside(*place, place->stated(), options.heads);
-  return {std::move(model), stored_documents(std::move(place), layers, options.documents, {})};
+  return {std::move(model), state_documents(std::move(place), layers, options.documents, {})};
 }
 
-StoredInput stored_states(const StatesAt& at, Model model, const StoredStatesOptions& options) {
+StoredInput stored_states(const ArraysPlace& at, Model model, const StoredStatesOptions& options) {
   const std::filesystem::path& path = at.path;
-  std::shared_ptr<const StoredPlace> place = opened(at, options);
+  std::shared_ptr<const StateFiles> place = opened(at, options);
   if (is_attention(*place)) {
     if (options.apply_norm || options.any_states)
       throw ShapeError(fmt::format("{}: finished attention has no states that a norm could have given", path.string()),
@@ -270,10 +328,10 @@ StoredInput stored_states(const StatesAt& at, Model model, const StoredStatesOpt
     require_attention_of(model, *place);
     require_same_attention(path, place->stated(), model.stack.block);
     const std::size_t count = place->contents().layers.size();
-    return {std::move(model), stored_documents(std::move(place), count, options.documents, {})};
+    return {std::move(model), state_documents(std::move(place), count, options.documents, {})};
   }
   const auto layers = entering(*place, model.stack.layers());
-  for (const StoredLayerParts& layer : layers) {
+  for (const FoundLayer& layer : layers) {
     if (!layer.queries && layer.layer >= model.stack.layers())
       throw ShapeError(
           fmt::format("{}: states that enter layer {}, but the model has the layers 0 to {}; are they from "
@@ -289,7 +347,7 @@ StoredInput stored_states(const StatesAt& at, Model model, const StoredStatesOpt
                       path.string(), layer.layer, width, model.stack.d_model()));
   }
   require_same_attention(path, place->stated(), model.stack.block);
-  for (const StoredLayerParts& layer : layers) {
+  for (const FoundLayer& layer : layers) {
     require_heads(*place, layer.queries, model.stack.block.heads);
     require_heads(*place, layer.keys, model.stack.block.kv_heads);
   }
@@ -302,7 +360,7 @@ StoredInput stored_states(const StatesAt& at, Model model, const StoredStatesOpt
   StatesChange change = norm_of(model, options);
   const std::size_t count = layers.size();
   const Index words = model.stack.embedding.words.rows();
-  return {std::move(model), stored_documents(std::move(place), count, options.documents, std::move(change), words)};
+  return {std::move(model), state_documents(std::move(place), count, options.documents, std::move(change), words)};
 }
 
 }  // namespace headwave

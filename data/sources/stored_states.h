@@ -8,8 +8,8 @@
 
 #include "../../core/model/model.h"
 #include "../../core/model/source.h"
-#include "states_at.h"
-#include "stored_map.h"
+#include "array_map.h"
+#include "arrays_place.h"
 
 namespace headwave {
 
@@ -20,8 +20,8 @@ struct StoredStatesOptions {
   std::string
       dataset;  ///< where the states are, or finished attention, `{layer}` for the layer's number; empty: by the
                 ///< usual names
-  std::vector<StoredAxis> axes;    ///< of that dataset; empty: as their number says
-  std::filesystem::path map = {};  ///< instead of the dataset: a file that says what the arrays are (stored_map.h)
+  std::vector<ArrayAxis> axes;     ///< of that dataset; empty: as their number says
+  std::filesystem::path map = {};  ///< instead of the dataset: a file that says what the arrays are (array_map.h)
   bool apply_norm = false;         ///< the states are raw, from before the norm of a pre-norm layer
   bool any_states = false;         ///< also such as no norm of the model gives: somebody changed them on purpose
 };
@@ -54,7 +54,7 @@ struct StoredInput {
 /// @param at  a file, a folder, or arrays
 /// @throws IoError, FormatError if nothing of this is found, or what is found does not fit together; ShapeError if the
 ///         number of heads is neither stored nor given, or does not divide the width
-StoredInput stored_states(const StatesAt& at, const StoredStatesOptions& options = {});
+StoredInput stored_states(const ArraysPlace& at, const StoredStatesOptions& options = {});
 
 /// The same with the weights of a model from elsewhere; weights in the file are not used. States that follow the last
 /// layer, and enter none, are left out.
@@ -64,6 +64,6 @@ StoredInput stored_states(const StatesAt& at, const StoredStatesOptions& options
 /// when their document is read, but for `any_states`; with `apply_norm` those of a pre-norm model are raw, and normalised.
 /// @throws ShapeError also if the states do not have the model's width, attention not its heads, or the attributes
 ///         contradict the model
-StoredInput stored_states(const StatesAt& at, Model model, const StoredStatesOptions& options = {});
+StoredInput stored_states(const ArraysPlace& at, Model model, const StoredStatesOptions& options = {});
 
 }  // namespace headwave

@@ -13,8 +13,8 @@
 #include "../../data/models/decoder_start.h"
 #include "../../data/sources/distinct_documents.h"
 #include "../../data/sources/feature_documents.h"
-#include "../../data/sources/packed_ids.h"
-#include "../../data/sources/paired_texts.h"
+#include "../../data/sources/text_documents.h"
+#include "../../data/sources/token_ids.h"
 #include "../../data/tokens/tokenizer.h"
 #include "word_chances.h"
 
@@ -201,7 +201,7 @@ JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingO
   return {std::move(model), std::move(source), std::move(provenance), mask};
 }
 
-JobInput features_input(const ModelPlace& place, const StatesAt& features, std::optional<Index> documents) {
+JobInput features_input(const ModelPlace& place, const ArraysPlace& features, std::optional<Index> documents) {
   Model model = open_model(place);
   if (!model.reads_images() && !model.reads_sound())
     throw ShapeError(fmt::format("{}: features of images or sounds were given, but a {} reads tokens",
@@ -251,12 +251,12 @@ JobInput word_input(Model model, const ModelPlace& place, const WordInputOptions
   return {std::move(model), std::move(source), std::move(provenance), special.mask};
 }
 
-JobInput states_input(const StatesAt& states, const StoredStatesOptions& options) {
+JobInput states_input(const ArraysPlace& states, const StoredStatesOptions& options) {
   StoredInput stored = stored_states(states, options);
   return {std::move(stored.model), std::move(stored.source), reading_provenance(options), -1};
 }
 
-JobInput states_input(const StatesAt& states, const ModelPlace& place, const StoredStatesOptions& options) {
+JobInput states_input(const ArraysPlace& states, const ModelPlace& place, const StoredStatesOptions& options) {
   StoredInput stored = stored_states(states, open_model(place), options);
   require_positions_of_states(stored.model, *stored.source, states.path);
   Attributes provenance = model_provenance(place);

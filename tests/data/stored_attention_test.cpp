@@ -10,7 +10,7 @@
 #include "../../core/errors/error.h"
 #include "../../core/model/model_pass.h"
 #include "../../data/models/model_directory.h"
-#include "../../data/sources/document_arrays.h"
+#include "../../data/sources/state_documents.h"
 #include "../../data/sources/stored_states.h"
 #include "../catch.h"
 #include "../npy_file.h"
@@ -50,7 +50,7 @@ std::vector<float> weights_by(const std::array<int, 5>& order) {
 StoredStatesOptions dataset_options(const std::string& name, const std::string& axes = "") {
   StoredStatesOptions options;
   options.dataset = name;
-  if (!axes.empty()) options.axes = stored_axes(axes).value();
+  if (!axes.empty()) options.axes = array_axes(axes).value();
   return options;
 }
 
@@ -85,7 +85,7 @@ constexpr std::array<int, 5> in_order{0, 1, 2, 3, 4};
 const std::vector<Index> whole_shape{layers, documents, heads, length, length};
 
 /// An array in memory that remembers what was asked of it.
-class AskedArrays : public StoredArrays {
+class AskedArrays : public NamedArrays {
  public:
   explicit AskedArrays(std::vector<Index> shape) : shape_(std::move(shape)) {}
   [[nodiscard]] std::vector<std::string> names() const override { return {"attentions"}; }
@@ -289,8 +289,8 @@ TEST_CASE("finished attention that does not fit together, or a model that it is 
 TEST_CASE("of finished attention no more is read at once than a tile") {
   constexpr Index tokens = 1000;
   const auto arrays = std::make_shared<const AskedArrays>(std::vector<Index>{4, 2, 8, tokens, tokens});
-  const StoredPart part{
-      "attentions", {StoredAxis::layer, StoredAxis::document, StoredAxis::head, StoredAxis::query, StoredAxis::key}, 2};
+  const LayerArray part{
+      "attentions", {ArrayAxis::layer, ArrayAxis::document, ArrayAxis::head, ArrayAxis::query, ArrayAxis::key}, 2};
   Model model;
   model.stack.blocks.resize(4);
   model.stack.block.heads = model.stack.block.kv_heads = 8;

@@ -2,7 +2,7 @@
 
 #include "../../core/errors/error.h"
 #include "../../data/models/model_directory.h"
-#include "../../data/sources/stored_arrays.h"
+#include "../../data/sources/named_arrays.h"
 #include "../../data/sources/stored_states.h"
 #include "../catch.h"
 #include "../npy_file.h"
@@ -21,7 +21,7 @@ TEST_CASE("archives that are cut short, or have a byte changed, are read or refu
       ++tried;
       std::ofstream(folder / name, std::ios::binary) << bytes;
       try {
-        const auto arrays = open_stored_arrays(folder / name);
+        const auto arrays = open_arrays(folder / name);
         for (const std::string& array : arrays->names()) {
           if (arrays->shape(array).size() < 2 || array == "tokens")
             (void)arrays->texts(array);
@@ -50,7 +50,7 @@ TEST_CASE("raw residual states are normalised as transformers did, or refused wh
     const auto folder = repository_file("tests/golden/families") / family;
     StoredStatesOptions options;
     options.dataset = "{document}.hidden_states";
-    options.axes = stored_axes("layer,token,width").value();
+    options.axes = array_axes("layer,token,width").value();
     options.apply_norm = true;
     const auto file = folder / "expected.safetensors";
     const StoredInput raw = stored_states(file, open_model(folder), options);
@@ -79,7 +79,7 @@ TEST_CASE("raw residual states are normalised as transformers did, or refused wh
 TEST_CASE("states of a post-norm model that another layer's norm gave are refused, but for those changed on purpose") {
   const auto bert = repository_file("tests/golden/families/bert-mlm");
   StoredStatesOptions options;
-  options.axes = stored_axes("layer,token,width").value();
+  options.axes = array_axes("layer,token,width").value();
   options.dataset = "full.hidden_states";
   const Document right = stored_states(bert / "expected.safetensors", open_model(bert), options).source->document(0);
   REQUIRE(right.stored.size() == 2);
@@ -106,7 +106,7 @@ TEST_CASE("a norm is asked for only where there is one to put") {
   CHECK_THROWS_WITH(stored_states(formats("packed.npz"), options), ContainsSubstring("give model, or omit apply_norm"));
   options.dataset = "full.hidden_states";
   const auto bert = repository_file("tests/golden/families/bert-mlm");
-  options.axes = stored_axes("layer,token,width").value();
+  options.axes = array_axes("layer,token,width").value();
   CHECK_THROWS_WITH(stored_states(bert / "expected.safetensors", open_model(bert), options),
                     ContainsSubstring("normalises after its layers") && ContainsSubstring("omit apply_norm"));
 }

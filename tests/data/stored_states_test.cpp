@@ -15,7 +15,7 @@
 #include "../../core/model/model_pass.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/models/model_directory.h"
-#include "../../data/sources/stored_arrays.h"
+#include "../../data/sources/named_arrays.h"
 #include "../catch.h"
 #include "../npy_file.h"
 
@@ -42,7 +42,7 @@ std::filesystem::path stored(const std::string& name) {
 }
 
 /// The second half of the folder's array.
-std::vector<float> npy_floats_tail(const StoredArrays& arrays) {
+std::vector<float> npy_floats_tail(const NamedArrays& arrays) {
   const std::vector<float> all = arrays.floats("hidden_states_layer_0");
   return {all.begin() + std::ssize(all) / 2, all.end()};
 }
@@ -270,13 +270,13 @@ TEST_CASE("stored queries and keys that have an axis of heads have as many heads
 TEST_CASE("stored arrays that are not there, or entries and numbers they do not have, are refused") {
   const TemporaryFolder folder;
   write_npy(folder / "hidden_states_layer_0.npy", {2, 3, 4}, sawtooth(24));
-  const auto npy = open_stored_arrays(folder.path());
+  const auto npy = open_arrays(folder.path());
   CHECK(npy->block("hidden_states_layer_0", {{1, 0, 0}, {1, 3, 4}}) == npy_floats_tail(*npy));
   CHECK_THROWS_WITH(npy->block("hidden_states_layer_0", {{1, 0, 0}, {2, 3, 4}}),
                     ContainsSubstring("hidden_states_layer_0.npy: asked for (2, 3, 4) entries from (1, 0, 0) on"));
   CHECK_THROWS_WITH(npy->shape("hidden_states_layer_1"), ContainsSubstring("there are 'hidden_states_layer_0'"));
   CHECK_THROWS_AS(npy->floats("hidden_states_layer_1"), FormatError);
-  const auto hdf5 = open_stored_arrays(stored("causal_text.h5"));
+  const auto hdf5 = open_arrays(stored("causal_text.h5"));
   CHECK_THROWS_AS(hdf5->shape("hidden_states/layer_9"), FormatError);
   CHECK_THROWS_AS(hdf5->floats("hidden_states/layer_9"), FormatError);
   CHECK_THROWS_AS(hdf5->number("causal"), FormatError);

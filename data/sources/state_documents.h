@@ -1,39 +1,59 @@
 #pragma once
 
+#include <concepts>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "../../core/attention/document.h"
 #include "../../core/model/source.h"
 #include "../files/file_watch.h"
-#include "states_at.h"
-#include "stored_contents.h"
+#include "found_arrays.h"
 
 namespace headwave {
+
+/// One document among stored arrays.
+struct DocumentPlace {
+  std::string text;  ///< what {document} stands for
+  Index row = 0;     ///< along the axis of documents
+  Index length = 0;
+  std::string name;
+};
+
+/// A document's array of one layer as (T, width), the width of all heads side by side.
+/// @throws FormatError if it has another length or no such document, or holds NaN or infinity; Error as the arrays
+Matrix32 document_matrix(const NamedArrays& arrays, const LayerArray& part, const DocumentPlace& place);
+
+/// A document's finished attention of one layer, of which nothing is read before somebody asks for rows.
+/// @param number  of the document in its source, for messages
+/// @throws FormatError if it has another length or no such document
+FinishedAttention document_attention(std::shared_ptr<const NamedArrays> arrays, const LayerArray& part,
+                                     const DocumentPlace& place, Index number);
 
 /// "queries/layer_2" of "queries" and 2.
 std::string at_layer(const char* what, Index layer);
 
 /// Documents by where their arrays lie: all in one file, or in a folder a file for each, in the order of their names.
-class StoredPlace {
+class StateFiles {
  public:
   /// A folder is one of arrays where the map's names, or the usual ones, with {layer} fit its .npy files; else its .npy,
   /// .npz, .safetensors, .h5 and .hdf5 files are a document each.
-  /// @throws Error as open_stored_arrays(), stored_contents() and stated_attention()
-  StoredPlace(const StatesAt& at, StoredSearch search);
+  /// @throws Error as open_arrays(), find_arrays() and attention_facts()
+  StateFiles(const ArraysPlace& at, ArraySearch search);
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// The arrays of all documents, or of the first.
-  [[nodiscard]] const StoredArrays& arrays() const { return *arrays_; }
-  [[nodiscard]] const StoredContents& contents() const { return contents_; }
+  [[nodiscard]] const NamedArrays& arrays() const { return *arrays_; }
+  [[nodiscard]] const FoundArrays& contents() const { return contents_; }
   /// What is known of the attention beside the arrays: of every document the same.
-  [[nodiscard]] const StatedAttention& stated() const { return stated_; }
+  [[nodiscard]] const AttentionFacts& stated() const { return stated_; }
   /// What is stored of the first document, as far as it is one.
-  [[nodiscard]] StoredExtent extent(const StoredPart& part) const;
+  [[nodiscard]] ArrayExtent extent(const LayerArray& part) const;
   /// "s.h5: 'hidden_states/layer_0'"
-  [[nodiscard]] std::string called(const StoredPart& part) const;
+  [[nodiscard]] std::string called(const LayerArray& part) const;
   /// A file for each document; empty where all are in one.
   [[nodiscard]] const std::vector<std::filesystem::path>& document_files() const { return document_files_; }
   [[nodiscard]] std::vector<std::filesystem::path> files() const;
@@ -43,23 +63,23 @@ class StoredPlace {
 
   /// One document's arrays, and what they are.
   struct Opened {
-    std::shared_ptr<const StoredArrays> arrays;
-    StoredContents contents;
+    std::shared_ptr<const NamedArrays> arrays;
+    FoundArrays contents;
   };
   /// @throws Error as the constructor; FormatError if what is stored, or said beside it, is not of the kind of the first;
   ///         IoError if it is not what it was
   [[nodiscard]] Opened opened(std::size_t document) const;
 
  private:
-  [[nodiscard]] StatedAttention stated_by(const StoredArrays& arrays) const;
-  void require_as_first(std::size_t document, const StoredArrays& arrays, const StoredContents& contents) const;
+  [[nodiscard]] AttentionFacts stated_by(const NamedArrays& arrays) const;
+  void require_as_first(std::size_t document, const NamedArrays& arrays, const FoundArrays& contents) const;
 
   std::filesystem::path path_;
-  StoredSearch search_;
+  ArraySearch search_;
   std::vector<std::filesystem::path> document_files_;
-  std::shared_ptr<const StoredArrays> arrays_;
-  StoredContents contents_;
-  StatedAttention stated_;
+  std::shared_ptr<const NamedArrays> arrays_;
+  FoundArrays contents_;
+  AttentionFacts stated_;
   std::vector<FileStamp> stamps_;  ///< of the files
 };
 
@@ -78,7 +98,7 @@ std::string layers_text(const std::vector<Index>& layers);
 /// @param words    how many the model knows, which ids must be of; 0: nobody knows
 /// @throws FormatError if layers differ in documents or length, there are fewer documents than asked for, or what stands
 ///         beside them ('ids', 'tokens', ...) does not fit them
-std::unique_ptr<Source> stored_documents(std::shared_ptr<const StoredPlace> place, std::size_t layers, Index at_most,
-                                         StatesChange change, Index words = 0);
+std::unique_ptr<Source> state_documents(std::shared_ptr<const StateFiles> place, std::size_t layers, Index at_most,
+                                        StatesChange change, Index words = 0);
 
 }  // namespace headwave

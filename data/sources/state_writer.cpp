@@ -1,4 +1,4 @@
-#include "stored_writer.h"
+#include "state_writer.h"
 
 #include <algorithm>
 #include <map>
@@ -16,7 +16,7 @@
 #include "../hdf5/hdf5_handle.h"
 #include "../hdf5/hdf5_type.h"
 #include "../results/hdf5_output.h"
-#include "stored_documents.h"
+#include "state_documents.h"
 
 namespace headwave {
 
@@ -24,7 +24,7 @@ namespace {
 
 constexpr float largest_half = 65504;
 
-std::vector<std::string> parts_of(const StoredLayout& layout) {
+std::vector<std::string> parts_of(const StateLayout& layout) {
   std::vector<std::string> parts;
   if (layout.states) parts.emplace_back("hidden_states");
   if (layout.projections) parts.insert(parts.end(), {"queries", "keys"});
@@ -37,8 +37,8 @@ const Matrix32& part_of(const StoredLayer& layer, const std::string& what) {
 
 }  // namespace
 
-struct StoredWriter::File {
-  File(const std::filesystem::path& path, const BlockSpec& spec, const StoredLayout& how)
+struct StateWriter::File {
+  File(const std::filesystem::path& path, const BlockSpec& spec, const StateLayout& how)
       : replaced(path), block(spec), layout(how), parts(parts_of(how)) {
     if (layout.layers.empty() || parts.empty())
       throw ShapeError(
@@ -65,7 +65,7 @@ struct StoredWriter::File {
 
   ReplacedFile replaced;
   BlockSpec block;
-  StoredLayout layout;
+  StateLayout layout;
   std::vector<std::string> parts;
   Index length = 0, documents = 0;
   std::map<std::string, Index> widths;
@@ -73,11 +73,11 @@ struct StoredWriter::File {
   std::vector<std::pair<std::string, Hdf5Handle>> datasets;  // by path, in the order in which they are filled
 };
 
-void StoredWriter::File::begin_rows(const std::string& path, const std::vector<Index>& entry, RowType type) {
+void StateWriter::File::begin_rows(const std::string& path, const std::vector<Index>& entry, RowType type) {
   datasets.emplace_back(path, new_hdf5_rows(handle.id(), path, entry, type, layout.packing));
 }
 
-void StoredWriter::File::begin(const Document& document) {
+void StateWriter::File::begin(const Document& document) {
   length = document.length();
   handle = new_hdf5_file(replaced.temporary());
   for (const std::string& part : parts) {
@@ -93,7 +93,7 @@ void StoredWriter::File::begin(const Document& document) {
   if (!document.name.empty()) begin_rows("document_name", {}, RowType::text);
 }
 
-void StoredWriter::File::require_like_first(const Document& document) const {
+void StateWriter::File::require_like_first(const Document& document) const {
   if (document.length() != length)
     throw ShapeError(
         fmt::format("{}: {} has {} tokens, the documents before it {}; states are stored of documents of one length",
@@ -107,7 +107,7 @@ void StoredWriter::File::require_like_first(const Document& document) const {
                                  layout.layers.size()));
 }
 
-void StoredWriter::File::require_values(const StoredLayer& layer, const std::string& what, const Document& document) {
+void StateWriter::File::require_values(const StoredLayer& layer, const std::string& what, const Document& document) {
   const Matrix32& values = part_of(layer, what);
   const std::string name = at_layer(what.c_str(), layer.layer);
   const Index width = widths.try_emplace(name, values.cols()).first->second;
@@ -126,7 +126,7 @@ void StoredWriter::File::require_values(const StoredLayer& layer, const std::str
 }
 
 /// Before anything of it is written: what is refused leaves no part behind.
-void StoredWriter::File::require_whole(const Document& document) {
+void StateWriter::File::require_whole(const Document& document) {
   require_like_first(document);
   const auto require_each = [&](const char* name, std::size_t came) {
     const bool first_had = std::ranges::any_of(datasets, [&](const auto& rows) { return rows.first == name; });
@@ -141,7 +141,7 @@ void StoredWriter::File::require_whole(const Document& document) {
     for (const StoredLayer& layer : document.stored) require_values(layer, part, document);
 }
 
-void StoredWriter::File::append(const Document& document) {
+void StateWriter::File::append(const Document& document) {
   const Hdf5Session session;
   if (!handle.valid()) begin(document);
   require_whole(document);
@@ -161,15 +161,15 @@ void StoredWriter::File::append(const Document& document) {
   ++documents;
 }
 
-StoredWriter::StoredWriter(const std::filesystem::path& path, const BlockSpec& block, const StoredLayout& layout)
+StateWriter::StateWriter(const std::filesystem::path& path, const BlockSpec& block, const StateLayout& layout)
     : file_(std::make_unique<File>(path, block, layout)) {}
 
-StoredWriter::~StoredWriter() {
+StateWriter::~StateWriter() {
   const Hdf5Session session;
   file_.reset();
 }
 
-void StoredWriter::append(const Document& document) {
+void StateWriter::append(const Document& document) {
   try {
     file_->append(document);
   } catch (const IoError& problem) {
@@ -177,7 +177,7 @@ void StoredWriter::append(const Document& document) {
   }
 }
 
-void StoredWriter::finish(const Attributes& provenance, const std::filesystem::path& as) {
+void StateWriter::finish(const Attributes& provenance, const std::filesystem::path& as) {
   File& file = *file_;
   if (file.documents == 0)
     throw ShapeError(fmt::format("{}: no document came to be stored", shown_path(file.replaced.path())));
@@ -205,7 +205,7 @@ void StoredWriter::finish(const Attributes& provenance, const std::filesystem::p
   file.replaced.commit_as(as.empty() ? file.replaced.path() : as);
 }
 
-void require_stored(const std::filesystem::path& file, const StoredLayout& layout, const Document& first,
+void require_stored(const std::filesystem::path& file, const StateLayout& layout, const Document& first,
                     Index documents) {
   std::vector<std::string> names;
   for (const std::string& part : parts_of(layout))

@@ -10,11 +10,11 @@
 
 namespace headwave {
 
-/// The title of files that a StoredWriter wrote.
+/// The title of files that a StateWriter wrote.
 inline constexpr const char* stored_states_title = "states of a model, stored by headwave";
 
 /// What of every document is stored, and how.
-struct StoredLayout {
+struct StateLayout {
   std::vector<Index> layers;  ///< ascending
   bool states = true;         ///< what enters the layers' projections
   bool projections = false;   ///< queries and keys, turned where positions are rotary
@@ -24,18 +24,18 @@ struct StoredLayout {
 
 /// Stored states of documents, in the layout that stored_states() reads, written one document after another: a file may
 /// be larger than memory. It appears whole or not at all, and ends with the digest of its bytes, by which who reads it
-/// (the provenance of stored_documents(), require_stored()) refuses one that was damaged since.
+/// (the provenance of state_documents(), require_stored()) refuses one that was damaged since.
 ///
 /// Beside the states stand `tokens`, `ids`, `special` (documents, T) and `document_name` (documents), where documents
 /// have them, the attributes num_heads, head_dim, causal, score_scale and, where there is one, window, and, of queries and
 /// keys, `turned`.
-class StoredWriter {
+class StateWriter {
  public:
   /// @throws IoError if the file cannot be made; ShapeError if there is no layer, or nothing of them is to be stored
-  StoredWriter(const std::filesystem::path& path, const BlockSpec& block, const StoredLayout& layout);
-  StoredWriter(const StoredWriter&) = delete;
-  StoredWriter& operator=(const StoredWriter&) = delete;
-  ~StoredWriter();
+  StateWriter(const std::filesystem::path& path, const BlockSpec& block, const StateLayout& layout);
+  StateWriter(const StateWriter&) = delete;
+  StateWriter& operator=(const StateWriter&) = delete;
+  ~StateWriter();
 
   /// @param document  its `stored` layers are those of the layout
   /// @throws ShapeError if it has another length than the first, other layers or widths, or what the first had is missing;
@@ -51,12 +51,12 @@ class StoredWriter {
   std::unique_ptr<File> file_;
 };
 
-/// Refuses a file that a StoredWriter finished and that does not hold what it should. One with the digest of all its bytes
+/// Refuses a file that a StateWriter finished and that does not hold what it should. One with the digest of all its bytes
 /// (sha256_of_file()) is compared with it.
 /// @param first  of the documents
 /// @throws FormatError if its digest is that of other bytes, an array is not there, or is not of so many documents; as
 ///         Hdf5File
-void require_stored(const std::filesystem::path& file, const StoredLayout& layout, const Document& first,
+void require_stored(const std::filesystem::path& file, const StateLayout& layout, const Document& first,
                     Index documents);
 
 }  // namespace headwave

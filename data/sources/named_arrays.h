@@ -1,24 +1,28 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "../arrays/array_block.h"
+#include "../arrays/npy.h"
+#include "arrays_place.h"
 
 namespace headwave {
 
 /// Arrays by the names they have in a file or folder, whatever its format: "hidden_states/layer_0" of HDF5,
 /// "hidden_states_layer_0" of a folder with a .npy file of that name. May be read from several threads at once.
-class StoredArrays {
+class NamedArrays {
  public:
-  StoredArrays() = default;
-  StoredArrays(const StoredArrays&) = delete;
-  StoredArrays& operator=(const StoredArrays&) = delete;
-  virtual ~StoredArrays() = default;
+  NamedArrays() = default;
+  NamedArrays(const NamedArrays&) = delete;
+  NamedArrays& operator=(const NamedArrays&) = delete;
+  virtual ~NamedArrays() = default;
 
   /// Of every array, in the file's order.
   [[nodiscard]] virtual std::vector<std::string> names() const = 0;
@@ -60,10 +64,42 @@ class StoredArrays {
 /// Opens an HDF5, .npy, .npz or safetensors file by what it is, whatever it is called, or a folder of .npy files. The
 /// array of a single .npy file has the file's name without its ending.
 /// @throws IoError, FormatError if it is none of these
-std::unique_ptr<StoredArrays> open_stored_arrays(const std::filesystem::path& path);
+std::unique_ptr<NamedArrays> open_arrays(const std::filesystem::path& path);
 
 /// "s.npz: there is no 'hiden'; there are 'hidden', 'ids'", the nearest first.
 /// @param what  what it was to be: "hidden states"
-std::string no_such_array(const StoredArrays& arrays, const std::string& name, const std::string& what);
+std::string no_such_array(const NamedArrays& arrays, const std::string& name, const std::string& what);
+
+/// The array of a .npy file.
+/// @throws IoError, FormatError as npy_info()
+std::unique_ptr<NamedArrays> npy_file_arrays(const std::filesystem::path& path);
+
+/// Every .npy file of a folder, by its name without the ending.
+/// @throws IoError if the folder cannot be read
+std::unique_ptr<NamedArrays> npy_folder_arrays(const std::filesystem::path& folder);
+
+/// The arrays of a .npz archive. What numpy.savez wrote is read where it lies; what numpy.savez_compressed wrote is
+/// unpacked into memory, at most 1 GiB an array: larger ones are refused with the line of Python that writes them
+/// otherwise.
+/// @throws IoError, FormatError as zip_members()
+std::unique_ptr<NamedArrays> npz_arrays(const std::filesystem::path& path);
+
+/// The tensors of a safetensors file.
+/// @throws IoError, FormatError as safetensors_header()
+std::unique_ptr<NamedArrays> safetensors_arrays(const std::filesystem::path& path);
+
+/// An array that somebody else keeps in memory.
+struct ArrayInMemory {
+  std::string name;
+  NpyInfo info;                      ///< as the header of a .npy file would say it; `data` is 0
+  std::span<const std::byte> bytes;  ///< without gaps
+};
+
+/// Arrays in memory; numbers beside them are arrays of one entry.
+/// @param called  what messages call them together, in the place of a path
+/// @param owner   keeps their memory; may be null, where it outlives them
+/// @throws FormatError if two have one name
+std::unique_ptr<NamedArrays> arrays_in_memory(const std::string& called, const std::vector<ArrayInMemory>& arrays,
+                                              const std::shared_ptr<const void>& owner);
 
 }  // namespace headwave

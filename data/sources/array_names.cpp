@@ -1,6 +1,7 @@
-#include "name_pattern.h"
+#include "array_names.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
 
@@ -62,6 +63,53 @@ void sort_documents(std::vector<std::string>& documents) {
     std::ranges::sort(documents, {}, [](const std::string& text) { return std::pair(std::stoll(text), text); });
   else
     std::ranges::sort(documents);
+}
+
+std::vector<std::string> names_by_layer(const std::string& word) {
+  return {word + "/layer_{layer}", word + "_layer_{layer}", word + "/{layer}", word + "_{layer}"};
+}
+
+const std::vector<std::string>& usual_state_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = names_by_layer("hidden_states");
+    all.insert(all.end(), {"layer_{layer}/hidden_states", "layer_{layer}", "hidden_states", "states", "embeddings",
+                           "last_hidden_state"});
+    return all;
+  }();
+  return names;
+}
+
+const std::vector<std::string>& usual_attention_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const std::string word : {"attentions", "attention"}) {
+      const std::vector<std::string> layers = names_by_layer(word);
+      all.insert(all.end(), layers.begin(), layers.end());
+      all.push_back("layer_{layer}/" + word);
+    }
+    all.insert(all.end(), {"attentions", "attention"});
+    return all;
+  }();
+  return names;
+}
+
+std::vector<ArrayAxis> usual_axes(std::size_t count, bool projected, bool layers_named, bool one_document) {
+  if (count == 2) return {ArrayAxis::token, ArrayAxis::width};
+  if (count == 3)
+    return one_document && !layers_named ? std::vector{ArrayAxis::layer, ArrayAxis::token, ArrayAxis::width}
+                                         : std::vector{ArrayAxis::document, ArrayAxis::token, ArrayAxis::width};
+  if (count == 4 && projected) return {ArrayAxis::document, ArrayAxis::head, ArrayAxis::token, ArrayAxis::width};
+  if (count == 4 && !layers_named) return {ArrayAxis::layer, ArrayAxis::document, ArrayAxis::token, ArrayAxis::width};
+  return {};
+}
+
+std::vector<ArrayAxis> usual_attention_axes(std::size_t count, bool layer_known, bool one_document) {
+  constexpr std::array all{ArrayAxis::layer, ArrayAxis::document, ArrayAxis::head, ArrayAxis::query, ArrayAxis::key};
+  if (count < 2 || count > all.size() || (count == all.size() && layer_known)) return {};
+  if (count != 4) return {all.end() - static_cast<std::ptrdiff_t>(count), all.end()};
+  if (layer_known) return {ArrayAxis::document, ArrayAxis::head, ArrayAxis::query, ArrayAxis::key};
+  if (one_document) return {ArrayAxis::layer, ArrayAxis::head, ArrayAxis::query, ArrayAxis::key};
+  return {};
 }
 
 }  // namespace headwave

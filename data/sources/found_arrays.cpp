@@ -1,4 +1,4 @@
-#include "stored_contents.h"
+#include "found_arrays.h"
 
 #include <algorithm>
 #include <map>
@@ -11,8 +11,7 @@
 #include "../../core/model/model.h"
 #include "../arrays/safetensors_file.h"
 #include "../files/printable.h"
-#include "name_pattern.h"
-#include "usual_arrays.h"
+#include "array_names.h"
 
 namespace headwave {
 
@@ -20,16 +19,16 @@ namespace {
 
 class Search {
  public:
-  Search(const StoredArrays& arrays, const StoredSearch& search)
+  Search(const NamedArrays& arrays, const ArraySearch& search)
       : arrays_(arrays), search_(search), names_(arrays.names()) {}
 
-  [[nodiscard]] StoredContents found() {
-    const StoredMap map = search_.map ? *search_.map : usual_map();
+  [[nodiscard]] FoundArrays found() {
+    const ArrayMap map = search_.map ? *search_.map : usual_map();
     const bool by_hand = search_.map.has_value();
-    add(map.states, "hidden states", &StoredLayerParts::states, by_hand);
-    add(map.queries, "queries", &StoredLayerParts::queries, by_hand);
-    add(map.keys, "keys", &StoredLayerParts::keys, by_hand);
-    add(map.attention, "finished attention", &StoredLayerParts::attention, by_hand);
+    add(map.states, "hidden states", &FoundLayer::states, by_hand);
+    add(map.queries, "queries", &FoundLayer::queries, by_hand);
+    add(map.keys, "keys", &FoundLayer::keys, by_hand);
+    add(map.attention, "finished attention", &FoundLayer::attention, by_hand);
     if (layers_.empty())
       throw FormatError(
           no_such_array(arrays_, "hidden_states/layer_L",
@@ -39,7 +38,7 @@ class Search {
       throw ShapeError(
           fmt::format("{}: names or an axis already say which layer states enter", arrays_.path().string()),
           omit("layer"));
-    StoredContents contents;
+    FoundArrays contents;
     for (auto& [layer, parts] : layers_) {
       parts.layer = layer;
       if (parts.queries.has_value() != parts.keys.has_value())
@@ -70,8 +69,8 @@ class Search {
     return found == patterns.end() ? "" : *found;
   }
 
-  [[nodiscard]] StoredMap usual_map() const {
-    StoredMap map;
+  [[nodiscard]] ArrayMap usual_map() const {
+    ArrayMap map;
     map.states.name = first_usual(usual_state_names());
     map.queries.name = first_usual(names_by_layer("queries"));
     map.keys.name = first_usual(names_by_layer("keys"));
@@ -83,8 +82,7 @@ class Search {
   }
 
   /// @param needed  that it is there: a map says so
-  void add(const StoredDataset& dataset, const char* what, std::optional<StoredPart> StoredLayerParts::*part,
-           bool needed) {
+  void add(const MappedArray& dataset, const char* what, std::optional<LayerArray> FoundLayer::*part, bool needed) {
     if (dataset.name.empty()) return;
     const bool layers_named = has_layer_mark(dataset.name);
     std::map<Index, std::pair<std::string, std::string>> numbers;  // a name of that number, and how it writes it
@@ -100,8 +98,8 @@ class Search {
     if (numbers.empty() && needed) throw FormatError(no_such_array(arrays_, dataset.name, what));
     for (const auto& [number, named] : numbers) {
       const auto& [name, digits] = named;
-      StoredPart found{name_of_layer(dataset.name, digits), axes_of(dataset, name, part), -1};
-      if (found.has(StoredAxis::layer)) {
+      LayerArray found{name_of_layer(dataset.name, digits), axes_of(dataset, name, part), -1};
+      if (found.has(ArrayAxis::layer)) {
         add_entries(dataset, name, found, part);
         continue;
       }
@@ -112,9 +110,9 @@ class Search {
     }
   }
 
-  void add_entries(const StoredDataset& dataset, const std::string& name, StoredPart found,
-                   std::optional<StoredPart> StoredLayerParts::*part) {
-    const auto axis = static_cast<std::size_t>(std::ranges::find(found.axes, StoredAxis::layer) - found.axes.begin());
+  void add_entries(const MappedArray& dataset, const std::string& name, LayerArray found,
+                   std::optional<LayerArray> FoundLayer::*part) {
+    const auto axis = static_cast<std::size_t>(std::ranges::find(found.axes, ArrayAxis::layer) - found.axes.begin());
     const Index count = arrays_.shape(name)[axis];
     if (!dataset.layers.empty() && static_cast<Index>(dataset.layers.size()) != count)
       throw FormatError(fmt::format("{} has {} layers, the map names {} of them ('layers'); expected as many",
@@ -126,28 +124,28 @@ class Search {
            name, found, part);
   }
 
-  void keep(Index at, const std::string& name, StoredPart found, std::optional<StoredPart> StoredLayerParts::*part) {
+  void keep(Index at, const std::string& name, LayerArray found, std::optional<LayerArray> FoundLayer::*part) {
     if (at < 0 || at >= most_layers)
       throw FormatError(
           fmt::format("{} would be of layer {}, expected 0 to {}", arrays_.called(name), at, most_layers - 1));
-    std::optional<StoredPart>& place = layers_[at].*part;
+    std::optional<LayerArray>& place = layers_[at].*part;
     if (place)
       throw FormatError(fmt::format("{} would be of layer {}, which '{}' is of already; expected one of them",
                                     arrays_.called(name), at, printable(place->name)));
     place = std::move(found);
   }
 
-  [[nodiscard]] std::vector<StoredAxis> axes_of(const StoredDataset& dataset, const std::string& name,
-                                                std::optional<StoredPart> StoredLayerParts::*part) const {
+  [[nodiscard]] std::vector<ArrayAxis> axes_of(const MappedArray& dataset, const std::string& name,
+                                               std::optional<LayerArray> FoundLayer::*part) const {
     const std::vector<Index> shape = arrays_.shape(name);
     const bool layers_named = has_layer_mark(dataset.name);
     const bool one = search_.one_document || has_document_mark(dataset.name);
-    const bool attention = part == &StoredLayerParts::attention;
-    std::vector<StoredAxis> axes = dataset.axes;
+    const bool attention = part == &FoundLayer::attention;
+    std::vector<ArrayAxis> axes = dataset.axes;
     if (axes.empty() && attention)
       axes = usual_attention_axes(shape.size(), layers_named || search_.layer, one);
     else if (axes.empty())
-      axes = usual_axes(shape.size(), part != &StoredLayerParts::states, layers_named, one);
+      axes = usual_axes(shape.size(), part != &FoundLayer::states, layers_named, one);
     const bool sound = axes.size() == shape.size() && std::ranges::all_of(shape, [](Index size) { return size > 0; });
     if (sound) return axes;
     if (!dataset.axes.empty())
@@ -165,7 +163,7 @@ class Search {
   }
 
   [[nodiscard]] std::string beside(const std::string& named, const std::vector<std::string>& usual,
-                                   const StoredContents& contents) const {
+                                   const FoundArrays& contents) const {
     if (named.empty()) return first_usual(usual);
     const std::string first = contents.documents.empty() ? "" : contents.documents.front();
     if (!arrays_.has(name_of_document(named, first)))
@@ -173,48 +171,48 @@ class Search {
     return named;
   }
 
-  const StoredArrays& arrays_;
-  const StoredSearch& search_;
+  const NamedArrays& arrays_;
+  const ArraySearch& search_;
   std::vector<std::string> names_;
-  std::map<Index, StoredLayerParts> layers_;
+  std::map<Index, FoundLayer> layers_;
   std::set<std::string> documents_;
   bool layers_said_ = false;
 };
 
 }  // namespace
 
-bool StoredPart::has(StoredAxis axis) const {
+bool LayerArray::has(ArrayAxis axis) const {
   return std::ranges::find(axes, axis) != axes.end();
 }
 
-std::vector<const StoredPart*> StoredLayerParts::parts() const {
-  std::vector<const StoredPart*> parts;
-  for (const std::optional<StoredPart>* part : {&states, &queries, &keys, &attention})
+std::vector<const LayerArray*> FoundLayer::parts() const {
+  std::vector<const LayerArray*> parts;
+  for (const std::optional<LayerArray>* part : {&states, &queries, &keys, &attention})
     if (*part) parts.push_back(&**part);
   return parts;
 }
 
-StoredContents stored_contents(const StoredArrays& arrays, const StoredSearch& search) {
+FoundArrays find_arrays(const NamedArrays& arrays, const ArraySearch& search) {
   return Search(arrays, search).found();
 }
 
-StoredExtent stored_extent(const StoredArrays& arrays, const StoredPart& part, const std::string& document) {
+ArrayExtent array_extent(const NamedArrays& arrays, const LayerArray& part, const std::string& document) {
   const std::string name = name_of_document(part.name, document);
   const std::vector<Index> shape = arrays.shape(name);
   if (shape.size() != part.axes.size() || std::ranges::any_of(shape, [](Index size) { return size < 1; }))
     throw FormatError(fmt::format("{} has shape {}, expected ({}), none of them 0", arrays.called(name),
                                   shape_text(shape), axes_text(part.axes)));
-  StoredExtent extent{1, 0, 1, 0};
+  ArrayExtent extent{1, 0, 1, 0};
   Index keys = 0;
   for (std::size_t a = 0; a < shape.size(); ++a) {
-    const StoredAxis axis = part.axes[a];
-    if (axis == StoredAxis::document) extent.documents = shape[a];
-    if (axis == StoredAxis::token || axis == StoredAxis::query) extent.length = shape[a];
-    if (axis == StoredAxis::width || axis == StoredAxis::head) extent.width *= shape[a];
-    if (axis == StoredAxis::head) extent.heads = shape[a];
-    if (axis == StoredAxis::key) keys = shape[a];
+    const ArrayAxis axis = part.axes[a];
+    if (axis == ArrayAxis::document) extent.documents = shape[a];
+    if (axis == ArrayAxis::token || axis == ArrayAxis::query) extent.length = shape[a];
+    if (axis == ArrayAxis::width || axis == ArrayAxis::head) extent.width *= shape[a];
+    if (axis == ArrayAxis::head) extent.heads = shape[a];
+    if (axis == ArrayAxis::key) keys = shape[a];
   }
-  if (part.has(StoredAxis::key) && keys != extent.length)
+  if (part.has(ArrayAxis::key) && keys != extent.length)
     throw FormatError(fmt::format("{} has shape {}: {} queries and {} keys, expected as many of both",
                                   arrays.called(name), shape_text(shape), extent.length, keys));
   return extent;
