@@ -6,8 +6,9 @@
 
 namespace headwave {
 
-/// Spells bytes in the byte alphabet, one visible character each, so that a vocabulary of text can hold any bytes:
-/// printable bytes of Latin-1 are themselves, the other 68, in order, are U+0100 and so on. A blank is U+0120.
+/// Spells bytes in the byte alphabet, one visible character each, so that a vocabulary of text can hold any
+/// bytes: printable bytes of Latin-1 are themselves, the other 68, in order, are U+0100 and so on. A blank is
+/// U+0120.
 ///
 /// Source: Radford et al. 2019, the released encoder.
 std::string spelled_in_byte_alphabet(std::string_view bytes);

@@ -79,7 +79,8 @@ Normalizer by_character(void (*change)(std::string& text, char32_t character)) {
   };
 }
 
-// BERT's classes are those of Unicode 8; characters whose category changed after it are listed where they matter.
+// BERT's classes are those of Unicode 8; characters whose category changed after it are listed where they
+// matter.
 bool is_control(char32_t c) {
   return c != '\t' && c != '\n' && c != '\r' && has_category(c, U_GC_CC_MASK | U_GC_CF_MASK | U_GC_CO_MASK, 8);
 }

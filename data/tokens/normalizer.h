@@ -10,15 +10,16 @@
 
 namespace headwave {
 
-/// A change made to a whole text before it is cut into words: well-formed UTF-8 in, well-formed UTF-8 out. May be
-/// called from several threads at once.
+/// A change made to a whole text before it is cut into words: well-formed UTF-8 in, well-formed UTF-8 out.
+/// May be called from several threads at once.
 using Normalizer = std::function<std::string(std::string_view)>;
 
 enum class NormalForm { nfc, nfd, nfkc, nfkd };
 
 /// Composes or decomposes accented letters, Hangul and compatibility characters.
 ///
-/// Characters newer than Unicode 9 are left as they are, because the tables of Hugging Face's `tokenizers` end there.
+/// Characters newer than Unicode 9 are left as they are, because the tables of Hugging Face's `tokenizers`
+/// end there.
 ///
 /// Source: Unicode Standard Annex 15.
 Normalizer normal_form(NormalForm form);
@@ -54,7 +55,8 @@ struct BertTextOptions {
 
 /// BERT's normalizer: clean, set CJK ideographs apart, strip accents, lower case, in that order.
 ///
-/// Which characters are controls and marks is as of Unicode 8, where the tables of Hugging Face's `tokenizers` end.
+/// Which characters are controls and marks is as of Unicode 8, where the tables of Hugging Face's
+/// `tokenizers` end.
 ///
 /// Source: Devlin et al. 2019, the released BasicTokenizer.
 Normalizer bert_normalizer(const BertTextOptions& options);

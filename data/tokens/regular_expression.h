@@ -14,16 +14,17 @@ struct TextRange {
   std::size_t end = 0;
 };
 
-/// Finds ranges in well-formed UTF-8, in order and without overlap. May be called from several threads at once.
+/// Finds ranges in well-formed UTF-8, in order and without overlap. May be called from several threads at
+/// once.
 using TextFinder = std::function<std::vector<TextRange>(std::string_view)>;
 
-/// Finds the matches of a regular expression as Hugging Face's `tokenizers` does: Oniguruma runs it, with Ruby's syntax
-/// over UTF-8. An empty match counts, except where the match before it ended.
+/// Finds the matches of a regular expression as Hugging Face's `tokenizers` does: Oniguruma runs it, with
+/// Ruby's syntax over UTF-8. An empty match counts, except where the match before it ended.
 ///
 /// @param ruby   at most 16 KiB
 /// @param place  what messages call it
-/// @throws FormatError if it does not compile; when used, if a match takes more than a million steps and 16 a byte of the
-///         text
+/// @throws FormatError if it does not compile; when used, if a match takes more than a million steps and 16 a
+///         byte of the text
 TextFinder regular_expression(std::string_view ruby, const std::string& place);
 
 /// Finds a string.

@@ -173,7 +173,8 @@ void read_normalizer(std::string_view bytes, const std::string& file, SentencePi
 /// Reads a SentencePiece model: a protocol buffer of pieces, the trainer's and the normalizer's settings.
 ///
 /// Source: the message ModelProto of SentencePiece.
-/// @throws IoError if it cannot be read; FormatError if it is larger than 64 MiB, broken, or neither Unigram nor BPE
+/// @throws IoError if it cannot be read; FormatError if it is larger than 64 MiB, broken, or neither Unigram
+///         nor BPE
 SentencePieceFile sentencepiece_file(const std::filesystem::path& path) {
   const MappedFile mapped(path);
   const std::string file = shown_path(path);

@@ -30,19 +30,20 @@ struct TokenPipeline {
   Normalizer normalizer;                                  ///< empty: the text as it is
   WordSplitter splitter;                                  ///< empty: all of it is one word
   std::unique_ptr<TokenModel> model;                      ///< spells the words
-  std::function<std::string(std::string_view)> readable;  ///< a piece as a person should see it; empty: as it is
+  std::function<std::string(std::string_view)> readable;  ///< a piece as people should see it; empty: as it is
   SpecialTokens special;
   std::string kind;
   std::vector<std::filesystem::path> files;
 };
 
-/// The tokenizer that these parts make.
+/// Makes a tokenizer of its parts.
 /// @param pipeline  with a model
 /// @param file      what messages call the file
-/// @throws FormatError if an added token has another token's id, or another id than the vocabulary gives it
+/// @throws FormatError if an added token has the id of another token, or not the id that it has in the
+///         vocabulary
 std::unique_ptr<Tokenizer> tokenizer_of(TokenPipeline pipeline, const std::string& file);
 
-/// Special tokens by the names that BERT and RoBERTa give them, where the vocabulary has them.
+/// Finds special tokens by the names that BERT and RoBERTa give them.
 SpecialTokens specials_by_name(const Vocabulary& vocabulary);
 
 }  // namespace headwave

@@ -66,8 +66,8 @@ void put_once(std::int32_t& where, std::int32_t id, const JsonObject& step) {
   where = id;
 }
 
-// {"single": [{"SpecialToken": {"id": "[CLS]"}}, {"Sequence": {"id": "A"}}], "special_tokens": {"[CLS]": {"ids":
-// [101]}}}
+// {"single": [{"SpecialToken": {"id": "[CLS]"}}, {"Sequence": {"id": "A"}}], "special_tokens": {"[CLS]":
+// {"ids": [101]}}}
 void read_template(const JsonObject& step, SpecialTokens& ends) {
   bool is_before = true;
   for (const JsonObject& part : steps_of(step, "single")) {

@@ -44,7 +44,7 @@ void read_added_tokens(const JsonObject& decoder, std::vector<AddedToken>& token
   }
 }
 
-/// Japanese BERT finds words with a morphological analyser; here the text must have blanks between them.
+/// Japanese BERT finds words with a morphological analyser; here the text must have blanks between words.
 JapaneseSpelling japanese_spelling(const JsonObject& config) {
   if (!config.text("tokenizer_class", "").starts_with("BertJapanese")) return JapaneseSpelling::none;
   const std::string spelling = config.text("subword_tokenizer_type", "wordpiece");
@@ -74,8 +74,6 @@ void read_config(const JsonObject& config, TokenizerSettings& settings) {
   if (config.has("added_tokens_decoder")) read_added_tokens(config.object("added_tokens_decoder"), settings.added);
 }
 
-using nlohmann::json;
-
 std::vector<std::string> lines_of(const std::filesystem::path& path) {
   const MappedFile file(path);
   const std::string name = shown_path(path);
@@ -95,12 +93,7 @@ void add_special(std::vector<AddedToken>& tokens, const Vocabulary& vocabulary, 
   const std::int32_t id = vocabulary.id(name);
   const bool known = std::any_of(tokens.begin(), tokens.end(), [&](const AddedToken& other) { return other.id == id; });
   if (id < 0 || known) return;
-  AddedToken token;
-  token.content = name;
-  token.id = id;
-  token.special = true;
-  token.lstrip = lstrip;
-  tokens.push_back(std::move(token));
+  tokens.push_back({.content = name, .id = id, .special = true, .lstrip = lstrip});
 }
 
 Normalizer japanese_normalizer(bool lowercase) {
@@ -109,7 +102,7 @@ Normalizer japanese_normalizer(bool lowercase) {
   return in_sequence(std::move(steps));
 }
 
-// The tokens at hand win where a name is given twice.
+// Adds tokens whose names are not there yet.
 void add_others(std::vector<AddedToken>& tokens, const std::vector<AddedToken>& others) {
   const std::size_t known = tokens.size();
   for (const AddedToken& other : others) {
@@ -159,11 +152,8 @@ TokenizerSettings settings_beside(const std::filesystem::path& vocabulary) {
   read("added_tokens.json", [&](const JsonObject& added) {
     for (const auto& [content, id] : added.value().items()) {
       if (known.contains(content)) continue;
-      AddedToken token;
-      token.content = content;
-      token.id = integer_of(id, fmt::format("{}: '{}'", added.place(), printable(content)));
-      token.normalized = true;
-      settings.added.push_back(std::move(token));
+      const std::int64_t number = integer_of(id, fmt::format("{}: '{}'", added.place(), printable(content)));
+      settings.added.push_back({.content = content, .id = number, .normalized = true});
     }
   });
   return settings;
@@ -207,26 +197,17 @@ std::unique_ptr<Tokenizer> word_piece_tokenizer(const std::filesystem::path& voc
   pipeline.special.mask = special("mask_token", "[MASK]");
   add_others(pipeline.added, settings.added);
   const std::string file = vocab_txt.filename().string();
-  switch (settings.japanese) {
-    case JapaneseSpelling::none:
-      pipeline.normalizer = bert_normalizer(text);
-      pipeline.splitter = bert_words();
-      pipeline.model = word_piece(std::move(vocabulary), {.unknown = unknown}, name);
-      pipeline.kind = fmt::format("WordPiece ({})", file);
-      break;
-    case JapaneseSpelling::pieces:
-      pipeline.normalizer = japanese_normalizer(settings.lowercase);
-      pipeline.splitter = white_space_words();
-      pipeline.model = word_piece(std::move(vocabulary), {.unknown = unknown}, name);
-      pipeline.kind = fmt::format("WordPiece of the words between blanks ({})", file);
-      break;
-    case JapaneseSpelling::characters:
-      pipeline.normalizer = japanese_normalizer(settings.lowercase);
-      pipeline.splitter = single_characters();
-      pipeline.model = whole_words(std::move(vocabulary), unknown, name);
-      pipeline.kind = fmt::format("characters ({})", file);
-      break;
-  }
+  const bool japanese = settings.japanese != JapaneseSpelling::none;
+  const bool characters = settings.japanese == JapaneseSpelling::characters;
+  pipeline.normalizer = japanese ? japanese_normalizer(settings.lowercase) : bert_normalizer(text);
+  pipeline.splitter = !japanese ? bert_words() : characters ? single_characters() : white_space_words();
+  pipeline.model = characters ? whole_words(std::move(vocabulary), unknown, name)
+                              : word_piece(std::move(vocabulary), {.unknown = unknown}, name);
+  pipeline.kind = fmt::format("{} ({})",
+                              characters ? "characters"
+                              : japanese ? "WordPiece of the words between blanks"
+                                         : "WordPiece",
+                              file);
   pipeline.files = {vocab_txt};
   pipeline.files.insert(pipeline.files.end(), settings.files.begin(), settings.files.end());
   return tokenizer_of(std::move(pipeline), name);

@@ -15,8 +15,8 @@ struct Word {
   bool begins_text = false;  ///< it stands at the beginning of the whole text
 };
 
-/// How a normalised text is cut into the words that the vocabulary spells one by one. May be called from several
-/// threads at once.
+/// How a normalised text is cut into the words that the vocabulary spells one by one. May be called from
+/// several threads at once.
 using WordSplitter = std::function<std::vector<Word>(const Word&)>;
 
 /// A splitter from a function on text.
@@ -50,8 +50,8 @@ WordSplitter white_space_words();
 /// Makes every character that is not white space a word.
 WordSplitter single_characters();
 
-/// Cuts a text at punctuation: every ASCII character that is no letter, digit, blank or control, and Unicode's P
-/// categories as of Unicode 8.
+/// Cuts a text at punctuation: every ASCII character that is no letter, digit, blank or control, and
+/// Unicode's P categories as of Unicode 8.
 WordSplitter cut_at_punctuation(MatchBecomes become);
 
 /// BERT's words: what white space separates, every punctuation mark a word.
@@ -81,8 +81,8 @@ struct MetaspaceOptions {
   bool split = true;                              ///< false: nothing is cut
 };
 
-/// SentencePiece's words: blanks become marks, and each mark begins a word. A text that begins with a mark gets no second
-/// one.
+/// SentencePiece's words: blanks become marks, and each mark begins a word. A text that begins with a mark
+/// gets no second one.
 ///
 /// Source: Kudo and Richardson 2018, section 3.2.
 WordSplitter metaspace_words(const MetaspaceOptions& options);
