@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,49 +12,23 @@
 #include "../../core/model/model.h"
 #include "../files/printable.h"
 #include "../files/toml_reader.h"
-#include "array_names.h"
+#include "found_arrays.h"
 #include "named_arrays.h"
 
 namespace headwave {
 
 namespace {
 
-/// What the map says, and where it is silent the attributes beside the arrays.
-class Facts {
- public:
-  Facts(const NamedArrays& arrays, const AttentionFacts& mapped) : arrays_(arrays), said_(mapped) {
-    fill(said_.heads, "num_heads");
-    fill(said_.d_head, "head_dim");
-    fill(said_.window, "window");
-    fill(said_.causal, "causal");
-    fill(said_.turned, "turned");
-    if (!said_.scale) said_.scale = arrays.number("score_scale");
-    if (said_.scale && *said_.scale <= 0) refuse("score_scale", *said_.scale, "a number above 0");
-  }
-  [[nodiscard]] const AttentionFacts& said() const { return said_; }
-
- private:
-  [[noreturn]] void refuse(const char* name, double came, const char* expected) const {
-    throw FormatError(
-        fmt::format("{}: attribute '{}' is {:g}, expected {}", arrays_.path().string(), name, came, expected));
-  }
-  void fill(std::optional<Index>& size, const char* name) const {
-    const std::optional<double> number = size ? std::nullopt : arrays_.number(name);
-    if (!number) return;
-    if (*number < 1 || *number > 1e6 || *number != std::floor(*number))
-      refuse(name, *number, "a whole number of at least 1");
-    size = static_cast<Index>(*number);
-  }
-  void fill(std::optional<bool>& flag, const char* name) const {
-    const std::optional<double> number = flag ? std::nullopt : arrays_.number(name);
-    if (!number) return;
-    if (*number != 0 && *number != 1) refuse(name, *number, "0 or 1");
-    flag = *number == 1;
-  }
-
-  const NamedArrays& arrays_;
-  AttentionFacts said_;
-};
+/// Calls `visit` with every fact: the attribute that it is in a file, its key in a map, and its value.
+template <class Facts, class Visit>
+void each_fact(Facts& facts, const Visit& visit) {
+  visit("num_heads", "heads", facts.heads);
+  visit("head_dim", "d_head", facts.d_head);
+  visit("window", "window", facts.window);
+  visit("causal", "causal", facts.causal);
+  visit("turned", "turned", facts.turned);
+  visit("score_scale", "score_scale", facts.scale);
+}
 
 constexpr std::array<std::pair<std::string_view, ArrayAxis>, array_axis_kinds> axis_words{
     {{"layer", ArrayAxis::layer},
@@ -100,55 +75,55 @@ void read_dataset(TomlReader& keys, std::string_view key, MappedArray& dataset) 
   inner("first_layer", dataset.first_layer);
   read_layers(inner, dataset.layers);
   if (!dataset.layers.empty() && has_layer_mark(dataset.name))
-    inner.fail("layers", "left away where the name says the layer: they are those of an axis");
+    inner.fail("layers", "omitted where the name says the layer: they are those of an axis");
   if (!dataset.layers.empty() && inner.has("first_layer"))
-    inner.fail("first_layer", "left away where 'layers' says them all");
+    inner.fail("first_layer", "omitted where 'layers' says them all");
   inner.refuse_others();
-}
-
-template <class Value>
-void read_stated(TomlReader& keys, std::string_view key, std::optional<Value>& stated) {
-  Value value{};
-  keys(key, value);
-  if (!keys.has(key)) return;
-  if constexpr (!std::is_same_v<Value, bool>)
-    if (value <= 0) keys.fail(key, "more than 0");
-  stated = value;
 }
 
 }  // namespace
 
-std::string text_of(const AttentionFacts& stated) {
+std::string text_of(const AttentionFacts& facts) {
   std::string text;
-  const auto say = [&](const char* name, const auto& said) {
-    if (said) text += fmt::format("{}{} {:g}", text.empty() ? "" : ", ", name, static_cast<double>(*said));
-  };
-  say("num_heads", stated.heads);
-  say("head_dim", stated.d_head);
-  say("window", stated.window);
-  say("causal", stated.causal);
-  say("turned", stated.turned);
-  say("score_scale", stated.scale);
+  each_fact(facts, [&](const char* name, const char* /*key*/, const auto& fact) {
+    if (fact) text += fmt::format("{}{} {:g}", text.empty() ? "" : ", ", name, static_cast<double>(*fact));
+  });
   return text.empty() ? "nothing" : text;
 }
 
 AttentionFacts attention_facts(const NamedArrays& arrays, const AttentionFacts& mapped) {
-  return Facts(arrays, mapped).said();
+  AttentionFacts facts = mapped;
+  each_fact(facts, [&]<class Value>(const char* name, const char* /*key*/, std::optional<Value>& fact) {
+    const std::optional<double> number = fact ? std::nullopt : arrays.number(name);
+    if (!number) return;
+    const char* expected = nullptr;
+    if constexpr (std::is_same_v<Value, bool>)
+      expected = *number == 0 || *number == 1 ? nullptr : "0 or 1";
+    else if constexpr (std::is_same_v<Value, Index>)
+      expected =
+          *number >= 1 && *number <= 1e6 && *number == std::floor(*number) ? nullptr : "a whole number of at least 1";
+    else
+      expected = *number > 0 ? nullptr : "a number above 0";
+    if (expected != nullptr)
+      throw FormatError(
+          fmt::format("{}: attribute '{}' is {:g}, expected {}", arrays.path().string(), name, *number, expected));
+    fact = static_cast<Value>(*number);
+  });
+  return facts;
 }
 
-void require_same_attention(const std::filesystem::path& path, const AttentionFacts& stated, const BlockSpec& spec) {
-  const auto differs = [&](const char* name, double came, double model) {
-    throw ShapeError(fmt::format("{}: attribute '{}' is {:g}, the model's is {:g}; are the states from this model?",
-                                 path.string(), name, came, model));
-  };
-  const auto number = [](auto value) { return static_cast<double>(value); };
-  if (stated.heads && *stated.heads != spec.heads) differs("num_heads", number(*stated.heads), number(spec.heads));
-  if (stated.d_head && *stated.d_head != spec.d_head) differs("head_dim", number(*stated.d_head), number(spec.d_head));
-  if (stated.causal && *stated.causal != spec.causal) differs("causal", number(*stated.causal), number(spec.causal));
-  if (stated.window && *stated.window != spec.window) differs("window", number(*stated.window), number(spec.window));
+void require_same_attention(const std::filesystem::path& path, const AttentionFacts& facts, const BlockSpec& spec) {
   // Attributes are often float32: seven digits.
-  if (stated.scale && std::abs(*stated.scale - spec.score_scale) > 1e-6 * spec.score_scale)
-    differs("score_scale", *stated.scale, spec.score_scale);
+  const auto require = [&](const char* name, const auto& fact, double model, double tolerance = 0) {
+    if (fact && std::abs(static_cast<double>(*fact) - model) > tolerance)
+      throw ShapeError(fmt::format("{}: attribute '{}' is {:g}, the model's is {:g}; are the states from this model?",
+                                   path.string(), name, static_cast<double>(*fact), model));
+  };
+  require("num_heads", facts.heads, static_cast<double>(spec.heads));
+  require("head_dim", facts.d_head, static_cast<double>(spec.d_head));
+  require("causal", facts.causal, spec.causal ? 1 : 0);
+  require("window", facts.window, static_cast<double>(spec.window));
+  require("score_scale", facts.scale, spec.score_scale, 1e-6 * spec.score_scale);
 }
 
 std::optional<std::vector<ArrayAxis>> array_axes(std::string_view text) {
@@ -205,12 +180,14 @@ ArrayMap read_array_map(const std::filesystem::path& file) {
   keys("special", map.special);
   keys("tokens", map.tokens);
   keys("document_name", map.document_name);
-  read_stated(keys, "heads", map.stated.heads);
-  read_stated(keys, "d_head", map.stated.d_head);
-  read_stated(keys, "window", map.stated.window);
-  read_stated(keys, "causal", map.stated.causal);
-  read_stated(keys, "turned", map.stated.turned);
-  read_stated(keys, "score_scale", map.stated.scale);
+  each_fact(map.facts, [&]<class Value>(const char* /*name*/, const char* key, std::optional<Value>& fact) {
+    Value value{};
+    keys(key, value);
+    if (!keys.has(key)) return;
+    if constexpr (!std::is_same_v<Value, bool>)
+      if (value <= 0) keys.fail(key, "more than 0");
+    fact = value;
+  });
   keys.refuse_others();
   return map;
 }

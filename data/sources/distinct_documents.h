@@ -8,17 +8,19 @@
 
 namespace headwave {
 
-/// What tells whether two documents may be equal, without reading all of them.
+/// A text that differs between two documents only if they are not equal, and is cheaper than reading all of
+/// them.
 using QuickLook = std::function<std::string(Index document)>;
 
-/// The source without documents that are equal to an earlier one.
+/// Removes documents that equal an earlier one from a source.
 ///
-/// Uncertainty is counted over documents, as if each said something of its own. One that comes twice says nothing new:
-/// noise that comes twice looks like a fact that was found again. So documents of equal ids, signals and stored arrays
-/// count once. One that cannot be read is equal to none, and stays: whoever asks for it is told why. How many were left out is in the provenance (`equal_documents`); where none is equal the source stays as
-/// it is.
+/// Uncertainty is counted over documents, as if each said something new. A document that comes twice does
+/// not, and its noise looks like a fact that was found again. So documents with equal ids, signals and stored
+/// arrays count once. A document that cannot be read stays, so that its reader is told why. The provenance
+/// says how many documents were removed (`equal_documents`).
 ///
-/// @param quick  of a document; two that differ in it are not equal. Empty: all of each document is read
+/// @param quick  documents that differ in it are not equal, others are compared in full; empty: all are read
+///               in full
 std::unique_ptr<Source> distinct_documents(std::unique_ptr<Source> source, const QuickLook& quick = {});
 
 }  // namespace headwave

@@ -2,67 +2,96 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "../../core/numbers/matrix.h"
 #include "array_map.h"
 #include "named_arrays.h"
 
 namespace headwave {
 
-/// One kind of array of one layer.
+// Patterns of names: in "{document}/layer_{layer}/hidden" {layer} is a whole number and {document} any text
+// without '/'.
+
+/// What {layer} and {document} of a pattern are in a name.
+struct NameMatch {
+  Index number = -1;     ///< {layer}; -1: the pattern has none
+  std::string digits;    ///< the number as it is written: "07"
+  std::string document;  ///< {document}; empty: the pattern has none
+};
+
+/// Whether a name fits a pattern. Of several ways to fit, the one with the shortest document counts.
+bool fits_pattern(std::string_view pattern, std::string_view name, NameMatch& match);
+
+[[nodiscard]] bool has_layer_mark(std::string_view pattern);
+[[nodiscard]] bool has_document_mark(std::string_view pattern);
+
+/// The pattern with {document} replaced.
+std::string name_of_document(std::string pattern, const std::string& document);
+
+/// The patterns that are tried for finished attention, in this order.
+const std::vector<std::string>& usual_attention_names();
+
+/// The array of one kind (states, queries, keys or attention) of one layer.
 struct LayerArray {
-  std::string name;             ///< {document} in it stands for the document
+  std::string name;             ///< may have {document} in it
   std::vector<ArrayAxis> axes;  ///< as many as the array has
-  Index entry = -1;             ///< which along the axis of layers; -1: there is no such axis
+  Index entry = -1;             ///< of the layer along an axis of layers; -1: there is no such axis
 
   [[nodiscard]] bool has(ArrayAxis axis) const;
 };
 
-/// What is stored of one layer: states, or queries and keys, or all of them; or finished attention.
+/// The arrays of one layer: states, or queries and keys, or all of these; or finished attention.
 struct FoundLayer {
   Index layer = 0;
   std::optional<LayerArray> states, queries, keys, attention;
 
-  /// Those that there are.
+  /// The arrays that are there.
   [[nodiscard]] std::vector<const LayerArray*> parts() const;
 };
 
-/// What was found in a file.
+/// The arrays that a file holds, by what they are.
 struct FoundArrays {
   std::vector<FoundLayer> layers;                   ///< ascending
-  std::vector<std::string> documents;               ///< what {document} stands for, in order; empty: names have none
-  std::string ids, special, tokens, document_name;  ///< names; empty: there is none
-  std::string attention_mask;                       ///< the same; it has to be 1 of every token
+  std::vector<std::string> documents;               ///< values of {document}, in order; empty: names have none
+  std::string ids, special, tokens, document_name;  ///< names of arrays; empty: missing
+  std::string attention_mask;                       ///< the same; its entries must be 1
 };
 
-/// How arrays are looked for.
+/// What is known before arrays are looked for.
 struct ArraySearch {
-  std::optional<ArrayMap> map;  ///< what they are; nothing: by the names that are usual
-  std::optional<Index> layer;   ///< that states enter of which nothing says the layer; nothing: 0
+  std::optional<ArrayMap> map;  ///< unset: by the usual names
+  std::optional<Index> layer;   ///< that states enter where names do not say it; unset: 0
   bool one_document = false;    ///< the arrays are of one document: three axes are layer, token, width
 };
 
-/// Finds what is stored. Without a map states are looked for, each name as far as the one before it is not found, as
+/// Finds states, queries and keys, or finished attention among the arrays of a file. Without a map states are
+/// the first of
 ///
 ///     hidden_states/layer_L  hidden_states_layer_L  hidden_states/L  hidden_states_L  layer_L/hidden_states  layer_L
-///     hidden_states  states  embeddings  last_hidden_state; or the only array that there is
+///     hidden_states  states  embeddings  last_hidden_state; or the only array
 ///
-/// and queries and keys as the first four with their own word; where there is nothing of these, finished attention by
-/// its usual_attention_names(), or the only array of five axes. Axes are (token, width), (document, token, width),
-/// (layer, document, token, width) of states, where a name does not say the layer; of queries and keys
-/// (document, head, token, width) where there are four; of attention as many of (layer, document, head, query, key),
-/// from the last on, as there are.
-/// @throws FormatError naming the array, its shape and what was expected, or the nearest names if there is none of that
-///         name; ShapeError if a layer was asked for but the names say them
+/// and queries and keys have the first four names with their own word. If none of these is there, finished
+/// attention is the first of usual_attention_names(), or the only array of five axes. Axes are (token,
+/// width), (document, token, width) or, where the name does not say the layer, (layer, document, token,
+/// width) of states; (document, head, token, width) of queries and keys with four axes; the last ones of
+/// (layer, document, head, query, key) of attention.
+/// @throws FormatError naming the array, its shape and what was expected, or the nearest names; ShapeError if
+///         a layer was given though names say it
 FoundArrays find_arrays(const NamedArrays& arrays, const ArraySearch& search);
 
-/// (documents, T, width), the width that of all heads; of finished attention the number of heads.
+/// The sizes of an array: (documents, T, width), the width of all heads together; of finished attention the
+/// width is the number of heads.
 struct ArrayExtent {
   Index documents = 1, length = 0, width = 0;
-  Index heads = 0;  ///< along an axis of their own; 0: there is none
+  Index heads = 0;  ///< along an axis of heads; 0: there is no such axis
 };
 
-/// @throws FormatError if there is no such array, it has another shape, or attention not as many keys as queries
+/// The sizes of an array.
+/// @param document  the value of {document}
+/// @throws FormatError if there is no such array, it has another shape, or attention has not as many keys as
+///         queries
 ArrayExtent array_extent(const NamedArrays& arrays, const LayerArray& part, const std::string& document);
 
 }  // namespace headwave

@@ -219,38 +219,6 @@ void add_npy(OpenedArrays& arrays, const fs::path& file) {
              [file](const std::string& called) { return npy_array(std::make_shared<const FileBytes>(file), called); });
 }
 
-}  // namespace
-
-std::vector<float> NamedArrays::block(const std::string& name, const ArrayBlock& block) const {
-  std::vector<float> values;
-  read(name, block, room_in(values));
-  return values;
-}
-
-std::string no_such_array(const NamedArrays& arrays, const std::string& name, const std::string& what) {
-  constexpr std::size_t most_named = 6, longest = 100;
-  std::vector<std::string> names = arrays.names();
-  const std::size_t all = names.size();
-  names = nearest_first(name.substr(0, longest), std::move(names), most_named);
-  std::string list;
-  for (const std::string& other : names) list += fmt::format("{}'{}'", list.empty() ? "" : ", ", printable(other, 60));
-  return fmt::format("{}: there is no '{}' for {}; {}{}", shown_path(arrays.path()), printable(name), what,
-                     names.empty() ? "it holds no arrays" : "there are " + list,
-                     all > names.size() ? fmt::format(" and {} more", all - names.size()) : "");
-}
-
-std::unique_ptr<NamedArrays> open_arrays(const std::filesystem::path& path) {
-  if (std::filesystem::is_directory(path)) return npy_folder_arrays(path);
-  const FileContent content = content_of_file(path);
-  const std::string ending = path.extension().string();
-  // What is called .npy, .h5 or .safetensors and is none is told by who reads these.
-  if (content == FileContent::hdf5 || ending == ".h5") return std::make_unique<Hdf5Arrays>(path);
-  if (content == FileContent::npy || ending == ".npy") return npy_file_arrays(path);
-  if (content == FileContent::npz) return npz_arrays(path);
-  if (content == FileContent::safetensors || ending == ".safetensors") return safetensors_arrays(path);
-  throw FormatError(foreign_states(path));
-}
-
 std::unique_ptr<NamedArrays> npy_file_arrays(const fs::path& path) {
   npy_info(path);  // what is wrong with it is told now
   auto arrays = std::make_unique<OpenedArrays>(path);
@@ -296,6 +264,38 @@ std::unique_ptr<NamedArrays> safetensors_arrays(const fs::path& path) {
   }
   for (const auto& [name, text] : header.metadata) arrays->add_number(name, text);
   return arrays;
+}
+
+}  // namespace
+
+std::vector<float> NamedArrays::block(const std::string& name, const ArrayBlock& block) const {
+  std::vector<float> values;
+  read(name, block, room_in(values));
+  return values;
+}
+
+std::string no_such_array(const NamedArrays& arrays, const std::string& name, const std::string& what) {
+  constexpr std::size_t most_named = 6, longest = 100;
+  std::vector<std::string> names = arrays.names();
+  const std::size_t all = names.size();
+  names = nearest_first(name.substr(0, longest), std::move(names), most_named);
+  std::string list;
+  for (const std::string& other : names) list += fmt::format("{}'{}'", list.empty() ? "" : ", ", printable(other, 60));
+  return fmt::format("{}: there is no '{}' for {}; {}{}", shown_path(arrays.path()), printable(name), what,
+                     names.empty() ? "it holds no arrays" : "there are " + list,
+                     all > names.size() ? fmt::format(" and {} more", all - names.size()) : "");
+}
+
+std::unique_ptr<NamedArrays> open_arrays(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path)) return npy_folder_arrays(path);
+  const FileContent content = content_of_file(path);
+  const std::string ending = path.extension().string();
+  // What is called .npy, .h5 or .safetensors and is none is told by who reads these.
+  if (content == FileContent::hdf5 || ending == ".h5") return std::make_unique<Hdf5Arrays>(path);
+  if (content == FileContent::npy || ending == ".npy") return npy_file_arrays(path);
+  if (content == FileContent::npz) return npz_arrays(path);
+  if (content == FileContent::safetensors || ending == ".safetensors") return safetensors_arrays(path);
+  throw FormatError(foreign_states(path));
 }
 
 std::unique_ptr<NamedArrays> arrays_in_memory(const std::string& called, const std::vector<ArrayInMemory>& arrays,

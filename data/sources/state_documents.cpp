@@ -15,8 +15,8 @@
 #include "../files/digest.h"
 #include "../files/digested_files.h"
 #include "../files/printable.h"
-#include "array_names.h"
 #include "distinct_documents.h"
+#include "found_arrays.h"
 
 namespace headwave {
 
@@ -164,21 +164,21 @@ void read_one_entry(const NamedArrays& arrays, const LayerArray& part, Index doc
 
 class StateDocuments : public Source {
  public:
-  StateDocuments(std::shared_ptr<const StateFiles> place, std::size_t layers, Index at_most, StatesChange change,
+  StateDocuments(std::shared_ptr<const StateFiles> files, std::size_t layers, Index at_most, StatesChange change,
                  Index words)
-      : place_(std::move(place)), layers_(layers), change_(std::move(change)), words_(words) {
+      : files_(std::move(files)), layers_(layers), change_(std::move(change)), words_(words) {
     find_documents();
     const auto stored = static_cast<Index>(documents_.size());
     if (at_most > stored)
       throw FormatError(
-          fmt::format("{}: holds {} documents, {} were asked for", shown_path(place_->path()), stored, at_most),
+          fmt::format("{}: holds {} documents, {} were asked for", shown_path(files_->path()), stored, at_most),
           give("documents", fmt::format("{} or fewer", stored)));
     if (at_most > 0) documents_.resize(static_cast<std::size_t>(at_most));
     if (apart()) return;
-    tokens_ = texts(place_->contents().tokens, place_->arrays(), "");
-    require_each(place_->contents().tokens, tokens_.size(), documents_.front().length, stored);
-    const std::vector<std::string> names = texts(place_->contents().document_name, place_->arrays(), "");
-    require_each(place_->contents().document_name, names.size(), 1, stored);
+    tokens_ = texts(files_->contents().tokens, files_->arrays(), "");
+    require_each(files_->contents().tokens, tokens_.size(), documents_.front().length, stored);
+    const std::vector<std::string> names = texts(files_->contents().document_name, files_->arrays(), "");
+    require_each(files_->contents().document_name, names.size(), 1, stored);
     for (std::size_t i = 0; i < documents_.size() && !names.empty(); ++i) documents_[i].name = names[i];
   }
 
@@ -187,7 +187,7 @@ class StateDocuments : public Source {
 
   [[nodiscard]] Document document(Index i) const override {
     const DocumentPlace& place = at(i);
-    const auto [arrays, contents] = place_->opened(static_cast<std::size_t>(i));
+    const auto [arrays, contents] = files_->opened(static_cast<std::size_t>(i));
     Document document;
     document.name = place.name;
     for (const FoundLayer& layer : std::span(contents.layers).first(layers_)) {
@@ -219,7 +219,7 @@ class StateDocuments : public Source {
   /// Digest of the first layer: what tells most documents apart, without the others.
   [[nodiscard]] std::string quick_look(Index i) const {
     const DocumentPlace& place = at(i);
-    const auto [arrays, contents] = place_->opened(static_cast<std::size_t>(i));
+    const auto [arrays, contents] = files_->opened(static_cast<std::size_t>(i));
     const FoundLayer& layer = contents.layers.front();
     Sha256 digest;
     const auto add = [&](const Matrix32& matrix) {
@@ -236,24 +236,24 @@ class StateDocuments : public Source {
   [[nodiscard]] Attributes provenance() const override {
     Index longest = 0;
     for (const DocumentPlace& document : documents_) longest = std::max(longest, document.length);
-    const std::optional<LayerArray>& attention = place_->contents().layers.front().attention;
+    const std::optional<LayerArray>& attention = files_->contents().layers.front().attention;
     Attributes provenance{{"source", std::string(attention ? "stored attention" : "stored states")},
-                          {"source_file", place_->path().string()},
+                          {"source_file", files_->path().string()},
                           {"documents", static_cast<std::int64_t>(documents_.size())},
                           {"length", static_cast<std::int64_t>(longest)},
                           {"stored_layers", layers_text(stored_layers())},
-                          {"special_tokens", std::string(place_->contents().special.empty()
+                          {"special_tokens", std::string(files_->contents().special.empty()
                                                              ? "not known: the file has no marks of them (special)"
                                                              : "marked in the file (special)")}};
     std::call_once(digested_, [&] {
-      digests_ = DigestedFiles(place_->files());  // a sealed file that is damaged is refused here
-      place_->require_same_files();               // later another may take the name: what is open stays what it was
+      digests_ = DigestedFiles(files_->files());  // a sealed file that is damaged is refused here
+      files_->require_same_files();               // later another may take the name: what is open stays what it was
     });
     if (!digests_.list().empty()) provenance["source_sha256"] = digests_.list();
-    for (const auto& [name, noted] : place_->arrays().captured()) provenance[fmt::format("captured_{}", name)] = noted;
+    for (const auto& [name, noted] : files_->arrays().captured()) provenance[fmt::format("captured_{}", name)] = noted;
     if (attention)
       provenance["stored_type"] =
-          stored_type_text(place_->arrays().type(name_of_document(attention->name, documents_.front().text)));
+          stored_type_text(files_->arrays().type(name_of_document(attention->name, documents_.front().text)));
     return provenance;
   }
 
@@ -262,22 +262,22 @@ class StateDocuments : public Source {
  private:
   [[nodiscard]] std::vector<Index> stored_layers() const {
     std::vector<Index> numbers;
-    for (const FoundLayer& layer : std::span(place_->contents().layers).first(layers_)) numbers.push_back(layer.layer);
+    for (const FoundLayer& layer : std::span(files_->contents().layers).first(layers_)) numbers.push_back(layer.layer);
     return numbers;
   }
   [[nodiscard]] const DocumentPlace& at(Index i) const { return documents_[static_cast<std::size_t>(i)]; }
   /// Whether each document has arrays of its own.
   [[nodiscard]] bool apart() const {
-    return !place_->document_files().empty() || !place_->contents().documents.empty();
+    return !files_->document_files().empty() || !files_->contents().documents.empty();
   }
 
   void find_documents() {
-    const auto& files = place_->document_files();
-    const auto& texts = place_->contents().documents;
+    const auto& files = files_->document_files();
+    const auto& texts = files_->contents().documents;
     Index heads = 0;  // of the first
     for (std::size_t i = 0; i < std::max(files.size(), texts.size()); ++i) {
       const std::string text = texts.empty() ? "" : texts[i];
-      const auto [arrays, contents] = place_->opened(i);
+      const auto [arrays, contents] = files_->opened(i);
       const LayerArray& first = *contents.layers.front().parts().front();
       const ArrayExtent extent = array_extent(*arrays, first, text);
       if (extent.documents != 1)
@@ -290,32 +290,32 @@ class StateDocuments : public Source {
       documents_.push_back({text, 0, extent.length, texts.empty() ? files[i].filename().string() : text});
     }
     if (apart()) return;
-    const auto layers = std::span(place_->contents().layers).first(layers_);
+    const auto layers = std::span(files_->contents().layers).first(layers_);
     const LayerArray& first = *layers.front().parts().front();
-    const ArrayExtent all = place_->extent(first);
+    const ArrayExtent all = files_->extent(first);
     for (const FoundLayer& layer : layers)
       for (const LayerArray* part : layer.parts()) {
-        const ArrayExtent extent = place_->extent(*part);
+        const ArrayExtent extent = files_->extent(*part);
         if (extent.documents != all.documents || extent.length != all.length)
           throw FormatError(fmt::format("{} holds {} documents of {} tokens, another layer {} of {}; expected the same",
-                                        place_->called(*part), extent.documents, extent.length, all.documents,
+                                        files_->called(*part), extent.documents, extent.length, all.documents,
                                         all.length));
       }
-    require_shape(place_->contents().ids, all);
-    require_shape(place_->contents().special, all);
+    require_shape(files_->contents().ids, all);
+    require_shape(files_->contents().special, all);
     // Or documents would be listed that the file has no room for.
-    read_one_entry(place_->arrays(), first, all.documents - 1);
+    read_one_entry(files_->arrays(), first, all.documents - 1);
     for (Index i = 0; i < all.documents; ++i)
-      documents_.push_back({"", i, all.length, fmt::format("{}, document {}", place_->path().filename().string(), i)});
+      documents_.push_back({"", i, all.length, fmt::format("{}, document {}", files_->path().filename().string(), i)});
   }
 
   /// (T) or (documents, T)
   void require_shape(const std::string& name, const ArrayExtent& all) const {
     if (name.empty()) return;
-    const std::vector<Index> shape = place_->arrays().shape(name);
+    const std::vector<Index> shape = files_->arrays().shape(name);
     if (shape != std::vector<Index>{all.length} && shape != std::vector<Index>{all.documents, all.length})
       throw FormatError(fmt::format("{} has shape {}, expected one entry per token: ({}) or ({}, {})",
-                                    place_->arrays().called(name), shape_text(shape), all.length, all.documents,
+                                    files_->arrays().called(name), shape_text(shape), all.length, all.documents,
                                     all.length));
   }
 
@@ -323,7 +323,7 @@ class StateDocuments : public Source {
   void require_each(const std::string& name, std::size_t came, Index entries, Index documents) const {
     const auto one = static_cast<std::size_t>(entries), all = one * static_cast<std::size_t>(documents);
     if (came != 0 && came != all && (entries == 1 || came != one))
-      throw FormatError(fmt::format("{}: '{}' has {} entries, expected one per {}", shown_path(place_->path()), name,
+      throw FormatError(fmt::format("{}: '{}' has {} entries, expected one per {}", shown_path(files_->path()), name,
                                     came, entries == 1 ? "document" : "token"));
   }
 
@@ -345,7 +345,7 @@ class StateDocuments : public Source {
       if (!(value >= 0 && value <= most) || std::floor(value) != value)
         throw FormatError(fmt::format("{} holds {:.8g}, expected whole numbers from 0 to {:.0f}{}", arrays.called(name),
                                       value, most,
-                                      pattern == place_->contents().ids && words_ > 0 ? ", the model's words" : ""));
+                                      pattern == files_->contents().ids && words_ > 0 ? ", the model's words" : ""));
       numbers.push_back(static_cast<Number>(value));
     }
     require_each(name, numbers.size(), place.length, 1);
@@ -372,7 +372,7 @@ class StateDocuments : public Source {
     return {all.begin() + first, all.begin() + first + place.length};
   }
 
-  std::shared_ptr<const StateFiles> place_;
+  std::shared_ptr<const StateFiles> files_;
   std::size_t layers_;  // how many of the place's are wanted
   StatesChange change_;
   Index words_;  // that the model knows
@@ -400,11 +400,11 @@ StateFiles::StateFiles(const ArraysPlace& at, ArraySearch search)
                     "of them",
                     shown_path(path)));
   for (const fs::path& file : files()) stamps_.emplace_back(file);
-  stated_ = stated_by(*arrays_);
+  facts_ = facts_of(*arrays_);
 }
 
-AttentionFacts StateFiles::stated_by(const NamedArrays& arrays) const {
-  return attention_facts(arrays, search_.map ? search_.map->stated : AttentionFacts{});
+AttentionFacts StateFiles::facts_of(const NamedArrays& arrays) const {
+  return attention_facts(arrays, search_.map ? search_.map->facts : AttentionFacts{});
 }
 
 ArrayExtent StateFiles::extent(const LayerArray& part) const {
@@ -444,8 +444,8 @@ void StateFiles::require_as_first(std::size_t document, const NamedArrays& array
   };
   if (!std::ranges::equal(contents.layers, contents_.layers, same))
     differs("holds " + holding_text(contents), holding_text(contents_));
-  if (const AttentionFacts stated = stated_by(arrays); stated != stated_)
-    differs("says " + text_of(stated), text_of(stated_));
+  if (const AttentionFacts facts = facts_of(arrays); facts != facts_)
+    differs("says " + text_of(facts), text_of(facts_));
   if (arrays.captured() != arrays_->captured())
     differs("was captured of one model", "of another, or changed otherwise");
   const auto beside = [&](const char* what, const std::string& name, const std::string& first) {
@@ -520,9 +520,9 @@ std::string layers_text(const std::vector<Index>& layers) {
   return text;
 }
 
-std::unique_ptr<Source> state_documents(std::shared_ptr<const StateFiles> place, std::size_t layers, Index at_most,
+std::unique_ptr<Source> state_documents(std::shared_ptr<const StateFiles> files, std::size_t layers, Index at_most,
                                         StatesChange change, Index words) {
-  auto documents = std::make_unique<StateDocuments>(std::move(place), layers, at_most, std::move(change), words);
+  auto documents = std::make_unique<StateDocuments>(std::move(files), layers, at_most, std::move(change), words);
   const StateDocuments& stored = *documents;
   return distinct_documents(std::move(documents), [&stored](Index i) { return stored.quick_look(i); });
 }

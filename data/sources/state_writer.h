@@ -13,7 +13,7 @@ namespace headwave {
 /// The title of files that a StateWriter wrote.
 inline constexpr const char* stored_states_title = "states of a model, stored by headwave";
 
-/// What of every document is stored, and how.
+/// What is stored of every document, and how.
 struct StateLayout {
   std::vector<Index> layers;  ///< ascending
   bool states = true;         ///< what enters the layers' projections
@@ -22,28 +22,31 @@ struct StateLayout {
   unsigned packing = 0;       ///< zlib's level, 0 to 9
 };
 
-/// Stored states of documents, in the layout that stored_states() reads, written one document after another: a file may
-/// be larger than memory. It appears whole or not at all, and ends with the digest of its bytes, by which who reads it
-/// (the provenance of state_documents(), require_stored()) refuses one that was damaged since.
+/// Writes states of documents to HDF5, one document after another, in the layout that stored_states() reads.
+/// A file may be larger than memory. It appears whole or not at all, and ends with the digest of its bytes,
+/// so that readers refuse a file that was damaged.
 ///
-/// Beside the states stand `tokens`, `ids`, `special` (documents, T) and `document_name` (documents), where documents
-/// have them, the attributes num_heads, head_dim, causal, score_scale and, where there is one, window, and, of queries and
-/// keys, `turned`.
+/// Beside the states it holds `tokens`, `ids`, `special` (documents, T) and `document_name` (documents),
+/// where documents have them; the attributes num_heads, head_dim, causal, score_scale, and window where there
+/// is one; `turned` with queries and keys.
 class StateWriter {
  public:
-  /// @throws IoError if the file cannot be made; ShapeError if there is no layer, or nothing of them is to be stored
+  /// @throws IoError if the file cannot be made; ShapeError if nothing is to be stored
   StateWriter(const std::filesystem::path& path, const BlockSpec& block, const StateLayout& layout);
   StateWriter(const StateWriter&) = delete;
   StateWriter& operator=(const StateWriter&) = delete;
   ~StateWriter();
 
-  /// @param document  its `stored` layers are those of the layout
-  /// @throws ShapeError if it has another length than the first, other layers or widths, or what the first had is missing;
-  ///         NumericError if a number is not finite, or too large for float16; IoError if the disk refuses
+  /// Writes a document.
+  /// @param document  `stored` has the layers of the layout
+  /// @throws ShapeError if it has another length, other layers or other widths than the first, or lacks what
+  ///         the first had; NumericError if a number is not finite, or too large for float16; IoError if the
+  ///         disk refuses
   void append(const Document& document);
 
+  /// Finishes the file, and gives it its name.
   /// @param as  another name for the file, in its folder; empty: its own
-  /// @throws ShapeError if no document came; IoError if the disk refuses
+  /// @throws ShapeError if no document was written; IoError if the disk refuses
   void finish(const Attributes& provenance, const std::filesystem::path& as = {});
 
  private:
@@ -51,11 +54,11 @@ class StateWriter {
   std::unique_ptr<File> file_;
 };
 
-/// Refuses a file that a StateWriter finished and that does not hold what it should. One with the digest of all its bytes
-/// (sha256_of_file()) is compared with it.
-/// @param first  of the documents
-/// @throws FormatError if its digest is that of other bytes, an array is not there, or is not of so many documents; as
-///         Hdf5File
+/// Refuses a file of a StateWriter that does not hold what was written, or whose bytes do not have its
+/// digest.
+/// @param first  the first document
+/// @throws FormatError if the digest is that of other bytes, or an array is missing or of another number of
+///         documents; Error as Hdf5File
 void require_stored(const std::filesystem::path& file, const StateLayout& layout, const Document& first,
                     Index documents);
 

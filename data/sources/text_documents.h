@@ -15,13 +15,13 @@
 
 namespace headwave {
 
-/// Makes documents of a text: it is tokenized as one long text, and cut into consecutive pieces of the length asked for.
-/// Nothing is padded, no token is used twice, and the rest at the end is not used.
+/// Makes documents of a text: it is tokenized as one long text, and cut into consecutive pieces of the length
+/// asked for. Nothing is padded, no token is used twice, and the rest at the end is not used.
 ///
 /// @param file  a file, "-" for standard input, or a text in memory; see input_text.h
-/// @throws IoError if the file cannot be read; FormatError if it is no text, empty, too short for the documents asked for,
-///         or nearly all of its tokens are unknown and that is not allowed; ShapeError if the length leaves no room between
-///         the special tokens
+/// @throws IoError if the file cannot be read; FormatError if it is no text, empty, too short for the
+///         documents asked for, or nearly all of its tokens are unknown and that is not allowed; ShapeError
+///         if the length leaves no room between the special tokens
 std::unique_ptr<Source> text_documents(const TextPlace& file, std::shared_ptr<const Tokenizer> tokenizer,
                                        const PackingOptions& options = {});
 
@@ -30,16 +30,16 @@ struct Endings {
   std::int32_t pad = -1, closes = -1;
 };
 
-/// Makes documents of token ids: a JSON list of ids (or an object with one under "ids"), cut like a text but with no
-/// special tokens put around; or a list of lists, each of them a document; or plain text with one document per line, ids
-/// between spaces (a file of one line is cut if a length is given). For an encoder-decoder a list of objects with ids under
-/// "source" and "target". Padding at the end of a document is removed. Where the id that pads also closes documents, as of
-/// GPT-2, the first one stays.
+/// Makes documents of token ids: a JSON list of ids (or an object with one under "ids"), cut like a text but
+/// with no special tokens put around; or a list of lists, each of them a document; or plain text with one
+/// document per line, ids between spaces (a file of one line is cut if a length is given). For an
+/// encoder-decoder a list of objects with ids under "source" and "target". Padding at the end of a document
+/// is removed. Where the id that pads also closes documents, as of GPT-2, the first one stays.
 ///
 /// @param tokenizer  for the tokens' text in figures and for which of them are special; may be null
 /// @param endings    which id is padding, where no tokenizer says it
-/// @throws Error as text_documents(); FormatError naming the document that is longer than the model's positions, or holds
-///         an id outside its vocabulary
+/// @throws Error as text_documents(); FormatError naming the document that is longer than the model's
+///         positions, or holds an id outside its vocabulary
 std::unique_ptr<Source> id_documents(const TextPlace& file, std::shared_ptr<const Tokenizer> tokenizer,
                                      const PackingOptions& options = {}, const Endings& endings = {});
 
@@ -53,22 +53,24 @@ struct PairedTokenizers {
   std::int32_t decoder_start = 0;  ///< the id that the decoder reads before the target
 };
 
-/// Makes documents of two texts for an encoder-decoder, line by line: the encoder reads a line of the one, and the line
-/// beside it is the target. As in training the decoder reads
+/// Makes documents of two texts for an encoder-decoder, line by line: the encoder reads a line of the one,
+/// and the line beside it is the target. As in training the decoder reads
 ///
 ///     decoder_start, y_1, ..., y_{n-1}   where y_1 .. y_n are the target's ids, the closing token among them           (1)
 ///
-/// so that at each of its positions it should predict the next id of the target. Lines that are blank in both texts are
-/// skipped. Nothing is cut or padded.
+/// so that at each of its positions it should predict the next id of the target. Lines that are blank in both
+/// texts are skipped. Nothing is cut or padded.
 ///
 /// @param options  the length is not used: lines have their own
-/// @throws IoError if a file cannot be read; FormatError if the texts differ in their number of lines, a line is blank in one
-///         alone, there are fewer than are asked for, or one is longer than the model's positions
+/// @throws IoError if a file cannot be read; FormatError if the texts differ in their number of lines, a line
+///         is blank in one alone, there are fewer than are asked for, or one is longer than the model's
+///         positions
 std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& target, const PairedTokenizers& tokenizers,
                                      const PackingOptions& options = {});
 
-/// Makes one text a document as the model saw texts in training: a masked model's between its opening and closing tokens, a
-/// causal model's after its opening token, where the tokenizer has one. Nothing is cut or packed.
+/// Makes one text a document as the model saw texts in training: a masked model's between its opening and
+/// closing tokens, a causal model's after its opening token, where the tokenizer has one. Nothing is cut or
+/// packed.
 /// @param causal  whether the model reads from left to right
 /// @throws ShapeError if that leaves no token, or as Tokenizer::encode()
 Document typed_document(std::string_view text, const Tokenizer& tokenizer, bool causal);

@@ -15,11 +15,11 @@ constexpr Index usual_documents = 100;
 
 /// How a long text or list of ids becomes documents of equal length.
 struct PackingOptions {
-  /// How many: fewer than the text would give is fine, more is an error. Not given: as many as it gives, at most
-  /// usual_documents.
+  /// How many: fewer than the text would give is fine, more is an error. Not given: as many as it gives, at
+  /// most usual_documents.
   std::optional<Index> documents;
-  /// T, tokens per document, special tokens included. Not given: 512, or `positions` where they are fewer, and what is
-  /// shorter than that is one document of its own length.
+  /// T, tokens per document, special tokens included. Not given: 512, or `positions` where they are fewer,
+  /// and what is shorter than that is one document of its own length.
   std::optional<Index> length;
   bool special_tokens = true;  ///< put the tokenizer's opening and closing token around every document
   bool allow_unknown = false;  ///< take a text whose tokens are nearly all unknown, see UnknownTokens
@@ -37,8 +37,8 @@ Index usual_length(const PackingOptions& options);
 /// Consecutive pieces of a long list of ids, as many and as long as the options say.
 /// @param opens, closes  the ids put around each document; -1: none
 /// @param name           what messages call the file
-/// @throws ShapeError if the length leaves no room between the special tokens; FormatError if the ids are too few for
-///         the documents asked for
+/// @throws ShapeError if the length leaves no room between the special tokens; FormatError if the ids are too
+///         few for the documents asked for
 std::vector<Ids> packed_ids(const Ids& tokens, std::int32_t opens, std::int32_t closes, const PackingOptions& options,
                             const std::string& name);
 
@@ -50,9 +50,9 @@ struct IdPair {
 /// Documents that have no targets.
 std::vector<IdPair> without_targets(std::vector<Ids> documents);
 
-/// Token ids that are ready, as id_documents() describes them: document by document where they are told apart; else one
-/// list, cut where it is long or a length was asked for. No more documents are kept than are wanted; the rest is looked
-/// at all the same.
+/// Token ids that are ready, as id_documents() describes them: document by document where they are told
+/// apart; else one list, cut where it is long or a length was asked for. No more documents are kept than are
+/// wanted; the rest is looked at all the same.
 /// @param name  what messages call the text
 /// @throws FormatError if the text is blank, or holds anything but token ids; as packed_ids()
 std::vector<IdPair> listed_ids(std::string_view text, const std::string& name, const PackingOptions& options);

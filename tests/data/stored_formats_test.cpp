@@ -87,7 +87,7 @@ TEST_CASE("a bit that differs anywhere in an archive changes no array: it is ref
   const TemporaryFolder folder;
   const auto arrays_of = [](const std::filesystem::path& path) {
     std::map<std::string, std::vector<float>> found;
-    const auto arrays = npz_arrays(path);
+    const auto arrays = open_arrays(path);
     for (const std::string& name : arrays->names())
       found[name] = arrays->type(name) == "string" ? std::vector<float>() : arrays->floats(name);
     return found;
@@ -120,7 +120,7 @@ TEST_CASE("a part of an archive's array is given only where the whole array is w
     const ZipMember member = zip_members(file).front();
     const std::size_t last = member.first + member.packed - 1;
     bytes[last - 1] = static_cast<char>(bytes[last - 1] ^ 1);  // far from the first entry
-    const auto sound = npz_arrays(formats(name)), damaged = npz_arrays(write(folder, "d.npz", bytes));
+    const auto sound = open_arrays(formats(name)), damaged = open_arrays(write(folder, "d.npz", bytes));
     const std::string array = sound->names().front();
     ArrayBlock block = whole_block(sound->shape(array));
     std::ranges::fill(block.count, 1);
@@ -303,7 +303,7 @@ TEST_CASE("a map of stored states says what is wrong with it") {
   refuse("[states]\naxes = 'token,width'", "[states]: 'name' should be the name of a dataset");
   refuse("[states]\nname = 'x'\naxes = 'token,token'", "'axes' should be some of layer, document, head, token, width");
   refuse("[states]\nname = 'x'\naxes = 'layer,document'", "token and width among them");
-  refuse("[states]\nname = 'x{layer}'\nlayers = [1]", "'layers' should be left away where the name says the layer");
+  refuse("[states]\nname = 'x{layer}'\nlayers = [1]", "'layers' should be omitted where the name says the layer");
   refuse("[states]\nname = 'x'\nlayers = [-1]", "a list of layers from 0 to 1023");
   refuse("states = 'x'\nheads = 0", "'heads' should be more than 0");
   refuse("states = 'x'\nscore_scale = -1.0", "'score_scale' should be a number that is not below 0");
@@ -313,11 +313,11 @@ TEST_CASE("a map of stored states says what is wrong with it") {
   const ArrayMap map = read_array_map(
       write(folder, "m.toml",
             "states = 'x'\nheads = 2\nd_head = 3\ncausal = true\nwindow = 4\nturned = true\nscore_scale = 0.5"));
-  CHECK(map.stated.heads == 2);
-  CHECK(map.stated.d_head == 3);
-  CHECK(map.stated.causal == true);
-  CHECK(map.stated.turned == true);
-  CHECK(map.stated.window == 4);
-  CHECK(map.stated.scale == 0.5);
+  CHECK(map.facts.heads == 2);
+  CHECK(map.facts.d_head == 3);
+  CHECK(map.facts.causal == true);
+  CHECK(map.facts.turned == true);
+  CHECK(map.facts.window == 4);
+  CHECK(map.facts.scale == 0.5);
   CHECK_THROWS_AS(read_array_map(folder / "none.toml"), IoError);
 }
