@@ -1,16 +1,10 @@
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <string>
 
 #include "../../core/model/source.h"
 
 namespace headwave {
-
-/// A text that differs between two documents only if they are not equal, and is cheaper than reading all of
-/// them.
-using QuickLook = std::function<std::string(Index document)>;
 
 /// Removes documents that equal an earlier one from a source.
 ///
@@ -19,8 +13,8 @@ using QuickLook = std::function<std::string(Index document)>;
 /// arrays count once. A document that cannot be read stays, so that its reader is told why. The provenance
 /// says how many documents were removed (`equal_documents`).
 ///
-/// @param quick  documents that differ in it are not equal, others are compared in full; empty: all are read
-///               in full
-std::unique_ptr<Source> distinct_documents(std::unique_ptr<Source> source, const QuickLook& quick = {});
+/// @param quick  the same documents with less in each, which is cheaper to read: only those that are equal there are
+///               compared in full; null: all are read in full
+std::unique_ptr<Source> distinct_documents(std::unique_ptr<Source> source, const Source* quick = nullptr);
 
 }  // namespace headwave

@@ -85,19 +85,6 @@ ArrayBlock document_block(const LayerArray& part, const DocumentPlace& place, co
   return block;
 }
 
-/// Whether a block's entries come as a matrix has them: those of a token side by side, head by head.
-bool is_by_token(const LayerArray& part, const ArrayBlock& block) {
-  constexpr std::array order{ArrayAxis::token, ArrayAxis::head, ArrayAxis::width};
-  const auto* reached = order.begin();
-  for (std::size_t a = 0; a < part.axes.size(); ++a) {
-    if (block.count[a] == 1) continue;
-    const auto* const found = std::find(reached, order.end(), part.axes[a]);
-    if (found == order.end()) return false;
-    reached = found;
-  }
-  return true;
-}
-
 /// The entries of a block by head, whatever the order of its axes.
 class HeadEntries {
  public:
@@ -214,23 +201,6 @@ class StateDocuments : public Source {
       throw FormatError(no_such_array(*arrays, name_of_document(contents.tokens, place.text), "tokens"));
     refuse_padding(*arrays, contents.attention_mask, place, i);
     return document;
-  }
-
-  /// Digest of the first layer: what tells most documents apart, without the others.
-  [[nodiscard]] std::string quick_look(Index i) const {
-    const DocumentPlace& place = at(i);
-    const auto [arrays, contents] = files_->opened(static_cast<std::size_t>(i));
-    const FoundLayer& layer = contents.layers.front();
-    Sha256 digest;
-    const auto add = [&](const Matrix32& matrix) {
-      digest.add(
-          {reinterpret_cast<const char*>(matrix.data()), static_cast<std::size_t>(matrix.size()) * sizeof(float)});
-    };
-    for (const std::optional<LayerArray>* part : {&layer.states, &layer.queries, &layer.keys})
-      if (*part) add(document_matrix(*arrays, **part, place));
-    if (layer.attention)
-      add(document_attention(arrays, *layer.attention, place, i).rows(0, std::min<Index>(16, place.length)));
-    return digest.hexadecimal();
   }
 
   [[nodiscard]] Attributes provenance() const override {
@@ -460,20 +430,11 @@ void StateFiles::require_as_first(std::size_t document, const NamedArrays& array
 Matrix32 document_matrix(const NamedArrays& arrays, const LayerArray& part, const DocumentPlace& place) {
   const std::string name = name_of_document(part.name, place.text);
   const ArrayExtent extent = extent_of(arrays, part, place);
-  const ArrayBlock block = document_block(part, place, arrays.shape(name));
-  Matrix32 matrix;
-  if (is_by_token(part, block)) {
-    arrays.read(name, block, [&](std::size_t /*entries*/) {
-      matrix.resize(extent.length, extent.width);
-      return matrix.data();
-    });
-  } else {
-    const HeadEntries entries(arrays, name, part, block);
-    const Index width = entries.count(ArrayAxis::width);
-    matrix.resize(extent.length, extent.width);
-    for (Index head = 0; head < entries.count(ArrayAxis::head); ++head)
-      entries.place(head, ArrayAxis::token, ArrayAxis::width, matrix.middleCols(head * width, width));
-  }
+  const HeadEntries entries(arrays, name, part, document_block(part, place, arrays.shape(name)));
+  const Index width = entries.count(ArrayAxis::width);
+  Matrix32 matrix(extent.length, extent.width);
+  for (Index head = 0; head < entries.count(ArrayAxis::head); ++head)
+    entries.place(head, ArrayAxis::token, ArrayAxis::width, matrix.middleCols(head * width, width));
   if (!are_finite(matrix))
     throw FormatError(fmt::format(
         "{} document {}{} holds NaN or infinite values, {}; expected finite states", arrays.called(name), place.row,
@@ -522,9 +483,9 @@ std::string layers_text(const std::vector<Index>& layers) {
 
 std::unique_ptr<Source> state_documents(std::shared_ptr<const StateFiles> files, std::size_t layers, Index at_most,
                                         StatesChange change, Index words) {
+  const StateDocuments first_layers(files, 1, at_most, {}, words);
   auto documents = std::make_unique<StateDocuments>(std::move(files), layers, at_most, std::move(change), words);
-  const StateDocuments& stored = *documents;
-  return distinct_documents(std::move(documents), [&stored](Index i) { return stored.quick_look(i); });
+  return distinct_documents(std::move(documents), &first_layers);
 }
 
 }  // namespace headwave

@@ -31,8 +31,8 @@ def prepared_images(model: str, images: Any, documents: int | None) -> dict[str,
                           "features=") from missing
     if isinstance(images, (str, os.PathLike)):
         images = _files(pathlib.Path(images), Image.registered_extensions())
-    if not isinstance(images, Sequence) or not len(images):
-        raise FormatError(f"images: {type(images).__name__}; expected a folder, or a list of files or images; prepared arrays are given as "
+    if not isinstance(images, Sequence) or not images:
+        raise FormatError(f"images: {type(images).__name__ if images != [] else 'an empty list'}; expected a folder, or a list of files or images; prepared arrays are given as "
                           "features=")
     images = images[:documents or 100]
     try:
@@ -40,7 +40,7 @@ def prepared_images(model: str, images: Any, documents: int | None) -> dict[str,
     except (OSError, ValueError) as error:
         raise FormatError(f"{model}: transformers finds no image processor there: {_line(error)}") from error
     names = [os.path.basename(image) if isinstance(image, (str, os.PathLike)) else f"image {i}" for i, image in enumerate(images)]
-    pixels = [_pixels(processor, Image, image, name) for image, name in zip(images, names)]
+    pixels = [_pixels(processor, Image, image, f"images: {name}") for image, name in zip(images, names)]
     return {"pixel_values": np.concatenate(pixels), "document_name": np.array([str(name) for name in names])}
 
 

@@ -76,5 +76,5 @@ def test_images_that_cannot_be_prepared_are_refused_by_name(tmp_path, folder):
     with pytest.raises(headwave.FormatError, match="height x width"):
         headwave.run(VIT, features={"pixel_values": np.zeros((2, 3, 20, 12), "f4")})
     (folder / "broken.png").write_bytes(b"Dear reader")
-    with pytest.raises(headwave.FormatError, match="broken.png: cannot be prepared"):
+    with pytest.raises(headwave.FormatError, match="images: broken.png: cannot be prepared"):
         headwave.run(VIT, images=folder)
