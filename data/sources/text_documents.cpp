@@ -81,7 +81,7 @@ Index wanted_documents(Index count, const PackingOptions& options, const std::st
 }
 
 /// Refuses a document that the model cannot read, before the model runs on any.
-void require_readable(const IdPair& pair, Index document, const PackingOptions& options, const std::string& name) {
+void require_fits_model(const IdPair& pair, Index document, const PackingOptions& options, const std::string& name) {
   if (pair.ids.empty())
     throw FormatError(fmt::format("{}: document {} has no ids; expected at least one in each", name, document));
   if (options.positions > 0 && length_of(pair) > options.positions)
@@ -141,7 +141,7 @@ Index remove_padding(std::vector<IdPair>& documents, const Endings& endings) {
   return removed;
 }
 
-std::vector<std::string_view> lines_of(const InputText& text) {
+std::vector<std::string_view> lines_in(const InputText& text) {
   std::vector<std::string_view> lines;
   each_line(text.text(), [&](std::string_view line) { lines.push_back(line); });
   return lines;
@@ -213,7 +213,8 @@ std::unique_ptr<Source> id_documents(const TextPlace& file, std::shared_ptr<cons
   documents.resize(static_cast<std::size_t>(wanted));
   const SpecialTokens special = tokenizer ? tokenizer->special_tokens() : SpecialTokens{};
   const Index padding = remove_padding(documents, special.pad < 0 ? endings : Endings{special.pad, special.closes});
-  for (Index i = 0; i < wanted; ++i) require_readable(documents[static_cast<std::size_t>(i)], i, options, input.name());
+  for (Index i = 0; i < wanted; ++i)
+    require_fits_model(documents[static_cast<std::size_t>(i)], i, options, input.name());
 
   Attributes provenance = provenance_of(input, documents);
   provenance["source"] = std::string("token ids");
@@ -226,7 +227,7 @@ std::unique_ptr<Source> id_documents(const TextPlace& file, std::shared_ptr<cons
 std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& target, const PairedTokenizers& tokenizers,
                                      const PackingOptions& options) {
   const InputText read(text, {.encoding = options.encoding}), written(target, {.encoding = options.encoding});
-  const std::vector<std::string_view> sources = lines_of(read), targets = lines_of(written);
+  const std::vector<std::string_view> sources = lines_in(read), targets = lines_in(written);
   if (sources.size() != targets.size())
     throw FormatError(fmt::format("{}: {} lines, but {} has {}; expected a line of the one beside each of the other",
                                   written.name(), targets.size(), read.name(), sources.size()));
@@ -250,7 +251,7 @@ std::unique_ptr<Source> paired_texts(const TextPlace& text, const TextPlace& tar
     documents.push_back(
         {ids_between(sources[line], *tokenizers.text, special),
          read_by_decoder(ids_between(targets[line], *tokenizers.target, target_special), tokenizers.decoder_start)});
-    require_readable(documents.back(), std::ssize(documents) - 1, options, read.name());
+    require_fits_model(documents.back(), std::ssize(documents) - 1, options, read.name());
   }
   Ids all, all_targets;
   for (const IdPair& document : documents) {

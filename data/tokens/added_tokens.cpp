@@ -59,7 +59,7 @@ std::shared_ptr<const std::vector<std::string>> normalized_names(const std::vect
   return names;
 }
 
-std::vector<PiecePrefixes::Piece> numbered(const std::vector<std::string>& names) {
+std::vector<PiecePrefixes::Piece> pieces_of_names(const std::vector<std::string>& names) {
   std::vector<PiecePrefixes::Piece> pieces;
   for (const std::string& name : names) pieces.push_back({name, static_cast<std::int32_t>(pieces.size())});
   return pieces;
@@ -69,7 +69,9 @@ std::vector<PiecePrefixes::Piece> numbered(const std::vector<std::string>& names
 
 AddedTokenFinder::AddedTokenFinder(std::vector<AddedToken> tokens, const Normalizer& normalizer,
                                    const std::string& file)
-    : names_(normalized_names(tokens, normalizer, file)), tokens_(std::move(tokens)), prefixes_(numbered(*names_)) {}
+    : names_(normalized_names(tokens, normalizer, file)),
+      tokens_(std::move(tokens)),
+      prefixes_(pieces_of_names(*names_)) {}
 
 std::vector<TextSegment> AddedTokenFinder::segments(std::string_view text) const {
   std::vector<TextSegment> segments;

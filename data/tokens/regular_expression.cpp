@@ -22,12 +22,12 @@ namespace {
 
 constexpr std::size_t longest_expression = std::size_t{1} << 14U;
 
-const OnigUChar* bytes_of(std::string_view text) {
+const OnigUChar* onig_begin(std::string_view text) {
   return reinterpret_cast<const OnigUChar*>(text.data());
 }
 
-const OnigUChar* end_of(std::string_view text) {
-  return bytes_of(text) + text.size();
+const OnigUChar* onig_end_of(std::string_view text) {
+  return onig_begin(text) + text.size();
 }
 
 std::string oniguruma_message(int code, OnigErrorInfo* about = nullptr) {
@@ -52,9 +52,10 @@ class Expression {
     }();
     OnigErrorInfo about{};
     regex_t* compiled = nullptr;
-    const int code = initialized != ONIG_NORMAL ? initialized
-                                                : onig_new(&compiled, bytes_of(ruby), end_of(ruby), ONIG_OPTION_NONE,
-                                                           ONIG_ENCODING_UTF8, ONIG_SYNTAX_RUBY, &about);
+    const int code = initialized != ONIG_NORMAL
+                         ? initialized
+                         : onig_new(&compiled, onig_begin(ruby), onig_end_of(ruby), ONIG_OPTION_NONE,
+                                    ONIG_ENCODING_UTF8, ONIG_SYNTAX_RUBY, &about);
     if (code != ONIG_NORMAL)
       throw FormatError(fmt::format("{}: the regular expression '{}' does not compile: {}", place_, printable(ruby),
                                     oniguruma_message(code, &about)));
@@ -86,8 +87,8 @@ class Expression {
 
  private:
   bool search(std::string_view text, std::size_t at, OnigRegion* region, OnigMatchParam* limits) const {
-    const int code = onig_search_with_param(expression_.get(), bytes_of(text), end_of(text), bytes_of(text) + at,
-                                            end_of(text), region, ONIG_OPTION_NONE, limits);
+    const int code = onig_search_with_param(expression_.get(), onig_begin(text), onig_end_of(text),
+                                            onig_begin(text) + at, onig_end_of(text), region, ONIG_OPTION_NONE, limits);
     if (code < 0 && code != ONIG_MISMATCH)
       throw FormatError(fmt::format("{}: the regular expression fails at byte {} of a text of {}: {}", place_, at,
                                     text.size(), oniguruma_message(code)));
