@@ -151,7 +151,7 @@ class OpenedArrays : public NamedArrays {
     try {
       read_block(*placed.bytes, placed_numbers(placed.info, without_colon(called(name))), block, room);
     } catch (const ShapeError& problem) {
-      throw ShapeError(fmt::format("{} {}", called(name), problem.what()));
+      throw ShapeError(fmt::format("{} {}", called(name), problem.finding()), problem.remedies());
     }
   }
   [[nodiscard]] std::vector<std::string> texts(const std::string& name) const override {

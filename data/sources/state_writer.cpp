@@ -173,7 +173,7 @@ void StateWriter::append(const Document& document) {
   try {
     file_->append(document);
   } catch (const IoError& problem) {
-    throw IoError(fmt::format("{}: {}", shown_path(file_->replaced.path()), problem.what()));
+    throw IoError(fmt::format("{}: {}", shown_path(file_->replaced.path()), problem.finding()), problem.remedies());
   }
 }
 
@@ -200,7 +200,7 @@ void StateWriter::finish(const Attributes& provenance, const std::filesystem::pa
     finish_hdf5(file.handle, "/");
     file.replaced.seal();
   } catch (const IoError& problem) {
-    throw IoError(fmt::format("{}: {}", shown_path(file.replaced.path()), problem.what()));
+    throw IoError(fmt::format("{}: {}", shown_path(file.replaced.path()), problem.finding()), problem.remedies());
   }
   file.replaced.commit_as(as.empty() ? file.replaced.path() : as);
 }
