@@ -7,6 +7,7 @@
 #include "../core/errors/error.h"
 #include "../data/arrays/npy.h"
 #include "../data/arrays/safetensors.h"
+#include "../data/sources/distinct_documents.h"
 #include "../data/sources/named_arrays.h"
 #include "../job/inputs/intervention_text.h"
 #include "../job/inputs/place_text.h"
@@ -150,7 +151,10 @@ void add_inputs(nb::module_& module) {
             place.weights_in = known_of(weights_in(weights), "weights", weights, "auto, memory or layers");
             new (made) ModelPlace(place);
           },
-          nb::arg("model"), nb::arg("map"), nb::arg("layers"), nb::arg("weights"));
+          nb::arg("model"), nb::arg("map"), nb::arg("layers"), nb::arg("weights"))
+      .def_prop_ro(
+          "longest", [](const ModelPlace& place) { return model_map(place).longest; },
+          "The longest document that the model reads, in tokens; 0: any.");
   module.def(
       "text_input",
       [](const ModelPlace& model, const nb::object& text, std::optional<Index> documents, std::optional<Index> length,
@@ -220,6 +224,21 @@ void add_inputs(nb::module_& module) {
       nb::arg("states"), nb::arg("model").none(), nb::arg("heads"), nb::arg("documents").none(),
       nb::arg("layer").none(), nb::arg("dataset"), nb::arg("axes"), nb::arg("states_map"), nb::arg("apply_norm"),
       nb::arg("any_states"), "Stored states, queries and keys, or finished attention.");
+  module.def(
+      "tokenized_input",
+      [](const ModelPlace& model, std::vector<Index> lengths, nb::object document, const nb::dict& provenance) {
+        auto source =
+            std::make_unique<CalledSource>(std::move(lengths), std::move(document), attributes_of(provenance));
+        return opened("text", [&] {
+          Model opened = open_model(model);
+          require_words(opened, "text");
+          if (opened.decoder)
+            throw ShapeError(fmt::format("text: a {} reads a text and its target", opened.family), omit("tokenizer"));
+          return JobInput{std::move(opened), distinct_documents(std::move(source)), model_provenance(model), -1};
+        });
+      },
+      nb::arg("model"), nb::arg("lengths"), nb::arg("document"), nb::arg("provenance"),
+      "Documents that a tokenizer of Python made.");
   module.def(
       "module_input",
       [](const std::string& config, const std::string& called, const nb::list& tensors, std::vector<Index> lengths,

@@ -12,6 +12,7 @@ from typing import Any, Mapping, Sequence
 from . import _core
 from .arguments import names, path, text, whole, whole_or_none
 from .arrays import as_array, listed_ids, raw
+from .documents import documents_of, texts_of, unknown_share
 from .errors import FormatError, IoError, ShapeError
 from .images import prepared_images
 from .neighbours import named_states
@@ -149,6 +150,8 @@ class Input:
         if self.model is None:
             raise FormatError(f"run: {self.kind} needs a model: its directory, or a model of transformers")
         if self.kind == "text":
+            if self.tokenizer is not None:
+                return self._of_tokenizer()
             if self.target is not None:
                 return _core.pairs_input(self._place, _text(self.value), _text(self.target, "target"), self.documents,
                                          self.special_tokens, self.encoding, bool(self.allow_unknown))
@@ -160,6 +163,23 @@ class Input:
             features = self.value if self.kind == "features" else prepared_images(self.model, self.value, self.documents)
             return _core.features_input(self._place, _arrays(features, "features"), self.documents)
         return _core.random_input(self._place, self.value, self.documents, self.special_tokens, self.seed)
+
+
+    def _of_tokenizer(self) -> Any:
+        """A text for a model directory through a tokenizer of transformers, cut as the program cuts texts."""
+        if self.target is not None:
+            raise FormatError("run: a text and its target are read by the tokenizers of the model directory; omit tokenizer")
+        listed, _ = documents_of(self._place, None, self.tokenizer, _written(self.value, self.encoding), None, self.documents, self.length,
+                                 self.special_tokens)
+
+        def document(i: int) -> dict[str, Any]:
+            tokens, special = texts_of(self.tokenizer, listed[i])
+            return {"name": f"text, document {i}", "ids": listed[i], "tokens": tokens, "special": special, "layers": []}
+
+        lengths = [len(ids) for ids in listed]
+        provenance = {"source": "text", "documents": len(listed), "length": max(lengths), "tokenizer": type(self.tokenizer).__name__}
+        provenance |= unknown_share(self.tokenizer, listed, bool(self.allow_unknown))
+        return _core.tokenized_input(self._place, lengths, document, provenance)
 
 
 def _text(value: Any, name: str = "text") -> Any:

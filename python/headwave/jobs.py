@@ -31,7 +31,7 @@ def run(model: Any = None, tokenizer: Any = None, *, text: Any = None, target: A
     Args:
         model: a Hugging Face model directory; or a model of transformers, whose own weights are looked at and which runs
             where it is; None where states bring their own queries, keys, weights or attention
-        tokenizer: of a model of transformers, for `text`
+        tokenizer: of transformers, for `text`: needed for a model of transformers; used in place of a directory's own
         text: a text as str, or a file as pathlib.Path, cut into documents
         target: what is written where an encoder-decoder reads `text`, line by line, as str or as pathlib.Path
         ids: token ids: lists of them, one per document, an array (documents, T), one long list that is cut, or a file

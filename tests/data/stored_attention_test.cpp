@@ -272,7 +272,7 @@ TEST_CASE("finished attention that does not fit together, or a model that it is 
   write_npy(folder / "b.npy", whole_shape, values);
   StoredStatesOptions other;
   other.heads = 4;
-  refuse(folder / "b.npy", other, "finished attention of 3 heads; 4 were said");
+  refuse(folder / "b.npy", other, "finished attention of 3 heads, but 4 were given");
   const auto with_model = [&](const char* name, const StoredStatesOptions& options, const std::string& problem) {
     CHECK_THROWS_WITH(stored_states(folder / "b.npy", open_model(family(name)), options), ContainsSubstring(problem));
   };
