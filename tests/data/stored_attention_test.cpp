@@ -164,10 +164,9 @@ TEST_CASE("finished attention of every type, byte order and layout is the same a
     check(wide, "<f8", fortran);
     check(wide_big, ">f8", fortran);
     check(half, "<f2", fortran);
-    const StoredInput input = stored_states(folder / "a.npy");
-    CHECK(std::get<std::string>(input.source->provenance().at("stored_type")) ==
-          "float16: weights are rounded to 11 bits");
-    CHECK(std::get<std::string>(input.source->provenance().at("source")) == "stored attention");
+    const Attributes provenance = stored_states(folder / "a.npy").source->provenance();
+    CHECK(std::get<std::string>(provenance.at("stored_type")) == "float16: weights are rounded to 11 bits");
+    CHECK(std::get<std::string>(provenance.at("source")) == "stored attention");
     check(half_big, ">f2", fortran);
   }
 }
