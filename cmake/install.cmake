@@ -9,7 +9,7 @@ include(GNUInstallDirs)
 set(HEADWAVE_DOORS_data
     arrays/safetensors_file.h arrays/stored_numbers.h files/file_bytes.h files/file_descriptor.h files/file_watch.h files/input_text.h files/mapped_file.h listing/listing.h
     models/model_directory.h models/model_map.h models/model_map_file.h models/planted_directory.h
-    results/library_versions.h results/result_file.h sources/stated_attention.h sources/states_at.h sources/stored_map.h sources/stored_states.h sources/stored_writer.h sources/text_documents.h
+    results/library_versions.h results/result_file.h sources/array_map.h sources/arrays_place.h sources/state_writer.h sources/stored_states.h sources/text_documents.h sources/token_ids.h
     tokens/tokenizer.h)
 set(HEADWAVE_DOORS_reports
     drawing/data_table.h drawing/figure_style.h drawing/gnuplot.h drawing/terminal_table.h figures/chosen_heads.h figures/figure_kind.h figures/figures.h

@@ -76,7 +76,6 @@ expect_line 2 "no command 'rnu'; did you mean 'run'?" help rnu
 # Where an option would do nothing a command does not offer it, and says why.
 expect_line 2 "--states: stored states have no words" loss --states x
 expect_line 2 "--shuffles: a loss is compared document by document" loss --shuffles 2
-expect_line 2 "--images: a model of images names what it sees" loss --images x
 expect_line 2 "give one of --text, --ids, --features and --random-tokens" loss --model x
 expect_line 2 "--allow-unknown: applies to --text only" run --model x --ids y --allow-unknown --out z
 expect_line 2 "--only: the list needs every analysis" reproduce --only head_types
@@ -87,7 +86,7 @@ expect_line 2 "no --map-tokens; it is an option of" atlas --map-tokens 5
 expect_line 2 "no --pairs; it is an option of" re-aim --pairs all
 expect_line 2 "--completions requires --paper-rotation" atlas --model x --out y --completions 5
 expect_line 2 "--shuffles: applies to --intervene shuffled-words" run --model x --text y --shuffles 3 --out z
-for absent in 'loss --states' 'loss --images' 'loss --shuffles' 'loss --layer' 'reproduce --only' 'reproduce --states' 'reproduce --intervene' \
+for absent in 'loss --states' 'loss --shuffles' 'loss --layer' 'reproduce --only' 'reproduce --states' 'reproduce --intervene' \
   're-aim --states' 're-aim --intervene' 're-aim --pairs' 'atlas --map-tokens' 'atlas --pairs' 'atlas --heads' 'spectrum --pairs'; do
   "$headwave" help "${absent% *}" | grep -qF -- "  ${absent#* } " && { echo "FAILED: $absent is offered"; failed=1; }
 done
@@ -100,7 +99,7 @@ expect 0 "query-key pairs that offset profiles count (all, without_special or" r
 expect 0 "Follow every head of a model" help run
 expect 0 "Commands:"
 expect 0 "Commands:" help
-expect 2 "give one of --text, --ids, --images, --features, --random-tokens and --states" run --model "$golden" --out "$work/r"
+expect 2 "give one of --text, --ids, --features, --random-tokens and --states" run --model "$golden" --out "$work/r"
 expect 2 "" run --model "$golden" --text "$work/text.txt" --ids "$work/text.txt" --out "$work/r"
 expect 2 "need --model DIR" run --text "$work/text.txt" --out "$work/r"
 expect 1 "$work/missing.txt" run --model "$golden" --ids "$work/missing.txt" --out "$work/r"
@@ -115,7 +114,7 @@ stored=$2/tests/golden/stored/causal.h5
 expect 2 "--length: does not apply to --states" run --states "$stored" --length 5 --out "$work/r"
 expect 2 "does not apply to --states" run --states "$stored" --no-special-tokens --out "$work/r"
 expect 2 "does not apply with --model" run --states "$stored" --model "$golden" --head-count 2 --out "$work/r"
-expect 1 "--layer applies where nothing says which layer" -q run --states "$stored" --layer 1 --out "$work/r"
+expect 1 "already say which layer states enter; omit --layer" -q run --states "$stored" --layer 1 --out "$work/r"
 expect 2 "--layer" run --states "$stored" --layer -1 --out "$work/r"
 expect 2 "at least 0" run --states "$stored" --seed -1 --out "$work/r"
 printf '[[7, 8, 9, 10], [11, 12]]\n' >"$work/ids.json"
@@ -132,7 +131,7 @@ others=$2/tests/golden/families/gpt2
 raw="--states $others/expected.safetensors --model $others --dataset {document}.hidden_states --axes layer,token,width"
 # shellcheck disable=SC2086
 expect 2 "- is standard input, which --text reads" run --model x --text - --target - --out "$work/r"
-expect 1 "say --apply-norm" -q run $raw --only measured_offset --no-figures --out "$work/raw"
+expect 1 "give --apply-norm if these are raw" -q run $raw --only measured_offset --no-figures --out "$work/raw"
 # shellcheck disable=SC2086
 expect 0 "" -q run $raw --apply-norm --only measured_offset --no-figures --out "$work/raw"
 expect 1 "there are 'full.hidden_states', 'short.hidden_states'" -q run --states "$others/expected.safetensors" --model "$others" --dataset full.hiden_states --out "$work/r"
@@ -153,7 +152,7 @@ expect 0 "--only head_account: nothing came of it: needs queries and keys" run $
 # shellcheck disable=SC2086
 expect 1 "finished attention has no queries and keys to be changed" -q run $finished --model "$others" --intervene mean-keys=L0H0 --out "$work/r"
 # shellcheck disable=SC2086
-expect 1 "of 4 heads; 3 were said" -q run $finished --head-count 3 --out "$work/r"
+expect 1 "of 4 heads, but 3 were given" -q run $finished --head-count 3 --out "$work/r"
 expect 1 "scores from before the softmax" -q run --states "$2/tests/golden/families/bloom/expected.safetensors" --dataset full.position_bias --axes head,query,key --out "$work/r"
 expect 2 "query and key in their place" run --states x --dataset y --axes head,query,token --out "$work/r"
 [ -e "$work/r/results.h5" ] && { echo "FAILED: what is no attention left a result behind"; failed=1; }
@@ -335,34 +334,22 @@ printf '[[5, 6, 7, 5, 6]]\n' >"$work/five.json"
 printf '[[5], [6]]\n' >"$work/single.json"
 printf '[{"source": [5, 6, 7], "target": [5, 6]}]\n' >"$work/pair.json"
 printf '[[5, 6], [7, 99]]\n' >"$work/beyond.json"
-# Images: a folder of them for a model that reads them, and one line for what does not go together.
-images=$2/tests/golden/images
-mkdir "$work/photos" "$work/bad"
-cp "$images/rgb.png" "$images/color.jpg" "$work/photos/"
-printf 'Dear reader' >"$work/bad/a.png"
-cp -r "$families/vit" "$work/unprepared"
-rm "$work/unprepared/preprocessor_config.json"
-expect 2 "--text excludes --images" run --model "$families/vit" --images "$work/photos" --text "$work/text.txt" --out "$work/v"
-expect 2 "does not apply to --images" run --model "$families/vit" --images "$work/photos" --length 4 --out "$work/v"
-expect 1 "a.png: expected a PNG or JPEG image, found 'Dear reader'" run --model "$families/vit" --images "$work/bad" --out "$work/v"
-expect 1 "cmyk.jpg: a JPEG of 4 channels (CMYK)" run --model "$families/vit" --images "$images" --out "$work/v"
-expect 1 "the model reads images (vit), no tokens; give --images DIR" run --model "$families/vit" --ids "$work/ids.json" --out "$work/v"
-expect 1 "the model reads images (vit), no tokens" predict --model "$families/vit" "a text"
-expect 1 "images were given, but a bert reads tokens" run --model "$golden" --images "$work/photos" --out "$work/v"
-expect 1 "preprocessor_config.json: not found" run --model "$work/unprepared" --images "$work/photos" --out "$work/v"
-expect 1 "--only grid_offset: it needs patches on a grid, and this bert reads no images" -q run --model "$golden" --ids "$work/even.json" --only grid_offset --out "$work/v"
-expect 0 "on the grid" run --model "$families/vit" --images "$work/photos" --only grid_offset --formats svg --out "$work/v"
-expect 0 "3 rows of 5, 4 x 4 pixels each, behind 1 opening token" inspect "$families/vit"
-expect 0 "no preprocessor_config.json" inspect "$work/unprepared"
-# Sounds: spectra that are ready, and what is said in them.
+# Images and sounds that are prepared, for models that read them, and one line for what does not go together.
+images=$2/tests/golden/images.safetensors
 sounds=$2/tests/golden/sounds.safetensors
-expect 2 "--images excludes --features" run --model "$families/whisper" --images "$work/photos" --features "$sounds" --out "$work/unheard"
-expect 2 "does not apply to --features: the model says how many frames" run --model "$families/whisper" --features "$sounds" --length 4 --out "$work/unheard"
+expect 1 "the model reads images (vit), no text; give --features" run --model "$families/vit" --ids "$work/ids.json" --out "$work/v"
+expect 1 "the model reads images (vit), no text" predict --model "$families/vit" "a text"
+expect 1 "features of images or sounds were given, but a bert reads tokens; give --text" run --model "$golden" --features "$images" --out "$work/v"
+expect 1 "there is no 'pixel_values'" run --model "$families/vit" --features "$sounds" --out "$work/v"
+expect 1 "the model reads 3 of 12 x 12" run --model "$families/vit-model" --features "$images" --out "$work/v"
+expect 1 "--only grid_offset: it needs patches on a grid, and this bert reads no images" -q run --model "$golden" --ids "$work/even.json" --only grid_offset --out "$work/v"
+expect 0 "on the grid" run --model "$families/vit" --features "$images" --only grid_offset --formats svg --out "$work/v"
+expect 0 "3 rows of 5, 4 x 4 pixels each, behind 1 opening token" inspect "$families/vit"
+expect 2 "--text excludes --features" run --model "$families/whisper" --features "$sounds" --text "$work/text.txt" --out "$work/unheard"
+expect 2 "does not apply to --features: the model says how long" run --model "$families/whisper" --features "$sounds" --length 4 --out "$work/unheard"
 expect 2 "does not apply to --features: nothing is put around" run --model "$families/whisper" --features "$sounds" --no-special-tokens --out "$work/unheard"
-expect 1 "spectra of sounds were given, but a bert reads tokens; give a Whisper" run --model "$golden" --features "$sounds" --out "$work/unheard"
-expect 1 "spectra of sounds were given, but a vit reads images" run --model "$families/vit" --features "$sounds" --out "$work/unheard"
-expect 1 "the model reads sound (whisper), no text; give --features FILE" run --model "$families/whisper" --ids "$work/ids.json" --out "$work/unheard"
-expect 1 "holds 3 documents, 9 were asked for; say --documents 3 or fewer" run --model "$families/whisper" --features "$sounds" --documents 9 --out "$work/unheard"
+expect 1 "the model reads sound (whisper), no text; give --features" run --model "$families/whisper" --ids "$work/ids.json" --out "$work/unheard"
+expect 1 "holds 3 documents, 9 were asked for; give --documents 3 or fewer" run --model "$families/whisper" --features "$sounds" --documents 9 --out "$work/unheard"
 expect 1 "has 5 bins and 26 frames, the model reads 7 and 16" run --model "$families/whisper-model" --features "$sounds" --out "$work/unheard"
 expect 0 "cross attention" run --model "$families/whisper" --features "$sounds" --formats svg --out "$work/heard"
 expect 0 "features = " inspect "$work/heard/self" --job
@@ -394,7 +381,7 @@ expect 1 "--length 100000, but the model has 24 positions" atlas --model "$famil
 expect 1 "--rows 25, but the position table has 24" atlas --model "$families/gpt2" --rows 25 --out "$work/m"
 expect 1 "--paper-rotation: there is no L9H9" atlas --model "$families/gpt2" --paper-rotation L9H9 --out "$work/m"
 
-expect 1 "--layer applies where nothing says which layer" -q run --states "$2/tests/golden/stored/causal.h5" --layer 1 --out "$work/m"
+expect 1 "already say which layer states enter; omit --layer" -q run --states "$2/tests/golden/stored/causal.h5" --layer 1 --out "$work/m"
 printf 'PAR1PAR1' >"$work/states.parquet"
 expect 1 "states.parquet: this is a Parquet table" run --states "$work/states.parquet" --model "$families/gpt2" --out "$work/m"
 mkdir "$work/pickled" && cp "$families/gpt2/config.json" "$work/pickled/" && printf 'x' >"$work/pickled/pytorch_model.bin"
@@ -782,7 +769,7 @@ expect 2 "below 2^63" run --job "$work/job.toml" --seed 9223372036854775808
 for result in r/results.h5 s/0-model.h5 atlas/results.h5; do
   "$headwave" inspect "$work/$result" -a | sed -n '/^\/provenance/,$p' >"$work/provenance"
   for what in '@started *20[0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]Z' '@version *[0-9]' '@command *headwave' '@compiler *[gc]' \
-    '@libraries *Eigen [0-9.]*, FFTW [0-9.]*, HDF5 [0-9.]*, zlib [0-9.]*, ICU [0-9.]*, PCRE2 [0-9.]*, libpng [0-9.]*, libjpeg-turbo [0-9.]*, fmt [0-9.]*' '@processor *[^ ]' \
+    '@libraries *Eigen [0-9.]*, FFTW [0-9.]*, HDF5 [0-9.]*, zlib [0-9.]*, ICU [0-9.]*, Oniguruma [0-9.]*, fmt [0-9.]*' '@processor *[^ ]' \
     '@instruction_set *[^ ]' '@wall_time_s *[0-9]'; do
     grep -q "$what" "$work/provenance" || { echo "FAILED: $result does not say $what"; failed=1; }
   done

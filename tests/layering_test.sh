@@ -89,7 +89,7 @@ twice=$(grep -hoE '^(struct|class|enum class) [A-Za-z0-9]+ *(:|\{)' $(echo "$eve
 names=$(grep -rnE '^TEST_CASE\("[^"]*;' tests --include='*.cpp' || true)
 [ -z "$names" ] || complain "a test's name has a semicolon, which CMake takes apart: $names"
 
-for header in hdf5 unicode/ pcre2 openssl CLI/ toml png jpeglib; do
+for header in hdf5 unicode/ oniguruma openssl CLI/ toml; do
   rooms=$(grep -lE "include *<$header" $sources | grep -v '^data/' || true)
   [ -z "$rooms" ] || complain "$header is included outside data: $rooms"
 done

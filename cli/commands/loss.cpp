@@ -100,8 +100,7 @@ void add_loss(CLI::App& program, Command& chosen) {
       program.add_subcommand("loss", "how well a model predicts a text, and how much worse with --intervene");
   const SourceOptions source = add_input_options(
       *command, options->input,
-      {"stored states have no words that could be predicted", "", "a loss is compared document by document", "",
-       "a model of images names what it sees, and predicts no tokens"});
+      {"stored states have no words that could be predicted", "", "a loss is compared document by document", ""});
   command->add_option("--masked-share", options->loss.masked_share, "masked models: share of tokens to be guessed")
       ->check(real_number(0.0, 1.0))
       ->capture_default_str();

@@ -7,7 +7,7 @@
 
 #include "../../analysis/attention/sought_words.h"
 #include "../../data/models/model_directory.h"
-#include "../../data/sources/typed_document.h"
+#include "../../data/sources/text_documents.h"
 #include "../../data/tokens/tokenizer.h"
 #include "../../job/inputs/job_input.h"
 #include "../../reports/drawing/terminal_table.h"

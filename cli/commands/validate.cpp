@@ -14,7 +14,7 @@
 #include "../../data/files/digest.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
-#include "../../data/sources/stored_writer.h"
+#include "../../data/sources/state_writer.h"
 #include "../../reports/drawing/run_mark.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../../reports/figures/written_files.h"

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "../../data/files/input_text.h"
-#include "../../data/sources/stored_documents.h"
-#include "../../data/sources/unknown_tokens.h"
+#include "../../data/sources/state_documents.h"
+#include "../../data/sources/text_documents.h"
 #include "../../job/run/provenance.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../terminal/terminal.h"
@@ -28,7 +28,6 @@ std::string extent_text(Index documents, std::int64_t length, bool of_one_length
 /// What messages call the file or folder that documents come from.
 std::string source_name(const InputOptions& options, const SourceOptions& given) {
   if (!given.states->empty()) return options.states.string();
-  if (!given.images->empty()) return options.images.string();
   if (!given.features->empty()) return options.features.string();
   return input_name(given.text->empty() ? options.ids : options.text);
 }
@@ -73,10 +72,8 @@ std::string unknown_tokens_text(const std::string& text, double share) {
 }  // namespace
 
 void say_unknown(const Document& document, const Tokenizer& tokenizer) {
-  UnknownTokens unknown(tokenizer);
-  unknown.count(document.ids);
-  if (const std::string remark = unknown_tokens_text("the text", unknown.share().value_or(0)); !remark.empty())
-    say(remark);
+  const double share = unknown_share(document.ids, tokenizer).value_or(0);
+  if (const std::string remark = unknown_tokens_text("the text", share); !remark.empty()) say(remark);
 }
 
 std::string untrained_rows_text(const Attributes& provenance) {
@@ -114,12 +111,6 @@ std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& o
                                   extent_text(documents, std::get<std::int64_t>(provenance.at("length")),
                                               !given.text->empty() && given.target->empty()),
                                   usual_documents));
-  if (const auto found = provenance.find("source_files_left_out"); found != provenance.end())
-    remarks.push_back(fmt::format("{}: {} that {} not end in .png, .jpg or .jpeg left out", options.images.string(),
-                                  std::get<std::int64_t>(found->second) == 1
-                                      ? "a file"
-                                      : fmt::format("{} files", std::get<std::int64_t>(found->second)),
-                                  std::get<std::int64_t>(found->second) == 1 ? "does" : "do"));
   if (const auto found = provenance.find("equal_documents"); found != provenance.end()) {
     const auto equal = std::get<std::int64_t>(found->second);
     remarks.push_back(fmt::format("{}: {} of {} documents {} equal to an earlier one; each counts once, {} are left",

@@ -88,20 +88,13 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
                   .add_option("--ids", options.ids,
                               "token ids instead of text: JSON, or one document per line; -: standard input")
                   ->type_name("FILE");
-  added.images =
-      without.images.empty()
-          ? command
-                .add_option("--images", options.images,
-                            "PNG and JPEG files of a folder, for a model that reads images: each is a document, "
-                            "made ready as the model's preprocessor_config.json says")
-                ->type_name("DIR")
-          : refused_option(command, "--images", without.images);
-  added.features = command
-                       .add_option("--features", options.features,
-                                   "spectra of sounds, as the feature extractor of a model that reads sound makes them "
-                                   "(input_features), and decoder_input_ids beside them: HDF5, .npz, safetensors, or a "
-                                   "folder of .npy files")
-                       ->type_name("FILE");
+  added.features =
+      command
+          .add_option("--features", options.features,
+                      "images or sounds as the model's own processor prepared them: pixel_values; or "
+                      "input_features with decoder_input_ids. HDF5, .npz, safetensors, or a folder of .npy "
+                      "files")
+          ->type_name("FILE");
   added.states =
       without.states.empty() ? add_states(command, options) : refused_option(command, "--states", without.states);
   added.random = command
@@ -113,12 +106,10 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
   added.random->excludes(added.ids)->excludes(added.states);
   added.ids->excludes(added.states);
   for (CLI::Option* other : {added.text, added.ids, added.states, added.random}) {
-    added.images->excludes(other);
     added.features->excludes(other);
     if (other != added.text) added.target->excludes(other);
   }
-  added.target->excludes(added.images)->excludes(added.features);
-  added.images->excludes(added.features);
+  added.target->excludes(added.features);
   added.documents = command
                         .add_option("--documents", options.packing.documents,
                                     "how many documents; else as many as there are, up to 100")
@@ -147,8 +138,7 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
   const auto refuse = [](const CLI::Option* option, const char* why) {
     if (!option->empty()) throw CLI::ValidationError(option->get_name(), why);
   };
-  const std::vector<const CLI::Option*> sources{given.text,     given.ids,    given.images,
-                                                given.features, given.random, given.states};
+  const std::vector<const CLI::Option*> sources{given.text, given.ids, given.features, given.random, given.states};
   if (std::ranges::all_of(sources, [](const CLI::Option* source) { return source->empty(); })) {
     std::string offered;  // what a command refuses stands in no group
     for (const CLI::Option* source : sources)
@@ -171,16 +161,12 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
     refuse(given.place.layers, "does not apply to --states: layers are those that were stored");
   if (given.states->empty()) {
     if (given.model->empty())
-      throw CLI::ValidationError("--text, --ids, --images, --features and --random-tokens need --model DIR");
+      throw CLI::ValidationError("--text, --ids, --features and --random-tokens need --model DIR");
     refuse(given.stored.head_count, "applies to --states only; the model says how many heads there are");
     for (const CLI::Option* option : given.stored.where()) refuse(option, "applies to --states only");
     if (!given.ids->empty()) refuse(given.no_special_tokens, "does not apply to --ids: nothing is put around them");
-    if (!given.images->empty()) {
-      refuse(given.length, "does not apply to --images: the model says how many patches an image has");
-      refuse(given.no_special_tokens, "does not apply to --images: what opens a document is the model's");
-    }
     if (!given.features->empty()) {
-      refuse(given.length, "does not apply to --features: the model says how many frames a sound has");
+      refuse(given.length, "does not apply to --features: the model says how long an image or a sound is");
       refuse(given.no_special_tokens, "does not apply to --features: nothing is put around the ids");
     }
     if (!given.random->empty())
@@ -211,8 +197,7 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
       return random_input(place,
                           {options.packing.documents.value_or(usual_documents), options.random_tokens, 2, -1, seed},
                           options.packing.special_tokens);
-    if (!given.images->empty()) return images_input(place, options.images, options.packing.documents);
-    if (!given.features->empty()) return sound_input(place, options.features, options.packing.documents);
+    if (!given.features->empty()) return features_input(place, options.features, options.packing.documents);
     if (!given.ids->empty()) return ids_input(place, options.ids, options.packing);
     options.stored.states.documents = options.packing.documents.value_or(0);
     return given.model->empty() ? states_input(options.states, stored_of(options.stored))
@@ -227,7 +212,6 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
   if (given.random->empty())
     require_two_tokens(input, input_name(!given.text->empty()       ? options.text
                                          : !given.ids->empty()      ? options.ids
-                                         : !given.images->empty()   ? options.images
                                          : !given.features->empty() ? options.features
                                                                     : options.states));
   const std::vector<std::string> remarks = remarks_on(input, options, given);

@@ -15,7 +15,7 @@ namespace headwave::cli {
 
 /// Where a model and its documents come from, and what is done to them.
 struct InputOptions {
-  std::filesystem::path model, map, text, target, ids, images, features, states;
+  std::filesystem::path model, map, text, target, ids, features, states;
   PlaceOptions place;
   PackingOptions packing;
   StoredOptions stored;
@@ -26,7 +26,7 @@ struct InputOptions {
 
 /// The options whose meaning depends on where documents come from.
 struct SourceOptions {
-  CLI::Option *model, *map, *text, *target, *encoding, *ids, *images, *features, *states, *random, *documents, *length,
+  CLI::Option *model, *map, *text, *target, *encoding, *ids, *features, *states, *random, *documents, *length,
       *no_special_tokens, *allow_unknown, *shuffles;
   PlaceOptionsGiven place;
   StoredOptionsGiven stored;
@@ -34,11 +34,11 @@ struct SourceOptions {
 
 /// Why a command has not all of these options; empty: it has.
 struct InputWithout {
-  std::string states = {}, interventions = {}, shuffles = {}, model = {}, images = {};
+  std::string states = {}, interventions = {}, shuffles = {}, model = {};
   bool layers = false;  ///< it has --layers of another meaning
 };
 
-/// Adds --model, --map, --layers, --weights, --text, --target, --ids, --images, --features, --states, --random-tokens, --intervene and what
+/// Adds --model, --map, --layers, --weights, --text, --target, --ids, --features, --states, --random-tokens, --intervene and what
 /// belongs to them. Those that the command has not are refused with the reason, and stand in the result as options that
 /// are never given.
 SourceOptions add_input_options(CLI::App& command, InputOptions& options, const InputWithout& without = {});

@@ -10,7 +10,7 @@ namespace headwave::cli {
 namespace {
 
 std::string unknown_axes(const std::string& text) {
-  if (stored_axes(text)) return {};
+  if (array_axes(text)) return {};
   return fmt::format("'{}': expected {}", text, expected_axes);
 }
 
@@ -74,7 +74,7 @@ StoredOptionsGiven refuse_stored_options(CLI::App& command, const std::string& w
 
 StoredStatesOptions stored_of(const StoredOptions& options) {
   StoredStatesOptions states = options.states;
-  if (!options.axes.empty()) states.axes = stored_axes(options.axes).value();
+  if (!options.axes.empty()) states.axes = array_axes(options.axes).value();
   return states;
 }
 

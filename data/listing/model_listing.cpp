@@ -123,7 +123,7 @@ void add_model(Listing& listing, const ModelPlace& place) {
                                           : check.map.prediction.words.empty() ? "nothing: no prediction head"
                                                                                : "tokens");
   if (check.proposed)
-    listing.notes.push_back(check.map.reason + "; `headwave inspect --map` prints that map, to be given with --map");
+    listing.notes.push_back(check.map.reason + "; inspect prints that map, which the option map takes");
   add_notes(listing, check.problems, "like these");
   std::vector<std::string> unused;
   for (const std::string& name : check.unused) unused.push_back(fmt::format("not read: tensor '{}'", name));
@@ -152,9 +152,8 @@ void add_tokenizer(Listing& listing, const fs::path& folder) {
   std::error_code ignored;
   const bool prepares = fs::is_regular_file(folder / "preprocessor_config.json", ignored);
   if (prepares) listing.facts["preprocessor"] = std::string("preprocessor_config.json");
-  if (listing.facts.contains("patches")) {
-    if (!prepares) listing.notes.emplace_back("no preprocessor_config.json: how images are made ready is not known");
-  } else if (found.empty())
+  if (listing.facts.contains("patches")) return;
+  if (found.empty())
     listing.notes.emplace_back(listing.facts.contains("sound")
                                    ? "no tokenizer files: tokens of the decoder are shown as their ids"
                                    : "no tokenizer files: texts cannot be read, token ids can");

@@ -12,10 +12,9 @@
 #include "../../data/files/json_file.h"
 #include "../../data/models/decoder_start.h"
 #include "../../data/sources/distinct_documents.h"
-#include "../../data/sources/image_documents.h"
-#include "../../data/sources/packed_ids.h"
-#include "../../data/sources/paired_texts.h"
-#include "../../data/sources/sound_documents.h"
+#include "../../data/sources/feature_documents.h"
+#include "../../data/sources/text_documents.h"
+#include "../../data/sources/token_ids.h"
 #include "../../data/tokens/tokenizer.h"
 #include "word_chances.h"
 
@@ -146,10 +145,10 @@ Endings endings_in_config(const std::filesystem::path& folder) {
 }  // namespace
 
 void require_words(const Model& model, const std::string& name) {
-  if (model.reads_images())
-    throw ShapeError(fmt::format("{}: the model reads images ({}), no tokens; give --images DIR", name, model.family));
-  if (model.reads_sound())
-    throw ShapeError(fmt::format("{}: the model reads sound ({}), no text; give --features FILE", name, model.family));
+  if (model.reads_images() || model.reads_sound())
+    throw ShapeError(fmt::format("{}: the model reads {} ({}), no text", name,
+                                 model.reads_images() ? "images" : "sound", model.family),
+                     give("features"));
 }
 
 void require_two_tokens(const JobInput& input, const std::string& name) {
@@ -202,29 +201,15 @@ JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingO
   return {std::move(model), std::move(source), std::move(provenance), mask};
 }
 
-JobInput images_input(const ModelPlace& place, const std::filesystem::path& folder, std::optional<Index> documents) {
+JobInput features_input(const ModelPlace& place, const ArraysPlace& features, std::optional<Index> documents) {
   Model model = open_model(place);
-  if (!model.reads_images())
-    throw ShapeError(fmt::format("{}: images were given, but a {} reads tokens; give a ViT or a DeiT, or --text FILE",
-                                 place.weights.string(), model.family));
-  const std::filesystem::path preprocessor = folder_of(place) / "preprocessor_config.json";
-  if (!std::filesystem::exists(preprocessor))
-    throw IoError(
-        fmt::format("{}: not found; it says how images are resized and scaled: put the checkpoint's own there",
-                    preprocessor.string()));
-  std::unique_ptr<Source> source = distinct_documents(
-      image_documents({folder, preprocessor, model.family}, model.patches, documents.value_or(usual_documents)));
-  return {std::move(model), std::move(source), model_provenance(place), -1};
-}
-
-JobInput sound_input(const ModelPlace& place, const std::filesystem::path& features, std::optional<Index> documents) {
-  Model model = open_model(place);
-  if (!model.reads_sound())
-    throw ShapeError(fmt::format("{}: spectra of sounds were given, but a {} reads {}; give a Whisper",
-                                 place.weights.string(), model.family, model.reads_images() ? "images" : "tokens"));
+  if (!model.reads_images() && !model.reads_sound())
+    throw ShapeError(fmt::format("{}: features of images or sounds were given, but a {} reads tokens",
+                                 place.weights.string(), model.family),
+                     give("text"));
   Attributes provenance = model_provenance(place);
-  std::unique_ptr<Source> source =
-      distinct_documents(sound_documents(features, model, names_beside(place, provenance), documents));
+  const std::shared_ptr<const Tokenizer> tokenizer = model.reads_sound() ? names_beside(place, provenance) : nullptr;
+  std::unique_ptr<Source> source = distinct_documents(feature_documents(features, model, tokenizer, documents));
   return {std::move(model), std::move(source), std::move(provenance), -1};
 }
 
@@ -266,12 +251,12 @@ JobInput word_input(Model model, const ModelPlace& place, const WordInputOptions
   return {std::move(model), std::move(source), std::move(provenance), special.mask};
 }
 
-JobInput states_input(const StatesAt& states, const StoredStatesOptions& options) {
+JobInput states_input(const ArraysPlace& states, const StoredStatesOptions& options) {
   StoredInput stored = stored_states(states, options);
   return {std::move(stored.model), std::move(stored.source), reading_provenance(options), -1};
 }
 
-JobInput states_input(const StatesAt& states, const ModelPlace& place, const StoredStatesOptions& options) {
+JobInput states_input(const ArraysPlace& states, const ModelPlace& place, const StoredStatesOptions& options) {
   StoredInput stored = stored_states(states, open_model(place), options);
   require_positions_of_states(stored.model, *stored.source, states.path);
   Attributes provenance = model_provenance(place);

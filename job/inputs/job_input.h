@@ -42,7 +42,7 @@ void require_words(const Model& model, const std::string& name);
 ///         than the model
 JobInput text_input(const ModelPlace& place, const TextPlace& text, const PackingOptions& packing = {});
 
-/// Two texts line by line for an encoder-decoder through its own tokenizer: what it reads, and what is written (paired_texts.h).
+/// Two texts line by line for an encoder-decoder through its own tokenizer: what it reads, and what is written (paired_texts()).
 /// @throws Error as open_model, open_tokenizer, decoder_start and paired_texts; ShapeError if the model reads one
 ///         sequence; FormatError if the tokenizer knows more tokens than the model
 JobInput pairs_input(const ModelPlace& place, const TextPlace& text, const TextPlace& target,
@@ -53,16 +53,10 @@ JobInput pairs_input(const ModelPlace& place, const TextPlace& text, const TextP
 ///         other way round
 JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingOptions& packing = {});
 
-/// A folder of images through the checkpoint's own preprocessor_config.json.
-/// @throws Error as open_model and image_documents; IoError if there is no such file; ShapeError if the model reads none
-JobInput images_input(const ModelPlace& place, const std::filesystem::path& folder,
-                      std::optional<Index> documents = {});
-
-/// Spectra that a model's feature extractor made of sounds, and the ids that its decoder reads (sound_documents.h); the
-/// model's tokenizer, where it has one that can be read, only gives their text.
-/// @throws Error as open_model and sound_documents; ShapeError if the model reads no sound
-JobInput sound_input(const ModelPlace& place, const std::filesystem::path& features,
-                     std::optional<Index> documents = {});
+/// Images or sounds that a model's own image processor or feature extractor prepared (feature_documents.h). The tokenizer of
+/// a model of sound, where it has one that can be read, gives the text of what its decoder reads.
+/// @throws Error as open_model and feature_documents; ShapeError if the model reads neither images nor sound
+JobInput features_input(const ModelPlace& place, const ArraysPlace& features, std::optional<Index> documents = {});
 
 /// Repeated random tokens, drawn from the vocabulary without the special tokens, where a tokenizer says which those
 /// are.
@@ -88,12 +82,12 @@ JobInput word_input(Model model, const ModelPlace& place, const WordInputOptions
 
 /// Stored hidden states, or stored queries and keys, with weights or queries and keys beside them.
 /// @throws Error as stored_states
-JobInput states_input(const StatesAt& states, const StoredStatesOptions& options = {});
+JobInput states_input(const ArraysPlace& states, const StoredStatesOptions& options = {});
 
 /// The same with a model whose weights make queries and keys from the states.
 /// @throws Error as open_model and stored_states; ShapeError if the states do not have the model's width, or more
 ///         tokens than its position table
-JobInput states_input(const StatesAt& states, const ModelPlace& place, const StoredStatesOptions& options = {});
+JobInput states_input(const ArraysPlace& states, const ModelPlace& place, const StoredStatesOptions& options = {});
 
 /// Heads are named of layers that are looked at: where layers are stored, these alone.
 /// @param option  that names them, for messages, "--heads: "; may be empty

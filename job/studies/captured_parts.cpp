@@ -7,7 +7,7 @@
 #include "../../data/files/made_folders.h"
 #include "../../data/files/numbered_name.h"
 #include "../../data/files/printable.h"
-#include "../../data/sources/stored_documents.h"
+#include "../../data/sources/state_documents.h"
 
 namespace headwave {
 
@@ -27,8 +27,8 @@ fs::path part_of(const fs::path& file, std::size_t number) {
 /// The documents of a part as they were captured.
 std::unique_ptr<Source> documents_of(const fs::path& part, Index expected) {
   (void)sha256_of_file(part);  // compares its seal
-  auto place = std::make_shared<const StoredPlace>(part, StoredSearch());
-  std::unique_ptr<Source> source = stored_documents(place, place->contents().layers.size(), 0, {});
+  auto place = std::make_shared<const StateFiles>(part, ArraySearch());
+  std::unique_ptr<Source> source = state_documents(place, place->contents().layers.size(), 0, {});
   if (source->count() != expected)
     throw FormatError(
         fmt::format("{}: holds {} documents, expected {}: it is not what the earlier run left; begin anew "
@@ -39,7 +39,7 @@ std::unique_ptr<Source> documents_of(const fs::path& part, Index expected) {
 
 }  // namespace
 
-CapturedParts::CapturedParts(const fs::path& file, const BlockSpec& block, const StoredLayout& layout,
+CapturedParts::CapturedParts(const fs::path& file, const BlockSpec& block, const StateLayout& layout,
                              UnfinishedRun* kept)
     : file_(file), block_(block), layout_(layout), kept_(kept) {
   if (kept_ == nullptr) return;
@@ -54,7 +54,7 @@ CapturedParts::CapturedParts(const fs::path& file, const BlockSpec& block, const
   earlier_ = documents_ = kept_->documents();
 }
 
-StoredWriter& CapturedParts::writer() {
+StateWriter& CapturedParts::writer() {
   return writer_ ? *writer_ : writer_.emplace(file_, block_, layout_);
 }
 

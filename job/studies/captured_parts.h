@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "../../data/sources/stored_writer.h"
+#include "../../data/sources/state_writer.h"
 #include "../run/unfinished_run.h"
 
 namespace headwave {
@@ -17,35 +17,35 @@ class CapturedParts {
   /// Goes on behind the parts of an earlier run; without one, parts that lie there are removed.
   /// @param kept  what says when to keep, and remembers how many documents there are; may be null
   /// @throws IoError, FormatError if an earlier part is not there or holds other documents
-  CapturedParts(const std::filesystem::path& file, const BlockSpec& block, const StoredLayout& layout,
+  CapturedParts(const std::filesystem::path& file, const BlockSpec& block, const StateLayout& layout,
                 UnfinishedRun* kept);
 
   /// Documents that an earlier run stored, the first of all.
   [[nodiscard]] Index earlier() const { return earlier_; }
 
   /// @param more  whether another comes after it
-  /// @throws Error as StoredWriter and UnfinishedRun::keep()
+  /// @throws Error as StateWriter and UnfinishedRun::keep()
   void append(const Document& document, bool more);
 
-  /// @throws Error as StoredWriter; IoError if the disk has no room for parts and file together: they stay
+  /// @throws Error as StateWriter; IoError if the disk has no room for parts and file together: they stay
   void finish(const Attributes& provenance);
 
   /// Removes parts and what remembers them: they are in the file, or another run would come to the same end.
   void remove_all();
 
  private:
-  StoredWriter& writer();
+  StateWriter& writer();
   void keep();
   void put_together(const Attributes& provenance);
 
   std::filesystem::path file_;
   BlockSpec block_;
-  StoredLayout layout_;
+  StateLayout layout_;
   UnfinishedRun* kept_;
   Index earlier_ = 0;
   std::vector<Index> ends_;  // documents up to and with each part
   Index documents_ = 0;
-  std::optional<StoredWriter> writer_;
+  std::optional<StateWriter> writer_;
 };
 
 /// The parts of a file that lie beside it, whosever.

@@ -7,7 +7,7 @@
 
 #include "../../core/model/trained_rows.h"
 #include "../../core/process/threads.h"
-#include "../../data/sources/packed_ids.h"
+#include "../../data/sources/token_ids.h"
 #include "../run/provenance.h"
 #include "word_passes.h"
 

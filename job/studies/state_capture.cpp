@@ -58,7 +58,7 @@ void require_one_length(const Source& source) {
                       i, source.length(i), source.length(0)));
 }
 
-StoredLayout layout_of(const Model& model, const CaptureOptions& options) {
+StateLayout layout_of(const Model& model, const CaptureOptions& options) {
   return {captured_layers(model, options), !options.projections, options.projections, options.half, options.packing};
 }
 
@@ -68,7 +68,7 @@ Document storable(Document document) {
   return document;
 }
 
-void capture_documents(const Model& model, const Source& source, const StoredLayout& layout, int threads,
+void capture_documents(const Model& model, const Source& source, const StateLayout& layout, int threads,
                        CapturedParts& parts, const ProgressCallback& progress) {
   Index done = parts.earlier();
   const Index count = source.count();
@@ -138,7 +138,7 @@ void capture_states(const Model& model, const Source& source, const std::filesys
         "a {} caps scores, or its layers look differently far, which queries and keys do not hold; store its states",
         model.family));
   require_one_length(source);
-  const StoredLayout layout = layout_of(model, options);
+  const StateLayout layout = layout_of(model, options);
   CapturedParts parts(file, model.stack.block, layout, kept);
   try {
     capture_documents(model, source, layout, options.threads, parts, progress);

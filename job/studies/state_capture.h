@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "../../data/sources/stored_writer.h"
+#include "../../data/sources/state_writer.h"
 #include "../inputs/job_input.h"
 #include "../run/job.h"
 #include "../run/unfinished_run.h"

@@ -1,5 +1,3 @@
-#include "../../data/sources/paired_texts.h"
-
 #include <fstream>
 #include <string>
 
@@ -8,6 +6,7 @@
 #include "../../core/errors/error.h"
 #include "../../data/files/json_file.h"
 #include "../../data/models/decoder_start.h"
+#include "../../data/sources/text_documents.h"
 #include "../catch.h"
 #include "test_files.h"
 

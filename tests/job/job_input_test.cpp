@@ -142,7 +142,7 @@ TEST_CASE(
   // A Whisper of which nothing else can be used reads sounds all the same.
   std::filesystem::copy(family("whisper"), folder / "whisper");
   std::filesystem::copy(model / "tokenizer.json", folder / "whisper");
-  CHECK(sound_input(folder / "whisper", repository_file("tests/golden/sounds.safetensors")).source->count() > 0);
+  CHECK(features_input(folder / "whisper", repository_file("tests/golden/sounds.safetensors")).source->count() > 0);
 }
 
 TEST_CASE("a window of attention maps lies within both sequences of an encoder-decoder") {

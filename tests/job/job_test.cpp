@@ -201,12 +201,12 @@ TEST_CASE("stored embeddings give the attention that was stored beside them") {
   StoredStatesOptions stored;
   stored.heads = 2;
   check(states_input(shared_file("bert-tiny-stored-embeddings/npy"), stored));
-  CHECK_THROWS_WITH(states_input(shared_file("bert-tiny-stored-embeddings/npy")), ContainsSubstring("--head-count"));
+  CHECK_THROWS_WITH(states_input(shared_file("bert-tiny-stored-embeddings/npy")), ContainsSubstring("head_count"));
   CHECK_THROWS_AS(states_input(file, repository_file("tests/golden/models/bert")), ShapeError);
   CHECK_THROWS_WITH(states_input(file, repository_file("tests/golden/models/bert")),
                     ContainsSubstring("width 128, the model's states have 32"));
   CHECK_THROWS_WITH(states_input(shared_file("bert-tiny-stored-embeddings/npy/hidden_states_layer_0.npy"), stored),
-                    ContainsSubstring("--model DIR"));
+                    ContainsSubstring("give model"));
 }
 
 TEST_CASE("a result claims nothing about states that were not there") {
