@@ -48,9 +48,9 @@ void require_known(const ModelConfig& config) {
   static const std::set<std::string> harmless{
       "processor_class", "data_format", "input_data_format", "return_tensors",   "disable_grouping",
       "do_convert_rgb",  "device",      "_processor_class",  "do_reduce_labels", "default_to_square"};
-  for (const UnreadSetting& setting : config.unread())
-    if (!setting.is_off && !harmless.contains(setting.key))
-      config.fail(fmt::format("'{}' may change pixels in a way that is not known here", printable(setting.key, 60)));
+  for (const std::string& key : config.unread())
+    if (config.shown(key) != "false" && !harmless.contains(key))
+      config.fail(fmt::format("'{}' may change pixels in a way that is not known here", printable(key, 60)));
 }
 
 ImagePreparation preparation_of(const ModelConfig& config, const std::string& family) {

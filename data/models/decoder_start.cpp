@@ -26,10 +26,9 @@ std::int32_t decoder_start(const std::filesystem::path& folder) {
       throw FormatError(fmt::format("{}: {} is {}, expected an id of a token", config.place(), key, id));
     return static_cast<std::int32_t>(id);
   }
-  throw FormatError(
-      fmt::format("{}: no {}, which the decoder reads first: put it into config.json, or give token ids "
-                  "with --ids FILE",
-                  shown_path(folder / "config.json"), key));
+  throw FormatError(fmt::format("{}: no {}, the id that the decoder reads first; expected it in config.json",
+                                shown_path(folder / "config.json"), key),
+                    give("ids", "FILE", "to give token ids"));
 }
 
 }  // namespace headwave

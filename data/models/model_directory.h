@@ -32,7 +32,7 @@ struct ModelPlace {
   std::int64_t memory = 0;  ///< bytes that there are for the program; 0: what the machine has free
 };
 
-/// What a model is: by its map, or by the family that its config.json names (model_family.h).
+/// What a model is: by its map, or by the family that its config.json names (families.h).
 /// @throws IoError, FormatError naming the file, what was expected and what came
 ModelMap model_map(const ModelPlace& place);
 
@@ -64,11 +64,9 @@ struct ModelCheck {
   ModelMap map;
   std::vector<std::string> problems;  ///< one line each; none: the model can be opened
   std::vector<std::string> unused;    ///< tensors that the model does not read
-  bool proposed = false;              ///< the family is not known and the map is a proposal
+  std::vector<std::string> unread;  ///< settings of config.json that the map does not read and that may change numbers
 };
-/// Where config.json names a family that is not known, the known one whose names and shapes fit the checkpoint best is
-/// proposed, and `map.reason` says so: a map to look at and to give by hand, which open_model() does not take by itself.
-/// @throws as model_map, also as nearest_family() where the family is not known
+/// @throws as model_map
 ModelCheck model_check(const ModelPlace& place);
 
 /// The position table of a model alone, without the rows before token 0's: (positions, d_model). Works for checkpoints

@@ -43,6 +43,18 @@ struct DisentangledMap {
   DisentangledOptions rows;  ///< which of them an offset reads
 };
 
+/// How config.json spells rotary positions, and what is taken where it says nothing.
+struct RopeKeys {
+  double base = 10000;
+  std::string base_key = "rope_theta";
+  std::string group;     ///< the object inside rope_parameters, where layers differ; empty: that is one itself
+  bool scaled = true;    ///< rope_scaling is of these layers too
+  bool partial = false;  ///< a share of the channels may turn
+  std::string share_key = "partial_rotary_factor";
+  double share = 1;  ///< of the channels
+  Index width = 0;   ///< of which that is a share; 0: a head's
+};
+
 struct PositionMap {
   PositionKind kind = PositionKind::none;
   std::string table;    ///< table: the tensor; buckets: the biases (buckets, heads)
@@ -50,7 +62,8 @@ struct PositionMap {
   Index first_row = 0;  ///< table: the row that token 0 reads
   SinusoidOptions sinusoids;
   RotaryOptions rotary;
-  Index farthest = 128;  ///< buckets: distances from here on share the last one
+  std::optional<RopeKeys> rope;  ///< while a map is read: `rotary` follows from config.json
+  Index farthest = 128;          ///< buckets: distances from here on share the last one
   DisentangledMap disentangled;
 
   /// Whether a table is added to the words.
@@ -93,7 +106,7 @@ struct StackMap {
   NormKind norm = NormKind::layer;
   float norm_eps = 1e-5F;
   float norm_offset = 0;  ///< what is added to every norm's stored scale: 1 in Gemma
-  bool in_out = false;    ///< linear weights are (in, out), as in GPT-2; otherwise (out, in)
+  bool in_out = false;    ///< linear weights are stored (in, out), as in GPT-2, and transposed when they are read
 
   std::string words;  ///< empty: it reads images or sound
   ImageMap image;
@@ -133,8 +146,8 @@ struct PredictionMap {
 };
 
 /// A model as a description: everything that is needed to read a checkpoint, and nothing of its weights. Families of
-/// Hugging Face models become one of these through their config.json (model_family.h); any other checkpoint through a
-/// small TOML file (model_map_file.h).
+/// Hugging Face models become one of these through their config.json (families.h); any other checkpoint through a small TOML
+/// file (model_map_file.h).
 struct ModelMap {
   std::string family;  ///< "bert", "gpt2", ...
   std::string reason;  ///< why it was taken for that: "config.json says model_type 'bert'"

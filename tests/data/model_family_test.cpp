@@ -1,4 +1,4 @@
-#include "../../data/models/model_family.h"
+#include "../../data/models/families.h"
 
 #include <array>
 #include <cmath>
@@ -343,7 +343,7 @@ TEST_CASE("settings of a known family that change the numbers and are not follow
   replaced("phi3", "\"rope_type\": \"default\"", "\"rope_type\": \"longrope\"", "rope type 'longrope' is not known");
   refused("qwen2", R"("layer_types": ["full_attention", "sliding_attention"])", "'use_sliding_window' is false");
   replaced("qwen3", "\"full_attention\"", "\"sliding_attention\"", "'use_sliding_window' is false");
-  replaced("gptj", "\"rotary_dim\": 4", "\"rotary_dim\": 5", "'rotary_dim' is 5");
+  replaced("gptj", "\"rotary_dim\": 4", "\"rotary_dim\": 5", "'channels' of rotary positions must be even");
   const auto untied = folder / "untied";
   copy_model(family("bart"), untied);
   replace_in(untied / "config.json", "\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false");
