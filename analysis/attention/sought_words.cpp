@@ -36,7 +36,7 @@ void require_key_free(const Model& model, const HeadName& head) {
   if (head.layer < 0 || head.layer >= stack.layers() || head.head < 0 || head.head >= stack.block.heads)
     throw ShapeError(fmt::format("there is no {}; the model has {} layers of {} heads",
                                  head_name(head.layer, head.head), stack.layers(), stack.block.heads));
-  if (stack.position_term != nullptr && stack.position_term->use() == PositionUse::turned)
+  if (stack.position_term.turned)
     throw ShapeError(
         fmt::format("a {} turns queries and keys by their positions: its queries cannot be carried back "
                     "to hidden states",

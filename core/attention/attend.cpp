@@ -21,10 +21,10 @@ struct Shape {
 /// @throws ShapeError if a term is compared and its rows are not there for every offset
 template <class Scalar>
 void require_compared(const HeadInputs<Scalar>& in) {
-  if (in.position_term == nullptr || in.position_term->use() != PositionUse::compared) return;
+  if (!in.position_term.compared) return;
   if (in.position_key.empty() && in.position_query.empty())
-    throw ShapeError(fmt::format("attend: {} need position keys or position queries", in.position_term->name()));
-  const Index rows = in.position_term->row(1 - std::max(in.query.rows(), in.key.rows())) + 1;
+    throw ShapeError(fmt::format("attend: {} need position keys or position queries", in.position_term.name()));
+  const Index rows = in.position_term.compared->row(1 - std::max(in.query.rows(), in.key.rows())) + 1;
   for (const MatrixViewOf<Scalar>& compared : {in.position_key, in.position_query})
     if (!compared.empty() && (compared.rows() < rows || compared.cols() != in.query.cols()))
       throw ShapeError(

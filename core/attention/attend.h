@@ -15,10 +15,10 @@ struct HeadInputs {
   MatrixViewOf<Scalar> key;    ///< (n, kv_heads * d_head)
   MatrixViewOf<Scalar> value;  ///< (n, kv_heads * d_value); empty: nobody wants A V, only the probes look
   Index heads = 1;
-  Index kv_heads = 1;                           ///< see key_head()
-  double scale = 1.0;                           ///< 1/sqrt(d_head) in most models
-  const PositionTerm* position_term = nullptr;  ///< turns queries and keys, is compared to them, or adds to the scores
-  double soft_cap = 0;                          ///< scaled scores s become cap tanh(s / cap); 0: they stay
+  Index kv_heads = 1;  ///< see key_head()
+  double scale = 1.0;  ///< 1/sqrt(d_head) in most models
+  PositionTerm position_term = {};
+  double soft_cap = 0;  ///< scaled scores s become cap tanh(s / cap); 0: they stay
   /// (rows, heads * d_head) of a position term that is compared: what queries, and what keys, are held against; one of
   /// the two may be empty
   MatrixViewOf<Scalar> position_key = {}, position_query = {};

@@ -13,16 +13,14 @@ enum class NormKind { layer, rms };
 /// GPT-2 and Llama; with norms of what is added x = x + added_norm(f(norm(x))), Gemma 2, and OLMo-2 without the first.
 enum class NormPlace { post, pre };
 
-/// y = x W + b. Views into the checkpoint: nothing is copied.
+/// y = x weight^T + bias.
 struct Linear {
-  MatrixView32
-      weight;         ///< (d_out, d_in) as Hugging Face's Linear stores it; (d_in, d_out) where in_out is set; or empty
-  VectorView32 bias;  ///< (d_out) or empty
-  bool in_out = false;  ///< the layout of GPT-2's Conv1D
+  MatrixView32 weight;  ///< (d_out, d_in), as PyTorch's Linear stores it; or empty
+  VectorView32 bias;    ///< (d_out) or empty
 
   [[nodiscard]] bool empty() const { return weight.empty(); }
-  [[nodiscard]] Index d_in() const { return in_out ? weight.rows() : weight.cols(); }
-  [[nodiscard]] Index d_out() const { return in_out ? weight.cols() : weight.rows(); }
+  [[nodiscard]] Index d_in() const { return weight.cols(); }
+  [[nodiscard]] Index d_out() const { return weight.rows(); }
 };
 
 /// layer: y = (x - mean) / sqrt(variance + eps) * scale + shift; rms: y = x / sqrt(mean square + eps) * scale; over

@@ -9,6 +9,8 @@
 
 #include "../algebra/product.h"
 #include "attend.h"
+#include "disentangled_term.h"
+#include "rotary_term.h"
 
 namespace headwave {
 
@@ -18,7 +20,7 @@ class Compared {
  public:
   /// @param reach  of the furthest offset
   Compared(const HeadInputs<Scalar>& inputs, Index reach) : inputs_(inputs), reach_(reach) {
-    for (Index t = -reach; t <= reach; ++t) rows_.push_back(inputs.position_term->row(t));
+    for (Index t = -reach; t <= reach; ++t) rows_.push_back(inputs.position_term.compared->row(t));
   }
 
   /// Adds to the scores of query rows first, first + 1, ..., key block by key block: a block meets few of the rows.
@@ -60,24 +62,23 @@ template <class Scalar>
 class Positioned {
  public:
   explicit Positioned(const HeadInputs<Scalar>& inputs) : inputs_(inputs) {
-    const PositionTerm* term = inputs.position_term;
+    const PositionTerm& term = inputs.position_term;
     reach_ = std::max(inputs.query.rows(), inputs.key.rows()) - 1;
     bias_ = inputs.added;
-    if (term == nullptr) return;
-    if (term->use() == PositionUse::compared) compared_.emplace(inputs_, reach_);
-    if (term->use() == PositionUse::turned) {
+    if (term.compared) compared_.emplace(inputs_, reach_);
+    if (term.turned) {
       query_ = inputs.query;
       key_ = inputs.key;
       const Index d_head = inputs.query.cols() / inputs.heads;
-      term->turn(query_, d_head);
-      term->turn(key_, d_head);
+      term.turned->turn(query_, d_head);
+      term.turned->turn(key_, d_head);
       inputs_.query = query_;
       inputs_.key = key_;
     }
-    if (term->use() != PositionUse::added) return;
+    if (!term.added) return;
     if (bias_.size() == 0) bias_ = MatrixOf<Scalar>::Zero(inputs.heads, 2 * reach_ + 1);
     for (Index head = 0; head < inputs.heads; ++head)
-      bias_.row(head) += term->kernel(head, reach_).template cast<Scalar>().transpose();
+      bias_.row(head) += term.added->kernel(head, reach_).template cast<Scalar>().transpose();
   }
 
   [[nodiscard]] const HeadInputs<Scalar>& inputs() const { return inputs_; }

@@ -107,7 +107,7 @@ Vector RotaryTerm::frequency(Index length) const {
   return plain_frequency(o.channels, o.base * std::pow(stretched, channels / (channels - 2)));
 }
 
-Vector RotaryTerm::kernel(Index /*head*/, Index reach) const {
+Vector RotaryTerm::kernel(Index reach) const {
   const Vector f = frequency(reach + 1);
   const double gain = options_.attention_factor * options_.attention_factor;
   Vector kernel(2 * reach + 1);

@@ -6,9 +6,8 @@ namespace headwave {
 
 namespace {
 
-/// Columns first .. first + count - 1 of W in y = x W + b, whichever way it is stored.
+/// Columns first .. first + count - 1 of W in y = x W + b.
 Matrix columns_of(const Linear& linear, Index first, Index count) {
-  if (linear.in_out) return linear.weight.middleCols(first, count).cast<double>();
   return linear.weight.middleRows(first, count).transpose().cast<double>();
 }
 
@@ -27,8 +26,7 @@ HeadWeights head_weights(const AttentionWeights& attention, const BlockSpec& blo
 
 std::string not_bilinear(const Stack& stack) {
   if (stack.normalises_heads()) return "queries and keys are normalised after projection";
-  if (stack.position_term != nullptr && stack.position_term->use() == PositionUse::compared)
-    return "queries and keys are compared with relative positions too";
+  if (stack.position_term.compared) return "queries and keys are compared with relative positions too";
   return stack.block.soft_cap > 0 ? "scores are capped" : "";
 }
 

@@ -28,10 +28,7 @@ MatrixView32 zero_rows(const VectorView32& zero, Index rows) {
 void silence(Linear& output, Index head, Index heads, ChangedModel& changed) {
   Matrix32 weight = output.weight;
   const Index width = output.d_in() / heads;
-  if (output.in_out)
-    weight.middleRows(head * width, width).setZero();
-  else
-    weight.middleCols(head * width, width).setZero();
+  weight.middleCols(head * width, width).setZero();
   output.weight = changed.kept(std::move(weight));
 }
 
@@ -118,8 +115,8 @@ class ShuffledWords : public Source {
 Model words_only(const Model& model) {
   ChangedModel changed(model);
   changed.change_stacks([&](Stack& stack) {
-    stack.position_term = nullptr;
-    stack.others.position_term = nullptr;
+    stack.position_term = {};
+    stack.others.position_term = {};
     MatrixView32& positions = stack.embedding.positions;
     if (!positions.empty())
       positions = zero_rows(changed.kept(Vector32(Vector32::Zero(positions.cols()))), positions.rows());
@@ -189,16 +186,8 @@ Model re_aimed(const Model& model, const std::vector<HeadName>& heads, Index u) 
     Linear& key = changed.attention_of(AttentionKind::self, head.layer).key;
     const Index first = block.key_head(head.head) * block.d_head;
     Matrix32 weight = key.weight;
-    Matrix columns;
-    if (key.in_out)
-      columns = weight.middleCols(first, block.d_head).cast<double>();
-    else
-      columns = weight.middleRows(first, block.d_head).transpose().cast<double>();
-    const Matrix32 turned = shifted(positions, columns, u).cast<float>();
-    if (key.in_out)
-      weight.middleCols(first, block.d_head) = turned;
-    else
-      weight.middleRows(first, block.d_head) = turned.transpose();
+    const Matrix columns = weight.middleRows(first, block.d_head).transpose().cast<double>();
+    weight.middleRows(first, block.d_head) = shifted(positions, columns, u).cast<float>().transpose();
     key.weight = changed.kept(std::move(weight));
   }
   return changed.taken();

@@ -5,7 +5,7 @@
 
 namespace headwave {
 
-/// y = x W + b, whichever way W is stored.
+/// y = x weight^T + bias.
 /// @param x  (T, d_in)
 /// @returns (T, d_out)
 /// @throws ShapeError if the widths differ

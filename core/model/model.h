@@ -41,9 +41,9 @@ struct Embedding {
 
 /// The layers of a stack that look elsewhere than the rest: local ones among global ones, or those that nothing turns.
 struct OtherLayers {
-  std::vector<Index> layers;                          ///< ascending; empty: all layers are alike
-  Index window = 0;                                   ///< in place of the block's
-  std::shared_ptr<const PositionTerm> position_term;  ///< in place of the stack's; null: nothing
+  std::vector<Index> layers;   ///< ascending; empty: all layers are alike
+  Index window = 0;            ///< in place of the block's
+  PositionTerm position_term;  ///< in place of the stack's
 };
 
 /// A tower of blocks: an encoder or a decoder.
@@ -52,8 +52,8 @@ struct Stack {
   Embedding embedding;
   /// One per layer: its weights, or, where a store has them, its norms and the shapes of the rest, whose data() is null.
   std::vector<Block> blocks;
-  Norm final_norm;                                    ///< after the last block; empty in post-norm models
-  std::shared_ptr<const PositionTerm> position_term;  ///< what attention itself knows of positions; null: nothing
+  Norm final_norm;             ///< after the last block; empty in post-norm models
+  PositionTerm position_term;  ///< what attention itself knows of positions
   OtherLayers others;
   std::shared_ptr<const LayerStore> store;  ///< of weights that are read layer by layer; null: `blocks` are whole
 
@@ -65,7 +65,7 @@ struct Stack {
   [[nodiscard]] Index layers() const { return static_cast<Index>(blocks.size()); }
   /// Of one layer: how far it looks, and what it knows of positions.
   [[nodiscard]] Index window(Index layer) const;
-  [[nodiscard]] const PositionTerm* term(Index layer) const;
+  [[nodiscard]] const PositionTerm& term(Index layer) const;
   /// The position term of a layer where it turns queries and keys; else null.
   [[nodiscard]] const RotaryTerm* rotary(Index layer) const;
   /// The same of the stack, or of its other layers where only those turn.

@@ -15,18 +15,14 @@ namespace {
 /// What every channel of a projection reads of its input, and its bias: a row (W, b) for each.
 Matrix channel_rows(const Linear& linear) {
   Matrix rows = Matrix::Zero(linear.d_out(), linear.d_in() + 1);
-  if (linear.in_out)
-    rows.leftCols(linear.d_in()) = linear.weight.transpose().cast<double>();
-  else
-    rows.leftCols(linear.d_in()) = linear.weight.cast<double>();
+  rows.leftCols(linear.d_in()) = linear.weight.cast<double>();
   if (!linear.bias.empty()) rows.rightCols(1) = linear.bias.cast<double>();
   return rows;
 }
 
-/// The projection whose channels are these, stored as it was.
+/// Gives a projection these channels.
 void set_channel_rows(Linear& linear, const Matrix& rows, ChangedModel& changed) {
-  const Matrix32 weight = rows.leftCols(rows.cols() - 1).cast<float>();
-  linear.weight = changed.kept(linear.in_out ? Matrix32(weight.transpose()) : weight);
+  linear.weight = changed.kept(Matrix32(rows.leftCols(rows.cols() - 1).cast<float>()));
   if (!linear.bias.empty()) linear.bias = changed.kept(Vector32(rows.rightCols(1).cast<float>()));
 }
 
@@ -41,11 +37,11 @@ const RotaryTerm* rotation_of(const Stack& stack, Index layer) {
 
 [[noreturn]] void refuse_unturned(const char* who, const Model& model) {
   const Stack& stack = model.stack;
-  throw ShapeError(fmt::format(
-      "{}: a {} has no rotary positions{}", who, model.family,
-      stack.position_term != nullptr       ? fmt::format("; its positions are {}", stack.position_term->name())
-      : !stack.embedding.positions.empty() ? "; its positions are a table, which re-aim and without-band change"
-                                           : ""));
+  throw ShapeError(fmt::format("{}: a {} has no rotary positions{}", who, model.family,
+                               stack.position_term ? fmt::format("; its positions are {}", stack.position_term.name())
+                               : !stack.embedding.positions.empty()
+                                   ? "; its positions are a table, which re-aim and without-band change"
+                                   : ""));
 }
 
 /// Equation (1) for one head.

@@ -139,8 +139,7 @@ Matrix32 StackPass::cross_attention(Index layer, const AttentionWeights& weights
   const Matrix32 key = keys_of(memory_, weights, layer, document_);
   const Matrix32 value = needed || shows(weights) ? linear(memory_, weights.value) : Matrix32();
   show_values(layer, AttentionKind::cross, weights, value);
-  const HeadInputs<float> inputs{query,   key,           value, spec_.heads, spec_.kv_heads, spec_.score_scale,
-                                 nullptr, spec_.soft_cap};
+  const HeadInputs<float> inputs{query, key, value, spec_.heads, spec_.kv_heads, spec_.score_scale, {}, spec_.soft_cap};
   const Matrix32 heads = attend<float>(inputs, {}, {layer, AttentionKind::cross, &document_}, probes_);
   show_heads(layer, AttentionKind::cross, weights, heads);
   return needed ? linear(heads, weights.output) : Matrix32();

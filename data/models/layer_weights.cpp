@@ -25,9 +25,9 @@ Linear outputs(const Linear& fused, Index first, Index count) {
   Linear part = fused;
   const MatrixView32& w = fused.weight;
   if (w.data() == nullptr)
-    part.weight = fused.in_out ? MatrixView32(nullptr, w.rows(), count) : MatrixView32(nullptr, count, w.cols());
+    part.weight = MatrixView32(nullptr, count, w.cols());
   else
-    part.weight = fused.in_out ? MatrixView32(w.middleCols(first, count)) : MatrixView32(w.middleRows(first, count));
+    part.weight = MatrixView32(w.middleRows(first, count));
   if (!fused.bias.empty()) part.bias = VectorView32(fused.bias.data() + first, count);
   return part;
 }
@@ -37,7 +37,7 @@ Linear heads_of(const Linear& fused, Index which, const BlockSpec& block, ModelS
   if (fused.empty()) return {};
   const Index width = block.d_head;
   if (fused.weight.data() == nullptr)
-    return {MatrixView32(nullptr, block.heads * width, fused.weight.cols()), fused.bias, false};
+    return {MatrixView32(nullptr, block.heads * width, fused.weight.cols()), fused.bias};
   Matrix32 weight(block.heads * width, fused.weight.cols());
   Vector32 bias(fused.bias.empty() ? 0 : weight.rows());
   for (Index head = 0; head < block.heads; ++head) {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "../../core/attention/bias_terms.h"
+#include "../../core/attention/score_bias.h"
 #include "../files/printable.h"
 #include "layer_weights.h"
 #include "stored_layers.h"
@@ -38,7 +38,7 @@ void set_positions(TensorReader& reader, const StackMap& map, Index longest, Sta
     case PositionKind::none:
       return;
     case PositionKind::disentangled:
-      stack.position_term = std::make_shared<DisentangledTerm>(positions.disentangled.rows);
+      stack.position_term.compared = std::make_shared<DisentangledTerm>(positions.disentangled.rows);
       if (positions.rows == 0) return;
       [[fallthrough]];  // a table beside it
     case PositionKind::table: {
@@ -56,15 +56,16 @@ void set_positions(TensorReader& reader, const StackMap& map, Index longest, Sta
       stack.embedding.positions = reader.storage()->matrices.back();
       return;
     case PositionKind::rotary:
-      stack.position_term = std::make_shared<RotaryTerm>(positions.rotary);
+      stack.position_term.turned = std::make_shared<RotaryTerm>(positions.rotary);
       return;
     case PositionKind::linear_bias:
-      stack.position_term = std::make_shared<LinearBiasTerm>(map.block.heads);
+      stack.position_term.added = std::make_shared<LinearBias>(map.block.heads);
       return;
     case PositionKind::buckets: {
       const MatrixView32 bias = reader.matrix(positions.table, positions.rows, map.block.heads);
       if (!bias.empty())
-        stack.position_term = std::make_shared<BucketTerm>(bias, BucketOptions{positions.farthest, !map.block.causal});
+        stack.position_term.added =
+            std::make_shared<BucketBias>(bias, BucketOptions{positions.farthest, !map.block.causal});
       return;
     }
   }
@@ -128,9 +129,9 @@ Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   stack.embedding.norm = reader.norm(map.embedding_norm, map, embedded);
   stack.embedding.projection = reader.linear(map.embedding_projection, map.d_model, embedded, map.in_out);
   set_positions(reader, map, longest, stack);
-  stack.others = {map.others.layers, map.others.window, nullptr};
+  stack.others = {map.others.layers, map.others.window, {}};
   if (map.others.positions.kind == PositionKind::rotary)
-    stack.others.position_term = std::make_shared<RotaryTerm>(map.others.positions.rotary);
+    stack.others.position_term.turned = std::make_shared<RotaryTerm>(map.others.positions.rotary);
   const WeightOptions& options = reader.options();
   const Index kept = options.layers > 0 ? std::min(options.layers, map.layers) : map.layers;
   for (Index layer = 0; layer < map.layers; ++layer) {

@@ -44,7 +44,7 @@ class TensorReader {
   WordTable words(const std::string& name, Index rows, Index cols);
   /// (size)  a bias stored as (1, size) is read as (size)
   VectorView32 vector(const std::string& name, Index size);
-  /// @param in_out  the weight is stored as (in, out); else as (out, in)
+  /// @param in_out  the weight is stored as (in, out), and copied as (out, in)
   Linear linear(const TensorNames& names, Index out, Index in, bool in_out);
   /// How linear() looks from now on.
   void look_at(Reading reading) { reading_ = reading; }

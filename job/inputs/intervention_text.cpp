@@ -38,9 +38,9 @@ std::string without_function(std::string_view message) {
 /// @throws ShapeError that says so, if the model has none
 void require_position_table(const Model& model, const char* needed, const char* instead, const char* if_rotary) {
   if (!model.stack.embedding.positions.empty()) return;
-  const PositionTerm* term = model.stack.position_term.get();
+  const PositionTerm& term = model.stack.position_term;
   throw ShapeError(fmt::format("a {} has no position table{}{}{}{}", model.family, needed,
-                               term == nullptr ? "" : fmt::format(" (its positions are {})", term->name()), instead,
+                               term ? fmt::format(" (its positions are {})", term.name()) : "", instead,
                                model.stack.rotary() == nullptr ? "" : if_rotary));
 }
 

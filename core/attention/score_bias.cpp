@@ -1,4 +1,4 @@
-#include "bias_terms.h"
+#include "score_bias.h"
 
 #include <algorithm>
 #include <bit>
@@ -11,7 +11,7 @@
 
 namespace headwave {
 
-LinearBiasTerm::LinearBiasTerm(Index heads) : slope_(heads) {
+LinearBias::LinearBias(Index heads) : slope_(heads) {
   const auto power = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(heads)));
   for (Index h = 0; h < heads; ++h) {
     const double exponent = h < power ? -8.0 * static_cast<double>(h + 1) / static_cast<double>(power)
@@ -20,33 +20,33 @@ LinearBiasTerm::LinearBiasTerm(Index heads) : slope_(heads) {
   }
 }
 
-Vector LinearBiasTerm::kernel(Index head, Index reach) const {
+Vector LinearBias::kernel(Index head, Index reach) const {
   return slope_[head] * Vector::LinSpaced(2 * reach + 1, -static_cast<double>(reach), static_cast<double>(reach));
 }
 
-OffsetBiasTerm::OffsetBiasTerm(Matrix bias) : bias_(std::move(bias)) {
+OffsetBias::OffsetBias(Matrix bias) : bias_(std::move(bias)) {
   if (bias_.cols() % 2 == 0)
-    throw ShapeError(fmt::format("OffsetBiasTerm: biases at {} offsets; expected -reach .. reach", bias_.cols()));
+    throw ShapeError(fmt::format("OffsetBias: biases at {} offsets; expected -reach .. reach", bias_.cols()));
 }
 
-Vector OffsetBiasTerm::kernel(Index head, Index reach) const {
+Vector OffsetBias::kernel(Index head, Index reach) const {
   Vector kernel = Vector::Zero(2 * reach + 1);
   const Index known = bias_.cols() / 2, both = std::min(known, reach);
   kernel.segment(reach - both, 2 * both + 1) = bias_.row(head).segment(known - both, 2 * both + 1).transpose();
   return kernel;
 }
 
-BucketTerm::BucketTerm(MatrixView32 bias, const BucketOptions& options)
+BucketBias::BucketBias(MatrixView32 bias, const BucketOptions& options)
     : bias_(bias.cast<double>()), options_(options) {
   const Index side = options.bidirectional ? bias.rows() / 2 : bias.rows();
   if (side < 2 || options.farthest <= side / 2)
     throw ShapeError(
-        fmt::format("BucketTerm: {} buckets for distances up to {}; expected at least 2 a side, and distances beyond "
+        fmt::format("BucketBias: {} buckets for distances up to {}; expected at least 2 a side, and distances beyond "
                     "half of them",
                     bias.rows(), options.farthest));
 }
 
-Index BucketTerm::bucket(Index offset) const {
+Index BucketBias::bucket(Index offset) const {
   const Index side = options_.bidirectional ? bias_.rows() / 2 : bias_.rows();
   const Index base = options_.bidirectional && offset > 0 ? side : 0;
   const Index distance = options_.bidirectional ? std::abs(offset) : std::max<Index>(0, -offset);
@@ -60,7 +60,7 @@ Index BucketTerm::bucket(Index offset) const {
   return base + std::min(side - 1, exact + static_cast<Index>(steps));
 }
 
-Vector BucketTerm::kernel(Index head, Index reach) const {
+Vector BucketBias::kernel(Index head, Index reach) const {
   Vector kernel(2 * reach + 1);
   for (Index t = -reach; t <= reach; ++t) kernel[t + reach] = bias_(bucket(t), head);
   return kernel;
