@@ -6,7 +6,6 @@
 
 #include "../../core/algebra/product.h"
 #include "../../core/model/head_weights.h"
-#include "../../core/model/key_free.h"
 #include "../../core/model/layer_positions.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/numbers/largest_entries.h"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "../../core/algebra/product.h"
-#include "../../core/model/embedded_tokens.h"
+#include "../../core/model/embedding.h"
 #include "../../core/model/layer.h"
 
 namespace headwave {

@@ -16,12 +16,13 @@ struct DisentangledOptions {
 ///     bucket(n) = n where |n| <= b / 2, else
 ///                 sign(n) (b/2 + ceil((b/2 - 1) ln(|n| / (b/2)) / ln((M - 1) / (b/2))))       (3)
 ///
-/// P and R are each head's position keys and position queries (HeadInputs), one row for every vector of relative
-/// positions as the layer projects it; s = b, and without buckets s = M and bucket(n) = n. What is added
-/// depends on the tokens at both positions, so it has no kernel of offsets; attend() computes it tile by tile.
+/// P and R are each head's position keys and position queries (HeadInputs), one row for every vector of
+/// relative positions as the layer projects it; s = b, and without buckets s = M and bucket(n) = n. What is
+/// added depends on the tokens at both positions, so it has no kernel of offsets; attend() computes it tile
+/// by tile.
 ///
-/// Source: He et al. 2021 (DeBERTa), equation 4; He, Gao and Chen 2023 (DeBERTaV3). Both terms read row(j - i), as the
-/// published code does.
+/// Source: He et al. 2021 (DeBERTa), equation 4; He, Gao and Chen 2023 (DeBERTaV3). Both terms read row(j -
+/// i), as the published code does.
 class DisentangledTerm {
  public:
   /// Whether (3) has a meaning: M at least 1, and b either 0 or at least 2 with b / 2 < M - 1.

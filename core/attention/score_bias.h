@@ -20,8 +20,8 @@ class ScoreBias {
   [[nodiscard]] virtual Vector kernel(Index head, Index reach) const = 0;
 };
 
-/// Linear biases (ALiBi): slope_h * t is added to the scaled score, t = key minus query, the slopes a geometric
-/// sequence in the heads.
+/// Linear biases (ALiBi): slope_h * t is added to the scaled score, t = key minus query, the slopes a
+/// geometric sequence in the heads.
 ///
 ///     slope_h = 2^(-8 (h+1) / H)  where the number of heads H is a power of two               (1)
 ///
@@ -58,8 +58,8 @@ struct BucketOptions {
   bool bidirectional = true;  ///< half of the buckets for keys to the right; otherwise these share bucket 0
 };
 
-/// Learned biases per head and bucket of distances (T5's relative attention): near distances have a bucket each, far
-/// ones share buckets whose widths grow geometrically.
+/// Learned biases per head and bucket of distances (T5's relative attention): near distances have a bucket
+/// each, far ones share buckets whose widths grow geometrically.
 ///
 /// Source: Raffel et al. 2020, section 2.1.
 class BucketBias : public ScoreBias {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "../algebra/product.h"
+
 namespace headwave {
 
 namespace {
@@ -28,6 +30,16 @@ std::string not_bilinear(const Stack& stack) {
   if (stack.normalises_heads()) return "queries and keys are normalised after projection";
   if (stack.position_term.compared) return "queries and keys are compared with relative positions too";
   return stack.block.soft_cap > 0 ? "scores are capped" : "";
+}
+
+Matrix key_free_queries(MatrixView states, const AttentionWeights& attention, const BlockSpec& block, Index head) {
+  const HeadWeights weights = head_weights(attention, block, head);
+  if (states.cols() != weights.query.rows())
+    throw ShapeError(fmt::format("key_free_queries: states have width {}, the projections expect {}", states.cols(),
+                                 weights.query.rows()));
+  Matrix query = product(states, weights.query);
+  query.rowwise() += weights.query_bias.transpose();
+  return product(query, weights.key.transpose());
 }
 
 }  // namespace headwave

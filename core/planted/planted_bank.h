@@ -8,8 +8,8 @@
 
 namespace headwave {
 
-/// The bank that `headwave demo` runs: 4 layers x 8 heads; adjacent (-1, +1), left (-3), right (+3) and broad (-6, +6)
-/// heads in every layer, in another order each time, and two of sink, content and noise.
+/// The bank that `headwave demo` runs: 4 layers x 8 heads; adjacent (-1, +1), left (-3), right (+3) and broad
+/// (-6, +6) heads in every layer, in another order each time, and two of sink, content and noise.
 PlantedSpec planted_bank(std::uint64_t seed = 1);
 
 /// Documents of random words between [CLS] and [SEP]. The model must outlive the source.

@@ -94,7 +94,8 @@ AttentionWeights attention(TensorReader& reader, const AttentionNames& names, co
   return weights;
 }
 
-/// What disentangled attention compares with in this layer: the vectors of relative positions as the layer projects them.
+/// What disentangled attention compares with in this layer: the vectors of relative positions as the layer
+/// projects them.
 MatrixView32 projected_vectors(TensorReader& reader, const StackMap& stack, const TensorNames& projection) {
   if (projection.empty()) return {};
   const DisentangledMap& map = stack.positions.disentangled;

@@ -18,15 +18,16 @@ struct ModelFacts {
   HasTensor has;
 };
 
-/// Evaluates the expressions of a map file: a value that config.json decides, such as "n_inner else 4 * n_embd".
+/// Evaluates the expressions of a map file: a value that config.json decides, such as "n_inner else 4 *
+/// n_embd".
 ///
 ///     numbers  1e-5      names  keys of config.json ("rope_scaling.factor" inside an object), or names that [let] defines
 ///     operators, weakest first:  else  or  and  not  == != < <= > >=  + -  * / %
 ///     sqrt(x)  floor(x)  given(key)  null(key)  says(key, 'word', ...)  tensor('name')
 ///
-/// `a else b` is b where a needs a key that config.json lacks or holds as null. True is 1 and false is 0. given() says
-/// whether a key is there and not null, null() whether it is there and null, says() whether its text, or its list of
-/// words, has one of the words; tensor() whether the checkpoint holds a tensor.
+/// `a else b` is b where a needs a key that config.json lacks or holds as null. True is 1 and false is 0.
+/// given() says whether a key is there and not null, null() whether it is there and null, says() whether its
+/// text, or its list of words, has one of the words; tensor() whether the checkpoint holds a tensor.
 class MapExpressions {
  public:
   /// @param names  what [let] defines: other expressions

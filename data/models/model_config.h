@@ -22,9 +22,10 @@ constexpr std::int64_t largest_size = 1 << 26;
 /// A config is a page; what is much longer is another kind of file.
 constexpr std::size_t largest_config = std::size_t{16} << 20U;
 
-/// A config.json, or an object inside one, and the questions asked of it. Nothing is guessed: an answer that is missing,
-/// of another type or out of range is a FormatError that names the file, the key, what was expected and what was found.
-/// A null counts as absent. A key may be a path, "rope_scaling.factor": a key of an object inside.
+/// A config.json, or an object inside one, and the questions asked of it. Nothing is guessed: an answer that
+/// is missing, of another type or out of range is a FormatError that names the file, the key, what was
+/// expected and what was found. A null counts as absent. A key may be a path, "rope_scaling.factor": a key of
+/// an object inside.
 class ModelConfig {
  public:
   /// @param place  what messages call it: the file, or "FILE: rope_scaling"
@@ -35,8 +36,9 @@ class ModelConfig {
   [[noreturn]] void fail(const std::string& what) const;
   [[nodiscard]] bool has(const std::string& key) const;
   [[nodiscard]] bool is_null(const std::string& key) const;  ///< there, and null: "none", where absence means a default
-  /// A finite number; true is 1 and false is 0; nothing where the key is absent. Of an image's or a patch's size, which
-  /// may be one number for both sides, a list of two or an object, "KEY.height" and "KEY.width" are the sides.
+  /// A finite number; true is 1 and false is 0; nothing where the key is absent. Of an image's or a patch's
+  /// size, which may be one number for both sides, a list of two or an object, "KEY.height" and "KEY.width"
+  /// are the sides.
   [[nodiscard]] std::optional<double> number(const std::string& key) const;
   [[nodiscard]] Index size(const std::string& key,
                            Index least = 1) const;  ///< @throws FormatError also if it is absent
@@ -51,9 +53,11 @@ class ModelConfig {
   /// A list of finite numbers.
   /// @throws FormatError also if it is absent
   [[nodiscard]] std::vector<double> numbers(const std::string& key) const;
-  /// A list of words, or one text with "|" between them, in small letters and without spaces; none where it is absent.
+  /// A list of words, or one text with "|" between them, in small letters and without spaces; none where it
+  /// is absent.
   [[nodiscard]] std::vector<std::string> words(const std::string& key) const;
-  /// A word for each of `count` layers, or 0 and 1 as words; GPT-Neo's [[["global", "local"], 12], ...] spelled out.
+  /// A word for each of `count` layers, or 0 and 1 as words; GPT-Neo's [[["global", "local"], 12], ...]
+  /// spelled out.
   /// @throws FormatError also if it is absent, or has fewer
   [[nodiscard]] std::vector<std::string> by_layer(const std::string& key, Index count) const;
   /// A value as messages show it; "null" where it is absent.
@@ -63,9 +67,9 @@ class ModelConfig {
   [[nodiscard]] std::string model_type() const;
   [[nodiscard]] std::string architecture() const;
 
-  /// Settings that may change the numbers and were not asked for ("logit_scale", "rope_scaling.short_factor"): those
-  /// that are there, hold something, and are not known to leave attention and states alone, as dropout, token ids and
-  /// how text is generated do.
+  /// Settings that may change the numbers and were not asked for ("logit_scale",
+  /// "rope_scaling.short_factor"): those that are there, hold something, and are not known to leave attention
+  /// and states alone, as dropout, token ids and how text is generated do.
   [[nodiscard]] std::vector<std::string> unread() const;
 
  private:

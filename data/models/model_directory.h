@@ -15,12 +15,14 @@ namespace headwave {
 
 class Checkpoint;
 
-/// Where weights are while documents pass: all in memory, or each layer as it is needed, which is slower where they would
-/// fit; either: in memory where their float32 takes no more than half of what there is. No digit depends on it.
+/// Where weights are while documents pass: all in memory, or each layer as it is needed, which is slower
+/// where they would fit; either: in memory where their float32 takes no more than half of what there is. No
+/// digit depends on it.
 enum class WeightsIn { memory, layers, either };
 
-/// Where a model lies: a Hugging Face folder with config.json and model.safetensors (or its shards), or a safetensors
-/// file with config.json beside it; for any other checkpoint a map says what its tensors are (model_map_file.h).
+/// Where a model lies: a Hugging Face folder with config.json and model.safetensors (or its shards), or a
+/// safetensors file with config.json beside it; for any other checkpoint a map says what its tensors are
+/// (model_map_file.h).
 struct ModelPlace {
   ModelPlace(std::filesystem::path weights_path, std::filesystem::path map_path = {})  // NOLINT: a path is a place
       : weights(std::move(weights_path)), map(std::move(map_path)) {}
@@ -36,10 +38,12 @@ struct ModelPlace {
 /// @throws IoError, FormatError naming the file, what was expected and what came
 ModelMap model_map(const ModelPlace& place);
 
-/// Opens a model. Weights stay in the memory-mapped file; what predicts tokens is there where the checkpoint has it.
-/// @throws IoError, FormatError naming the file and the tensor: missing, of the wrong shape, not expected, or holding
-///         NaN or infinity (in a layer that is read as it is needed: then); ShapeError if more layers are asked for than
-///         there are, or only some of an encoder-decoder, whose decoder reads the encoder's end
+/// Opens a model. Weights stay in the memory-mapped file; what predicts tokens is there where the checkpoint
+/// has it.
+/// @throws IoError, FormatError naming the file and the tensor: missing, of the wrong shape, not expected, or
+///         holding NaN or infinity (in a layer that is read as it is needed: then); ShapeError if more layers
+///         are asked for than there are, or only some of an encoder-decoder, whose decoder reads the
+///         encoder's end
 Model open_model(const ModelPlace& place);
 
 /// The same of what is in memory: the text of a config.json, and tensors, which the model keeps.
@@ -69,13 +73,13 @@ struct ModelCheck {
 /// @throws as model_map
 ModelCheck model_check(const ModelPlace& place);
 
-/// The position table of a model alone, without the rows before token 0's: (positions, d_model). Works for checkpoints
-/// that hold little else.
+/// The position table of a model alone, without the rows before token 0's: (positions, d_model). Works for
+/// checkpoints that hold little else.
 /// @throws FormatError if the model has no position table
 Matrix32 position_table(const ModelPlace& place);
 
-/// What a result should remember of a model: its path as `model`, and as `model_sha256` the digests of what describes
-/// it and of its weights. Nothing is parsed but the weights' headers.
+/// What a result should remember of a model: its path as `model`, and as `model_sha256` the digests of what
+/// describes it and of its weights. Nothing is parsed but the weights' headers.
 /// @throws IoError if a file cannot be read; FormatError if the weights are none
 Attributes model_provenance(const ModelPlace& place);
 

@@ -11,8 +11,9 @@
 
 namespace headwave {
 
-/// Names of the tensors that hold one linear map or one norm, as they stand in the checkpoint; "{layer}" stands for the
-/// layer's number, counted from 0. An empty weight: there is no such part. An empty bias: there is none.
+/// Names of the tensors that hold one linear map or one norm, as they stand in the checkpoint; "{layer}"
+/// stands for the layer's number, counted from 0. An empty weight: there is no such part. An empty bias:
+/// there is none.
 struct TensorNames {
   std::string weight;
   std::string bias;
@@ -20,8 +21,8 @@ struct TensorNames {
   [[nodiscard]] bool empty() const { return weight.empty(); }
 };
 
-/// Which projections one tensor holds together: none; query, key and value one after another; key and value; or query,
-/// key and value of head 0, then of head 1, and so on.
+/// Which projections one tensor holds together: none; query, key and value one after another; key and value;
+/// or query, key and value of head 0, then of head 1, and so on.
 enum class Fusion { none, qkv, kv, qkv_by_head };
 
 /// Where one attention's projections are. What is fused has the same name in each place.
@@ -32,8 +33,8 @@ struct AttentionNames {
   [[nodiscard]] bool empty() const { return query.empty(); }
 };
 
-/// How a stack knows positions: not at all, by a stored table, by sinusoids, or by a term inside attention. Disentangled
-/// attention may have a table beside its term.
+/// How a stack knows positions: not at all, by a stored table, by sinusoids, or by a term inside attention.
+/// Disentangled attention may have a table beside its term.
 enum class PositionKind { none, table, sinusoids, rotary, linear_bias, buckets, disentangled };
 
 /// Vectors of relative positions, which each layer projects (core/attention/disentangled_term.h).
@@ -145,9 +146,9 @@ struct PredictionMap {
   TensorNames words;
 };
 
-/// A model as a description: everything that is needed to read a checkpoint, and nothing of its weights. Families of
-/// Hugging Face models become one of these through their config.json (families.h); any other checkpoint through a small TOML
-/// file (model_map_file.h).
+/// A model as a description: everything that is needed to read a checkpoint, and nothing of its weights.
+/// Families of Hugging Face models become one of these through their config.json (families.h); any other
+/// checkpoint through a small TOML file (model_map_file.h).
 struct ModelMap {
   std::string family;  ///< "bert", "gpt2", ...
   std::string reason;  ///< why it was taken for that: "config.json says model_type 'bert'"

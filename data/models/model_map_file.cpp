@@ -88,7 +88,8 @@ class MapReader : public TomlReader {
       value.push_back(meaning_.expanded(name->get()));
     }
   }
-  /// A list of layers, or a rule in config.json's words; of several rules that apply all must find the same layers.
+  /// A list of layers, or a rule in config.json's words; of several rules that apply all must find the same
+  /// layers.
   void layers(std::string_view key, std::vector<Index>& value, Index count) {
     const toml::node* node = look(key);
     if (node == nullptr) return;
@@ -188,8 +189,8 @@ class MapReader : public TomlReader {
     config.fail(fmt::format("'{}' is '{}', expected {}", *config_key, printable(said, 60), fmt::join(known, " or ")));
   }
 
-  /// { key = "layer_types", pick = "sliding_attention", of = [...], else = "layer % 2 == 0" }: the layers that a list in
-  /// config.json gives the word `pick`, or else those for which the expression holds.
+  /// { key = "layer_types", pick = "sliding_attention", of = [...], else = "layer % 2 == 0" }: the layers
+  /// that a list in config.json gives the word `pick`, or else those for which the expression holds.
   /// @returns nothing where config.json has no such list and there is no `else`
   std::optional<std::vector<Index>> by_rule(std::string_view key, const toml::table& rule, Index count) {
     const auto text = [&](const char* name) {
@@ -297,8 +298,9 @@ class MapWriter {
 
 constexpr Index most_side = 65536;  // of an image: products of three still fit an Index
 
-/// A stack with what most models have in the place of what was left out (zero): as many key heads as heads, heads as wide
-/// as they divide the model, scores multiplied by 1/sqrt(d_head), rotary channels of a whole head.
+/// A stack with what most models have in the place of what was left out (zero): as many key heads as heads,
+/// heads as wide as they divide the model, scores multiplied by 1/sqrt(d_head), rotary channels of a whole
+/// head.
 /// @throws FormatError if something cannot be left out, or does not fit the rest
 StackMap completed(StackMap stack, const std::string& place) {
   const auto require = [&](bool good, const char* what) {

@@ -37,8 +37,8 @@ inline constexpr Words<RotaryScaling, 5> scaling_words{{{"none", RotaryScaling::
                                                         {"llama3", RotaryScaling::llama3},
                                                         {"yarn", RotaryScaling::yarn}}};
 
-/// Every key of a map file and what it stands for, said once for reading and for writing: `keys(name, member)` is
-/// called for each key, `keys.table(name, visit)` for each table inside.
+/// Every key of a map file and what it stands for, said once for reading and for writing: `keys(name,
+/// member)` is called for each key, `keys.table(name, visit)` for each table inside.
 template <class Keys>
 void visit_rotary(Keys& keys, RotaryOptions& rotary) {
   keys("channels", rotary.channels);

@@ -71,7 +71,8 @@ void set_positions(TensorReader& reader, const StackMap& map, Index longest, Sta
   }
 }
 
-/// The patch embedding, a convolution whose stride is its size, as a matrix over a patch's pixels; and the opening tokens.
+/// The patch embedding, a convolution whose stride is its size, as a matrix over a patch's pixels; and the
+/// opening tokens.
 void set_image(TensorReader& reader, const StackMap& map, Embedding& embedding) {
   const ImageMap& image = map.image;
   if (image.empty()) return;
@@ -104,7 +105,8 @@ void set_sound(TensorReader& reader, const StackMap& map, Embedding& embedding) 
 Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   Stack stack;
   stack.block = map.block;
-  // A config may ask for any number of layers; what is missing is listed layer by layer, but not a billion times.
+  // A config may ask for any number of layers; what is missing is listed layer by layer, but not a billion
+  // times.
   if (map.layers > most_layers + static_cast<Index>(reader.checkpoint().names().size())) {
     reader.add_problem(fmt::format("{} layers are expected, but there are only {} tensors", map.layers,
                                    reader.checkpoint().names().size()));
@@ -158,7 +160,8 @@ PredictionHead prediction_of(TensorReader& reader, const PredictionMap& map, con
   return head;
 }
 
-/// What predicts tokens, or, where weights are read layer by layer, the shape of what does and how to read it.
+/// What predicts tokens, or, where weights are read layer by layer, the shape of what does and how to read
+/// it.
 void set_prediction(TensorReader& reader, const ModelMap& map, Model& model) {
   const StackMap& last = map.decoder ? *map.decoder : map.stack;
   if (!reader.options().by_layer) {

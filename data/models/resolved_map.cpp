@@ -117,7 +117,8 @@ class MapResolver {
     return whole;
   }
 
-  /// The first prefix with which the checkpoint holds one of the tensors; the first of all where it holds none.
+  /// The first prefix with which the checkpoint holds one of the tensors; the first of all where it holds
+  /// none.
   [[nodiscard]] std::string prefix_of(const toml::table& file) const {
     const std::vector<std::string> prefixes = list_of(file, "prefixes"), tensors = list_of(file, "known_by");
     for (const std::string& prefix : prefixes)

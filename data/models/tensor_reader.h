@@ -20,7 +20,8 @@ struct ModelStorage {
   std::list<Vector32> vectors;
 };
 
-/// What is wrong with a tensor whose floats are not all finite: how many it holds, or that they are too large for float.
+/// What is wrong with a tensor whose floats are not all finite: how many it holds, or that they are too large
+/// for float.
 std::string not_finite_text(const Checkpoint& checkpoint, const std::string& tensor);
 
 /// What messages say of a checkpoint with problems: the first, and how many more there are.
@@ -30,8 +31,8 @@ std::string problems_text(const std::string& called, const std::vector<std::stri
 /// What is looked at of a linear map: all of it, or its shape, which leaves its data() null.
 enum class Reading { whole, shape };
 
-/// Reads the tensors that a map names, and remembers which. What is missing or has the wrong shape is a problem on the
-/// list and comes out empty: all that is wrong with a checkpoint is told at once.
+/// Reads the tensors that a map names, and remembers which. What is missing or has the wrong shape is a
+/// problem on the list and comes out empty: all that is wrong with a checkpoint is told at once.
 class TensorReader {
  public:
   TensorReader(std::shared_ptr<const Checkpoint> checkpoint, const WeightOptions& options);

@@ -13,8 +13,6 @@
 #include "../../core/errors/nearest_name.h"
 #include "../../core/model/common_length.h"
 #include "../../core/model/intervention.h"
-#include "../../core/model/mean_keys.h"
-#include "../../core/model/rotary_intervention.h"
 #include "../../data/files/printable.h"
 
 namespace headwave {

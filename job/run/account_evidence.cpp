@@ -14,7 +14,6 @@
 #include "../../core/fields/fields.h"
 #include "../../core/model/intervention.h"
 #include "../../core/model/model_pass.h"
-#include "../../core/model/rotary_intervention.h"
 #include "../../core/numbers/largest_entries.h"
 #include "../../core/process/threads.h"
 

@@ -8,7 +8,7 @@
 #include "../../analysis/attention/head_type_probe.h"
 #include "../../core/attention/attend.h"
 #include "../../core/model/model_pass.h"
-#include "../../core/model/repeated_tokens.h"
+#include "../../core/model/random_documents.h"
 #include "../../core/numbers/random.h"
 #include "../../core/planted/planted_bank.h"
 #include "../catch.h"

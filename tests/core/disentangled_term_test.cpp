@@ -34,7 +34,7 @@ struct Sample {
   Matrix query = random_matrix(length, 12, 1), key = random_matrix(length, 4 * kv_heads, 2),
          value = random_matrix(length, 2 * kv_heads, 3);
 
-  [[nodiscard]] HeadInputs<double> inputs() const { return {query, key, value, 3, kv_heads, 0.25, nullptr}; }
+  [[nodiscard]] HeadInputs<double> inputs() const { return {query, key, value, 3, kv_heads, 0.25}; }
 };
 
 std::vector<Matrix> scores_of(const HeadInputs<double>& inputs) {

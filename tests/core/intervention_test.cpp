@@ -6,7 +6,7 @@
 
 #include "../../core/attention/score_bias.h"
 #include "../../core/model/model_pass.h"
-#include "../../core/model/repeated_tokens.h"
+#include "../../core/model/random_documents.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 

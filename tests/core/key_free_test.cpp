@@ -1,8 +1,7 @@
-#include "../../core/model/key_free.h"
-
 #include <array>
 
 #include "../../core/attention/attend.h"
+#include "../../core/model/head_weights.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 
@@ -20,7 +19,7 @@ Matrix32 random_weights(Index rows, Index cols, std::uint64_t seed) {
 /// Attention weights of one head, in double.
 Matrix attention_of(const Matrix& query, const Matrix& key, double scale) {
   const Matrix identity = Matrix::Identity(key.rows(), key.rows());
-  return attend<double>({query, key, identity, 1, 1, scale, nullptr}, {}, {}, {});
+  return attend<double>({query, key, identity, 1, 1, scale}, {}, {}, {});
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
-#include "../../core/model/mean_keys.h"
-
-#include "../../core/model/rotary_intervention.h"
+#include "../../core/model/intervention.h"
 #include "../catch.h"
 #include "tiny_rotary_model.h"
 

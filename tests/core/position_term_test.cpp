@@ -140,7 +140,7 @@ TEST_CASE("a window forbids what lies further back") {
   Mask<double> mask;
   mask.causal = true;
   mask.window = 3;
-  attend<double>({query, key, {}, 1, 1, 1.0, nullptr}, mask, {}, probes);
+  attend<double>({query, key, {}, 1, 1, 1.0}, mask, {}, probes);
   for (Index i = 0; i < 70; ++i)
     for (Index j = 0; j < 70; ++j) CHECK((kept.weights[0](i, j) > 0) == (j <= i && i - j < 3));
   CHECK((kept.weights[0].rowwise().sum().array() - 1).abs().maxCoeff() < 8 * 1e-16);

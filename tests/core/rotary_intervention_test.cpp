@@ -1,9 +1,8 @@
-#include "../../core/model/rotary_intervention.h"
-
 #include <cmath>
 #include <limits>
 
 #include "../../core/attention/score_bias.h"
+#include "../../core/model/intervention.h"
 #include "../catch.h"
 #include "../test_numbers.h"
 #include "tiny_rotary_model.h"

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "../../core/model/changed_model.h"
+#include "../../core/model/intervention.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/model/prediction.h"
-#include "../../core/model/rotary_intervention.h"
 #include "../../core/numbers/random.h"
 #include "../../data/arrays/stored_numbers.h"
 #include "../../data/models/model_directory.h"
@@ -278,7 +278,7 @@ TEST_CASE("what is wrong with a layer that is read later is told when it is read
   CHECK_THROWS_WITH(model.stack.layer(1), ContainsSubstring("'model.layers.1.self_attn.q_proj.weight' holds a value"));
   CHECK_THROWS_AS(model.stack.queries_and_keys(1), FormatError);
   ChangedModel changed(model);
-  CHECK_THROWS_WITH(changed.attention_of(AttentionKind::causal, 0), ContainsSubstring("--weights memory"));
+  CHECK_THROWS_WITH(changed.attention_of(AttentionKind::causal, 0), ContainsSubstring("weights=memory"));
   CHECK_THROWS_AS(require_in_memory(model.stack), ShapeError);
   CHECK_THROWS_AS(without_pairs(model, 0, 0), ShapeError);
   replace_in(folder / "model" / "config.json", "\"intermediate_size\": ", "\"intermediate_size\": 1");

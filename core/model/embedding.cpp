@@ -1,4 +1,6 @@
-#include "embedded_tokens.h"
+#include "embedding.h"
+
+#include <algorithm>
 
 #include <fmt/format.h>
 
@@ -6,9 +8,64 @@
 
 namespace headwave {
 
+void WordTable::copy_row(Index row, float* out) const {
+  if (read_)
+    read_(row, 1, out);
+  else
+    std::copy_n(rows_.data() + row * rows_.outerStride(), cols(), out);
+}
+
+Matrix32 WordTable::copied(Index first, Index count) const {
+  Matrix32 rows(count, cols());
+  if (read_)
+    read_(first, count, rows.data());
+  else
+    rows = rows_.middleRows(first, count);
+  return rows;
+}
+
+const MatrixView32& WordTable::in_memory() const {
+  if (read_) throw ShapeError("the word embeddings are read row by row, they do not lie in memory as floats");
+  return rows_;
+}
+
 namespace {
 
-/// A patch embedding is a convolution whose stride is its size: a matrix product over the pixels of each patch.
+/// Every `stride`-th frame and its neighbours, each channel's three side by side.
+/// @returns (ceil(T / stride), channels * 3)
+Matrix32 with_neighbours(MatrixView32 x, Index stride) {
+  constexpr Index sight = FrameStem::frames_in_sight;
+  Matrix32 wide((x.rows() + stride - 1) / stride, x.cols() * sight);
+  for (Index t = 0; t < wide.rows(); ++t)
+    for (Index k = 0; k < sight; ++k) {
+      const Index from = t * stride + k - 1;
+      auto column = wide.row(t)(Eigen::seq(k, Eigen::last, sight));
+      if (from < 0 || from >= x.rows())
+        column.setZero();
+      else
+        column = x.row(from);
+    }
+  return wide;
+}
+
+Matrix32 convolved(MatrixView32 x, const Linear& weights, Index stride) {
+  Matrix32 y = linear(with_neighbours(x, stride), weights);
+  activate(y, Activation::gelu);
+  return y;
+}
+
+}  // namespace
+
+Matrix32 frame_rows(const FrameStem& stem, MatrixView32 frames) {
+  if (frames.cols() != stem.bins())
+    throw ShapeError(fmt::format("frames of {} bins, the model expects {}", frames.cols(), stem.bins()));
+  return convolved(convolved(frames, stem.first, 1), stem.second, FrameStem::frames_per_position);
+}
+
+namespace {
+
+/// A patch embedding is a convolution whose stride is its size: a matrix product over the pixels of each
+/// patch.
 Matrix32 rows_of_signal(const Embedding& embedding, const TokenSequence& tokens, const std::string& name) {
   if (!embedding.frames.empty()) {
     if (tokens.signal.cols() != embedding.frames.bins())
