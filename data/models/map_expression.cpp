@@ -1,7 +1,7 @@
 #include "map_expression.h"
 
 #include <algorithm>
-#include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <string_view>
@@ -15,16 +15,50 @@
 
 namespace headwave {
 
-/// Evaluates while it parses; a part that does not matter, such as what follows `else`, is parsed alone.
+namespace {
+
+/// Operators by how strongly they bind, weakest first; between `and` and `==` stands `not`.
+const std::vector<std::vector<std::string_view>>& operators() {
+  static const std::vector<std::vector<std::string_view>> levels{
+      {"else"}, {"or"}, {"and"}, {"not"}, {"==", "!=", "<=", ">=", "<", ">"}, {"+", "-"}, {"*", "/", "%"}};
+  return levels;
+}
+
+double combined(std::string_view sign, double a, double b) {
+  if (sign == "or") return a != 0 || b != 0 ? 1 : 0;
+  if (sign == "and") return a != 0 && b != 0 ? 1 : 0;
+  if (sign == "==") return a == b ? 1 : 0;
+  if (sign == "!=") return a != b ? 1 : 0;
+  if (sign == "<=") return a <= b ? 1 : 0;
+  if (sign == ">=") return a >= b ? 1 : 0;
+  if (sign == "<") return a < b ? 1 : 0;
+  if (sign == ">") return a > b ? 1 : 0;
+  if (sign == "+") return a + b;
+  if (sign == "-") return a - b;
+  if (sign == "*") return a * b;
+  return sign == "/" ? a / b : std::fmod(a, b);
+}
+
+bool is_digit(char c) {
+  return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+bool is_of_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+}
+
+}  // namespace
+
+/// Evaluates while it parses. A part that does not matter, such as what follows `else`, is parsed and not evaluated.
 class ExpressionParser {
  public:
   using Value = std::optional<double>;
 
-  ExpressionParser(const MapExpressions& map, std::string_view text, std::optional<Index> layer, int depth)
+  ExpressionParser(const MapExpressions& map, std::string_view text, std::optional<Index> layer, int depth = 0)
       : map_(map), text_(text), layer_(layer), depth_(depth) {}
 
   Value whole() {
-    const Value value = otherwise();
+    const Value value = nested();
     if (!next().empty()) fail();
     return value;
   }
@@ -51,18 +85,13 @@ class ExpressionParser {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
     if (at_ == text_.size()) return {};
     std::size_t end = at_ + 1;
-    const auto is_word = [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
-    };
     if (text_[at_] == '\'') {
       end = text_.find('\'', end);
       if (end == std::string_view::npos) fail();
       ++end;
-    } else if (is_word(text_[at_])) {
-      const bool number = std::isdigit(static_cast<unsigned char>(text_[at_])) != 0;
-      while (end < text_.size() &&
-             (is_word(text_[end]) || (number && text_[end] == '-' && (text_[end - 1] == 'e' || text_[end - 1] == 'E'))))
-        ++end;
+    } else if (is_of_word(text_[at_])) {
+      const auto exponent = [&] { return is_digit(text_[at_]) && text_[end] == '-' && text_[end - 1] == 'e'; };
+      while (end < text_.size() && (is_of_word(text_[end]) || exponent())) ++end;
     } else if (std::string_view("=!<>").find(text_[at_]) != std::string_view::npos && text_.substr(end, 1) == "=") {
       ++end;
     }
@@ -74,113 +103,57 @@ class ExpressionParser {
     at_ += token.size();
     return true;
   }
-  void expect(std::string_view token) {
-    if (!take(token)) fail();
-  }
 
-  Value otherwise() {
+  Value nested() {
     constexpr int deepest = 100;
     if (++depth_ > deepest) fail();
-    Value value = either();
-    if (take("else")) {
-      const bool before = std::exchange(matters_, matters_ && !value);
-      if (matters_) asked_config_ = false;
-      const Value other = otherwise();
-      if (matters_) value = other;
-      matters_ = before;
-    }
+    const Value value = binary(0);
     --depth_;
     return value;
   }
 
-  Value either() {
-    Value value = both();
-    while (take("or")) value = joined(value, 1, [&] { return both(); });
-    return value;
-  }
-
-  Value both() {
-    Value value = negated();
-    while (take("and")) value = joined(value, 0, [&] { return negated(); });
-    return value;
-  }
-
-  /// `and` and `or`: the right side counts only where the left side does not decide.
-  template <class Right>
-  Value joined(Value left, double decides, const Right& right) {
-    const bool decided = left && (*left != 0) == (decides != 0);
-    const bool before = std::exchange(matters_, matters_ && left && !decided);
-    const Value other = right();
-    matters_ = before;
-    if (!left || decided) return left;
-    return other ? Value(*other != 0 ? 1 : 0) : other;
-  }
-
-  Value negated() {
-    if (!take("not")) return compared();
-    const Value value = negated();
-    return value ? Value(*value == 0 ? 1 : 0) : value;
-  }
-
-  template <class Operation>
-  static Value both_given(Value left, Value right, const Operation& operation) {
-    return left && right ? Value(static_cast<double>(operation(*left, *right))) : Value();
-  }
-
-  Value compared() {
-    const Value left = sum();
-    if (take("==")) return both_given(left, sum(), std::equal_to<>());
-    if (take("!=")) return both_given(left, sum(), std::not_equal_to<>());
-    if (take("<=")) return both_given(left, sum(), std::less_equal<>());
-    if (take(">=")) return both_given(left, sum(), std::greater_equal<>());
-    if (take("<")) return both_given(left, sum(), std::less<>());
-    if (take(">")) return both_given(left, sum(), std::greater<>());
+  Value binary(std::size_t level) {
+    if (level == operators().size()) return factor();
+    const std::vector<std::string_view>& signs = operators()[level];
+    if (signs.front() == "not") {
+      if (!take("not")) return binary(level + 1);
+      const Value value = binary(level);
+      return value ? Value(*value == 0 ? 1 : 0) : value;
+    }
+    Value left = binary(level + 1);
+    for (std::string_view sign = next(); std::ranges::find(signs, sign) != signs.end(); sign = next()) {
+      at_ += sign.size();
+      const bool otherwise = sign == "else";
+      const bool decided =
+          otherwise ? left.has_value() : !left || (sign == "or" && *left != 0) || (sign == "and" && *left == 0);
+      const bool before = std::exchange(matters_, matters_ && !decided);
+      if (otherwise && matters_) asked_config_ = false;
+      const Value right = binary(level + 1);
+      if (matters_) left = otherwise || !right ? right : Value(combined(sign, *left, *right));
+      matters_ = before;
+    }
     return left;
   }
 
-  Value sum() {
-    Value value = term();
-    for (;;) {
-      if (take("+"))
-        value = both_given(value, term(), std::plus<>());
-      else if (take("-"))
-        value = both_given(value, term(), std::minus<>());
-      else
-        return value;
-    }
-  }
-
-  Value term() {
-    Value value = factor();
-    for (;;) {
-      if (take("*"))
-        value = both_given(value, factor(), std::multiplies<>());
-      else if (take("/"))
-        value = both_given(value, factor(), std::divides<>());
-      else if (take("%"))
-        value = both_given(value, factor(), [](double a, double b) { return std::fmod(a, b); });
-      else
-        return value;
-    }
-  }
-
   Value factor() {
-    if (take("-")) return both_given(0.0, factor(), std::minus<>());
+    if (take("-")) {
+      const Value value = factor();
+      return value ? Value(-*value) : value;
+    }
     if (take("(")) {
-      const Value value = otherwise();
-      expect(")");
+      const Value value = nested();
+      if (!take(")")) fail();
       return value;
     }
     const std::string token(next());
-    if (token.empty() || token.front() == '\'') fail();
-    if (std::isdigit(static_cast<unsigned char>(token.front())) != 0) {
+    if (token.empty() || !is_of_word(token.front()) || token.front() == '.') fail();
+    if (is_digit(token.front())) {
       double number = 0;
       const auto end = std::from_chars(token.data(), token.data() + token.size(), number);
       if (end.ec != std::errc() || end.ptr != token.data() + token.size()) fail();
       at_ += token.size();
       return number;
     }
-    if (std::isalpha(static_cast<unsigned char>(token.front())) == 0 && token.front() != '_') fail();
     at_ += token.size();
     return take("(") ? called(token) : named(token);
   }
@@ -189,17 +162,16 @@ class ExpressionParser {
     if (name == "true" || name == "false") return name == "true" ? 1 : 0;
     if (name == "layer" && layer_) return static_cast<double>(*layer_);
     if (!matters_) return 0;
-    Value value;
     if (const auto defined = map_.names_.find(name); defined != map_.names_.end()) {
       ExpressionParser inner(map_, defined->second, layer_, depth_ + 1);
-      value = inner.whole();
+      const Value value = inner.whole();
       asked_config_ = asked_config_ || inner.asked_config_;
       if (!value) missing_ = inner.missing_;
-    } else {
-      value = map_.config().number(name);
-      asked_config_ = true;
-      if (!value) missing_ = name;
+      return value;
     }
+    const Value value = map_.config().number(name);
+    asked_config_ = true;
+    if (!value) missing_ = name;
     return value;
   }
 
@@ -213,7 +185,7 @@ class ExpressionParser {
   Value called(const std::string& function) {
     Value value;
     if (function == "sqrt" || function == "floor") {
-      value = otherwise();
+      value = nested();
       if (value) value = function == "sqrt" ? std::sqrt(*value) : std::floor(*value);
     } else if (function == "tensor") {
       const std::string name = quoted();
@@ -227,7 +199,7 @@ class ExpressionParser {
     } else {
       fail();
     }
-    expect(")");
+    if (!take(")")) fail();
     return value;
   }
 
@@ -250,12 +222,11 @@ class ExpressionParser {
 };
 
 double MapExpressions::value(const std::string& text) const {
-  ExpressionParser parser(*this, text, {}, 0);
-  return parser.given();
+  return ExpressionParser(*this, text, {}).given();
 }
 
 Index MapExpressions::whole(const std::string& text) const {
-  ExpressionParser parser(*this, text, {}, 0);
+  ExpressionParser parser(*this, text, {});
   const double value = parser.given();
   const int least = parser.asked_config() ? 1 : 0;
   if (value != std::floor(value)) config().fail(fmt::format("'{}' is {}, expected a whole number", text, value));
@@ -272,8 +243,7 @@ double MapExpressions::positive(const std::string& text) const {
 }
 
 bool MapExpressions::holds_in_layer(const std::string& text, Index layer) const {
-  ExpressionParser parser(*this, text, layer, 0);
-  return parser.given() != 0;
+  return ExpressionParser(*this, text, layer).given() != 0;
 }
 
 }  // namespace headwave

@@ -9,7 +9,6 @@
 #include "../../core/attention/score_bias.h"
 #include "../files/printable.h"
 #include "layer_weights.h"
-#include "stored_layers.h"
 #include "tensor_reader.h"
 
 namespace headwave {

@@ -10,7 +10,7 @@
 #include "../../core/model/model_pass.h"
 #include "../../core/model/random_documents.h"
 #include "../../core/numbers/random.h"
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../catch.h"
 #include "../test_numbers.h"
 #include "found_field.h"

@@ -9,7 +9,7 @@
 #include "../../analysis/predictions/offset_by_query.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/model/random_documents.h"
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 
 namespace headwave {
 

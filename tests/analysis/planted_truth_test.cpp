@@ -13,7 +13,7 @@
 #include "../../analysis/statistics/quantile.h"
 #include "../../analysis/waves/cross_covariance.h"
 #include "../../core/model/model_pass.h"
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../reference/multi_head.h"
 #include "../test_numbers.h"
 #include "golden_json.h"

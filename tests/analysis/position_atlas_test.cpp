@@ -5,7 +5,7 @@
 #include "../../core/algebra/random_frame.h"
 #include "../../core/attention/rotary_term.h"
 #include "../../core/numbers/random.h"
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../catch.h"
 #include "../test_numbers.h"
 

@@ -1,4 +1,4 @@
-#include "../../data/models/stored_layers.h"
+#include "../../data/models/layer_weights.h"
 
 #include <filesystem>
 #include <fstream>

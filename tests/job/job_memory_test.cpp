@@ -3,7 +3,7 @@
 #include <fstream>
 #include <functional>
 
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../../job/inputs/job_input.h"
 #include "../../job/run/document_pass.h"
 #include "../catch.h"

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "../../analysis/registry/registry.h"
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../../job/run/jobs_progress.h"
 #include "../catch.h"
 
