@@ -18,19 +18,6 @@ namespace headwave {
 
 namespace {
 
-/// What the names and expressions of a map stand for.
-struct MapMeaning {
-  const MapExpressions& expressions;
-  const std::string &prefix, &at;
-
-  [[nodiscard]] std::string expanded(std::string name) const {
-    for (const auto& [mark, text] : {std::pair<std::string_view, const std::string&>("{at}", at), {"{prefix}", prefix}})
-      for (auto found = name.find(mark); found != std::string::npos; found = name.find(mark, found + text.size()))
-        name.replace(found, mark.size(), text);
-    return name;
-  }
-};
-
 /// What config.json calls activations, in the words of a map.
 constexpr std::pair<std::string_view, std::string_view> config_activations[]{
     // NOLINT(modernize-avoid-c-arrays): its length is its own
@@ -41,18 +28,19 @@ constexpr std::pair<std::string_view, std::string_view> config_activations[]{
 /// One table of a map file while it is read.
 class MapReader : public TomlReader {
  public:
-  MapReader(const toml::table& table, const std::string& place, const MapMeaning& meaning)
-      : TomlReader(table, place, "docs/model-map.md"), meaning_(meaning) {}
+  MapReader(const toml::table& table, const std::string& place, const MapExpressions& expressions)
+      : TomlReader(table, place, "docs/model-map.md"), expressions_(expressions) {}
 
+  using TomlReader::operator();
   void operator()(std::string_view key, Index& value) {
     const auto text = expression(key);
     if (!text) return TomlReader::operator()(key, value);
-    value = meaning_.expressions.whole(*text);
+    value = expressions_.whole(*text);
   }
   void operator()(std::string_view key, double& value) {
     const auto text = expression(key);
     if (!text) return TomlReader::operator()(key, value);
-    value = meaning_.expressions.positive(*text);
+    value = expressions_.positive(*text);
   }
   void operator()(std::string_view key, float& value) {
     auto number = static_cast<double>(value);
@@ -62,11 +50,7 @@ class MapReader : public TomlReader {
   void operator()(std::string_view key, bool& value) {
     const auto text = expression(key);
     if (!text) return TomlReader::operator()(key, value);
-    value = meaning_.expressions.holds(*text);
-  }
-  void operator()(std::string_view key, std::string& value) {
-    TomlReader::operator()(key, value);
-    value = meaning_.expanded(value);
+    value = expressions_.holds(*text);
   }
   void operator()(std::string_view key, TensorNames& value) {
     const toml::node* node = look(key);
@@ -75,7 +59,7 @@ class MapReader : public TomlReader {
     const auto* weight = both != nullptr && both->size() == 2 ? both->get_as<std::string>(0) : node->as_string();
     const auto* bias = both != nullptr ? both->get_as<std::string>(1) : nullptr;
     if (weight == nullptr || (both != nullptr && bias == nullptr)) fail(key, "the name of a tensor, or [weight, bias]");
-    value = {meaning_.expanded(weight->get()), bias != nullptr ? meaning_.expanded(bias->get()) : ""};
+    value = {weight->get(), bias != nullptr ? bias->get() : ""};
     split_braces(value);
   }
   void operator()(std::string_view key, std::vector<std::string>& value) {
@@ -85,7 +69,7 @@ class MapReader : public TomlReader {
     for (const toml::node& entry : *node->as_array()) {
       const auto* name = entry.as_string();
       if (name == nullptr) fail(key, "a list of names of tensors");
-      value.push_back(meaning_.expanded(name->get()));
+      value.push_back(name->get());
     }
   }
   /// A list of layers, or a rule in config.json's words; of several rules that apply all must find the same
@@ -104,9 +88,9 @@ class MapReader : public TomlReader {
       if (const toml::table* rule = entry.as_table()) {
         const auto found = by_rule(key, *rule, count);
         if (found && any_rule && *found != value)
-          meaning_.expressions.config().fail(
-              fmt::format("{} names layers {}, but another setting {}; expected the same",
-                          rule->get("key")->value_or(std::string()), fmt::join(*found, ", "), fmt::join(value, ", ")));
+          expressions_.config().fail(fmt::format("{} names layers {}, but another setting {}; expected the same",
+                                                 rule->get("key")->value_or(std::string()), fmt::join(*found, ", "),
+                                                 fmt::join(value, ", ")));
         if (found) value = *found;
         any_rule = true;
         continue;
@@ -141,7 +125,7 @@ class MapReader : public TomlReader {
     const toml::node* node = look(key);
     if (node == nullptr) return;
     if (!node->is_table()) fail(key, "a table");
-    MapReader inner(*node->as_table(), fmt::format("{}: [{}]", place(), key), meaning_);
+    MapReader inner(*node->as_table(), fmt::format("{}: [{}]", place(), key), expressions_);
     visit(inner);
     inner.refuse_others();
   }
@@ -171,7 +155,7 @@ class MapReader : public TomlReader {
   std::string said_in_config(std::string_view key, const toml::table& rule) {
     const auto config_key = rule.get("key") != nullptr ? rule.get("key")->value<std::string>() : std::nullopt;
     if (!config_key) fail(key, "a word, or { key = \"KEY\", else = \"WORD\" }");
-    const ModelConfig& config = meaning_.expressions.config();
+    const ModelConfig& config = expressions_.config();
     const toml::node* otherwise = rule.get("else");
     const std::string said =
         config.text_or(*config_key, otherwise != nullptr ? otherwise->value_or(std::string()) : "");
@@ -199,7 +183,7 @@ class MapReader : public TomlReader {
     };
     const auto list = text("key"), pick = text("pick"), otherwise = text("else");
     if (!list || !pick) fail(key, "a list of layers, or { key = \"KEY\", pick = \"WORD\", else = \"EXPRESSION\" }");
-    const ModelConfig& config = meaning_.expressions.config();
+    const ModelConfig& config = expressions_.config();
     if (count > most_layers) config.fail(fmt::format("it has {} layers; expected at most {}", count, most_layers));
     const bool listed = config.has(*list);
     if (!listed && !otherwise) return {};
@@ -207,7 +191,7 @@ class MapReader : public TomlReader {
     std::vector<Index> picked;
     for (Index layer = 0; layer < count; ++layer) {
       if (!listed) {
-        if (meaning_.expressions.holds_in_layer(*otherwise, layer)) picked.push_back(layer);
+        if (expressions_.holds_in_layer(*otherwise, layer)) picked.push_back(layer);
         continue;
       }
       const std::string& word = words[static_cast<std::size_t>(layer)];
@@ -220,7 +204,7 @@ class MapReader : public TomlReader {
     return picked;
   }
 
-  const MapMeaning& meaning_;
+  const MapExpressions& expressions_;
 };
 
 /// One table of a map file while it is written: what is empty, false or zero is left out.
@@ -375,7 +359,7 @@ StackMap completed(StackMap stack, const std::string& place) {
 }
 
 /// Reads one stack, and its rotary positions from config.json where the map says how.
-StackMap stack_of(MapReader& keys, std::string_view key, const MapMeaning& meaning) {
+StackMap stack_of(MapReader& keys, std::string_view key, const MapExpressions& expressions) {
   StackMap stack;
   stack.block.score_scale = 0;
   keys.table(key, [&](MapReader& inner) { visit_stack(inner, stack); });
@@ -385,7 +369,7 @@ StackMap stack_of(MapReader& keys, std::string_view key, const MapMeaning& meani
     block.d_head = stack.d_model / block.heads;
   for (PositionMap* positions : {&stack.positions, &stack.others.positions})
     if (const auto rope = std::exchange(positions->rope, std::nullopt); rope && block.d_head > 0)
-      positions->rotary = rotary_options(meaning.expressions.config(), block.d_head, *rope);
+      positions->rotary = rotary_options(expressions.config(), block.d_head, *rope);
   return completed(std::move(stack), fmt::format("{}: [{}]", keys.place(), key));
 }
 
@@ -393,18 +377,17 @@ StackMap stack_of(MapReader& keys, std::string_view key, const MapMeaning& meani
 ModelMap map_of(const toml::table& file, const ModelFacts& facts, const std::string& place) {
   const ResolvedMap resolved = resolved_map(file, facts, place);
   const MapExpressions expressions(facts, resolved.names, place);
-  const MapMeaning meaning{expressions, resolved.prefix, resolved.at};
   ModelMap map;
   map.family = "model of a map";
-  MapReader keys(resolved.table, place, meaning);
+  MapReader keys(resolved.table, place, expressions);
   keys("family", map.family);
   keys("longest", map.longest);
   keys("longest_target", map.longest_target);
   if (!keys.has("stack")) keys.fail("stack", "a table: what the model is made of");
   const bool by_config = resolved.table["stack"]["positions"]["rope"].is_table();
-  map.stack = stack_of(keys, "stack", meaning);
+  map.stack = stack_of(keys, "stack", expressions);
   if (keys.has("decoder")) {
-    map.decoder = stack_of(keys, "decoder", meaning);
+    map.decoder = stack_of(keys, "decoder", expressions);
     if (map.decoder->cross.empty())
       throw FormatError(fmt::format("{}: [decoder]: expected 'cross_query' and the like: it reads an encoder", place));
   }

@@ -45,6 +45,18 @@ void merge_files(toml::table& into, const toml::table& other) {
   for (auto& [key, list] : lists) into.insert_or_assign(key, std::move(list));
 }
 
+/// Puts a text in the place of a mark in all texts of a node.
+void replace_mark(toml::node& node, std::string_view mark, const std::string& text) {
+  if (toml::table* table = node.as_table())
+    for (auto&& [key, inner] : *table) replace_mark(inner, mark, text);
+  if (toml::array* array = node.as_array())
+    for (toml::node& inner : *array) replace_mark(inner, mark, text);
+  if (!node.is_string()) return;
+  std::string& here = node.as_string()->get();
+  for (auto at = here.find(mark); at != std::string::npos; at = here.find(mark, at + text.size()))
+    here.replace(at, mark.size(), text);
+}
+
 class MapResolver {
  public:
   MapResolver(const ModelFacts& facts, const std::string& place) : facts_(facts), place_(place) {}
@@ -52,12 +64,10 @@ class MapResolver {
   ResolvedMap resolve(const toml::table& file) {
     constexpr int deepest = 8;
     resolved_.table = with_base(file, deepest);
+    replace_mark(resolved_.table, "{prefix}", prefix_of(resolved_.table));
     const toml::table whole = resolved_.table;
-    resolved_.prefix = prefix_of(whole);
     for (const auto& [key, text] : inner(whole, "let"))
-      resolved_.names.emplace(std::string(key.str()), with_prefix(text_of(text, "let")));
-    for (const char* key : deciding_keys) resolved_.table.erase(key);
-    if (const toml::node* at = whole.get("at")) resolved_.table.insert_or_assign("at", *at);
+      resolved_.names.emplace(std::string(key.str()), text_of(text, "let"));
 
     const MapExpressions expressions(facts_, resolved_.names, place_);
     each_condition(whole, "refuse", expressions, [&](const toml::table& entry) {
@@ -69,8 +79,11 @@ class MapResolver {
       entry.erase("if");
       merge(resolved_.table, entry);
     });
-    if (const toml::node* at = resolved_.table.get("at")) resolved_.at = with_prefix(text_of(*at, "at"));
-    resolved_.table.erase("at");
+    if (const toml::node* at = resolved_.table.get("at")) {
+      const std::string text = text_of(*at, "at");
+      replace_mark(resolved_.table, "{at}", text);
+    }
+    for (const char* key : deciding_keys) resolved_.table.erase(key);
     fill_decoder();
     return std::move(resolved_);
   }
@@ -83,13 +96,6 @@ class MapResolver {
   [[nodiscard]] std::string text_of(const toml::node& node, std::string_view key) const {
     if (!node.is_string()) fail(key, "text");
     return node.as_string()->get();
-  }
-
-  [[nodiscard]] std::string with_prefix(std::string text) const {
-    constexpr std::string_view mark = "{prefix}";
-    for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark))
-      text.replace(at, mark.size(), resolved_.prefix);
-    return text;
   }
 
   [[nodiscard]] toml::table inner(const toml::table& table, std::string_view key) const {
@@ -136,7 +142,7 @@ class MapResolver {
       if (!entry.is_table() || !entry.as_table()->contains("if"))
         fail(key, "a list of tables, each with a condition 'if'");
       const toml::table& table = *entry.as_table();
-      if (expressions.holds(with_prefix(text_of(*table.get("if"), "if")))) apply(table);
+      if (expressions.holds(text_of(*table.get("if"), "if"))) apply(table);
     }
   }
 

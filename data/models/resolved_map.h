@@ -15,7 +15,6 @@ namespace headwave {
 struct ResolvedMap {
   toml::table table;
   std::map<std::string, std::string> names;  ///< what [let] defines
-  std::string prefix, at;                    ///< what "{prefix}" and "{at}" stand for
 };
 
 /// Decides everything in a map that depends on the model: merges it into the family that `base` names, finds
