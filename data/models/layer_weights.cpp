@@ -185,9 +185,9 @@ struct HeldLayer {
   }
 };
 
-class StoredLayers : public LayerStore {
+class LayersOnDemand : public LayerStore {
  public:
-  StoredLayers(std::shared_ptr<const Checkpoint> checkpoint, const StackMap& map)
+  LayersOnDemand(std::shared_ptr<const Checkpoint> checkpoint, const StackMap& map)
       : checkpoint_(std::move(checkpoint)), map_(map), all_(at_least_one(map)), queries_and_keys_(at_least_one(map)) {
     is_one_ = map_.layers > 1 && shape_of(0).second == shape_of(1).second;
   }
@@ -274,8 +274,8 @@ class StoredLayers : public LayerStore {
 
 }  // namespace
 
-std::shared_ptr<const LayerStore> stored_layers(std::shared_ptr<const Checkpoint> checkpoint, const StackMap& map) {
-  return std::make_shared<StoredLayers>(std::move(checkpoint), map);
+std::shared_ptr<const LayerStore> layers_on_demand(std::shared_ptr<const Checkpoint> checkpoint, const StackMap& map) {
+  return std::make_shared<LayersOnDemand>(std::move(checkpoint), map);
 }
 
 }  // namespace headwave

@@ -19,6 +19,6 @@ Block layer_weights(TensorReader& reader, const StackMap& stack, Index layer, La
 
 /// The layers of a stack, read from a checkpoint when they are asked for. Tensors that need conversion are
 /// converted each time, and pages of files are released with the layer.
-std::shared_ptr<const LayerStore> stored_layers(std::shared_ptr<const Checkpoint> checkpoint, const StackMap& map);
+std::shared_ptr<const LayerStore> layers_on_demand(std::shared_ptr<const Checkpoint> checkpoint, const StackMap& map);
 
 }  // namespace headwave

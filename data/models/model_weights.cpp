@@ -141,7 +141,7 @@ Stack stack_of(TensorReader& reader, const StackMap& map, Index longest) {
   }
   reader.look_at(Reading::whole);
   stack.blocks.resize(static_cast<std::size_t>(kept));
-  if (options.by_layer) stack.store = stored_layers(reader.storage()->checkpoint, map);
+  if (options.by_layer) stack.store = layers_on_demand(reader.storage()->checkpoint, map);
   stack.final_norm = reader.norm(map.final_norm, map, map.d_model);
   return stack;
 }
