@@ -442,7 +442,9 @@ ModelMap family_map(const ModelConfig& config, const HasTensor& has) {
         "'quantization_config' says that weights are quantised, which is not read here; give a checkpoint of "
         "floating-point weights");
   const ModelFacts facts{[&]() -> const ModelConfig& { return config; }, has};
-  ModelMap map = map_of(family_file(family, config.place()), facts, config.place());
+  const toml::table file = family_file(family, config.place());
+  ModelMap map = map_of(file, facts, config.place());
+  ask_for_all(file, config);
   map.family = family;
   map.reason = fmt::format("config.json says {} '{}'", typed ? "model_type" : "architectures", family);
   return map;

@@ -1,6 +1,7 @@
 #include "resolved_map.h"
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 #include <vector>
 
@@ -62,8 +63,11 @@ class MapResolver {
   MapResolver(const ModelFacts& facts, const std::string& place) : facts_(facts), place_(place) {}
 
   ResolvedMap resolve(const toml::table& file) {
-    constexpr int deepest = 8;
-    resolved_.table = with_base(file, deepest);
+    resolved_.table = file;
+    if (const toml::node* base = file.get("base")) {
+      resolved_.table = family_file(text_of(*base, "base"), place_);
+      merge_files(resolved_.table, file);
+    }
     replace_mark(resolved_.table, "{prefix}", prefix_of(resolved_.table));
     const toml::table whole = resolved_.table;
     for (const auto& [key, text] : inner(whole, "let"))
@@ -112,15 +116,6 @@ class MapResolver {
     if (!node->is_array()) fail(key, "a list of texts");
     for (const toml::node& entry : *node->as_array()) texts.push_back(text_of(entry, key));
     return texts;
-  }
-
-  [[nodiscard]] toml::table with_base(const toml::table& file, int deepest) const {
-    const toml::node* base = file.get("base");
-    if (base == nullptr) return file;
-    if (deepest == 0) fail("base", "a family that is not based on itself");
-    toml::table whole = with_base(family_file(text_of(*base, "base"), place_), deepest - 1);
-    merge_files(whole, file);
-    return whole;
   }
 
   /// The first prefix with which the checkpoint holds one of the tensors; the first of all where it holds
@@ -200,10 +195,33 @@ ResolvedMap resolved_map(const toml::table& file, const ModelFacts& facts, const
 }
 
 toml::table family_file(const std::string& family, const std::string& place) {
-  for (const FamilyFile& file : family_files())
-    if (file.family == family) return toml_of_text(family + ".toml", file.text);
+  for (const FamilyFile& file : family_files()) {
+    if (file.family != family) continue;
+    toml::table own = toml_of_text(family + ".toml", file.text);
+    const auto base = own["base"].value<std::string>();
+    if (!base) return own;
+    own.erase("base");
+    toml::table whole = family_file(*base, place);
+    merge_files(whole, own);
+    return whole;
+  }
   throw FormatError(fmt::format("{}: there is no family '{}'; expected one of {}", place, printable(family, 60),
                                 fmt::join(known_families(), ", ")));
+}
+
+void ask_for_all(const toml::node& map, const ModelConfig& config) {
+  if (const toml::table* table = map.as_table())
+    for (const auto& [key, node] : *table) ask_for_all(node, config);
+  if (const toml::array* array = map.as_array())
+    for (const toml::node& node : *array) ask_for_all(node, config);
+  const std::string text = map.value_or(std::string());
+  if (text.find('{') != std::string::npos) return;  // a tensor
+  const auto is_of_key = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; };
+  for (auto end = text.begin(); end != text.end();) {
+    const auto begin = std::find_if(end, text.end(), is_of_key);
+    end = std::find_if_not(begin, text.end(), is_of_key);
+    if (begin != end) (void)config.has({begin, end});
+  }
 }
 
 std::string family_of_class(const std::string& name) {

@@ -26,9 +26,13 @@ struct ResolvedMap {
 ///         something else
 ResolvedMap resolved_map(const toml::table& file, const ModelFacts& facts, const std::string& place);
 
-/// The map file of a family, as it stands in data/models/families.
+/// The map file of a family, data/models/families/FAMILY.toml, on top of the family that it is based on.
 /// @throws FormatError beginning with `place` if there is none of that name
 toml::table family_file(const std::string& family, const std::string& place);
+
+/// Asks config.json for every key that a map names, whichever of its conditions hold: what was not asked for then is a
+/// setting that the map does not know (ModelConfig::unread()).
+void ask_for_all(const toml::node& map, const ModelConfig& config);
 
 /// The family whose `classes` a class of transformers belongs to: "XLMRobertaForMaskedLM" to "xlm-roberta".
 /// Empty: none.
