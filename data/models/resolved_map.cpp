@@ -16,10 +16,6 @@ namespace headwave {
 
 namespace {
 
-/// Settings of the file itself, which decide and are not part of the description.
-constexpr const char* deciding_keys[] = {"base", "classes", "prefixes", "known_by", "at",
-                                         "let",  "expect",  "refuse",   "when"};
-
 /// Puts another table's keys in the place of a table's own.
 void merge(toml::table& into, const toml::table& other) {
   for (const auto& [key, node] : other) {
@@ -78,7 +74,8 @@ class MapResolver {
       const toml::node* because = entry.get("because");
       expressions.config().fail(because != nullptr ? text_of(*because, "because") : "the map refuses this config");
     });
-    for (const auto& [key, value] : inner(whole, "expect")) require(std::string(key.str()), value, expressions);
+    const toml::table expected = inner(whole, "expect");
+    for (const auto& [key, value] : expected) require(expected, key.str(), expressions);
     each_condition(whole, "when", expressions, [&](toml::table entry) {
       entry.erase("if");
       merge(resolved_.table, entry);
@@ -87,7 +84,8 @@ class MapResolver {
       const std::string text = text_of(*at, "at");
       replace_mark(resolved_.table, "{at}", text);
     }
-    for (const char* key : deciding_keys) resolved_.table.erase(key);
+    for (const char* decided : {"base", "classes", "prefixes", "known_by", "at", "let", "expect", "refuse", "when"})
+      resolved_.table.erase(decided);
     fill_decoder();
     return std::move(resolved_);
   }
@@ -141,35 +139,33 @@ class MapResolver {
     }
   }
 
+  /// @param expected  [expect]
   /// @throws FormatError if config.json has the key with another value
-  void require(const std::string& key, const toml::node& expected, const MapExpressions& expressions) const {
+  void require(const toml::table& expected, std::string_view name, const MapExpressions& expressions) const {
     const ModelConfig& config = expressions.config();
+    const std::string key(name);
+    const toml::node& node = *expected.get(name);
     if (!config.has(key)) return;
-    if (const toml::array* allowed = expected.as_array()) {
-      const std::vector<std::string> words = [&] {
-        std::vector<std::string> all;
-        for (const toml::node& word : *allowed) all.push_back(text_of(word, key));
-        return all;
-      }();
+    if (node.is_array()) {
+      const std::vector<std::string> words = list_of(expected, name);
       if (words.empty()) return;
       for (const std::string& word : config.words(key))
         if (std::ranges::find(words, word) == words.end())
           config.fail(fmt::format("'{}' is '{}', expected {}", key, printable(word, 60), fmt::join(words, " or ")));
       return;
     }
-    if (expected.is_string()) {
-      const std::string text = expected.as_string()->get();
+    if (node.is_string()) {
+      const std::string text = text_of(node, name);
       if (const double value = expressions.value(text); config.number(key) != value)
         config.fail(fmt::format("'{}' is {}, expected '{}' {}", key, config.shown(key), text, value));
       return;
     }
-    const auto value =
-        expected.is_boolean() ? std::optional<double>(*expected.value<bool>() ? 1 : 0) : expected.value<double>();
-    if (!value) fail(key, "a number, true, false, an expression or a list of words");
-    if (config.number(key) == *value) return;
-    const std::string shown = expected.is_boolean() ? (*value != 0 ? "true" : "false") : fmt::format("{}", *value);
-    config.fail(fmt::format("'{}' is {}, which changes the numbers in a way that is not known here; expected {}", key,
-                            config.shown(key), shown));
+    const std::optional<bool> flag = node.is_boolean() ? node.value<bool>() : std::nullopt;
+    const std::optional<double> number = flag ? (*flag ? 1.0 : 0.0) : node.value<double>();
+    if (!number) fail(name, "a number, true, false, an expression or a list of words");
+    if (config.number(key) != *number)
+      config.fail(fmt::format("'{}' is {}, which changes the numbers in a way that is not known here; expected {}", key,
+                              config.shown(key), flag ? fmt::format("{}", *flag) : fmt::format("{}", *number)));
   }
 
   void fill_decoder() {
