@@ -426,8 +426,8 @@ done
 digests "$work/layers" >"$work/a.csv"; digests "$work/memory" | cmp -s - "$work/a.csv" || { echo "FAILED: weights read layer by layer give other digits"; failed=1; }
 expect 0 "L0H7" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/first" --no-figures --layers 0-0
 grep -q L1H0 "$work/out" && { echo "FAILED: --layers 0-0 has a second layer"; failed=1; }
-expect 1 "layers 0 to 4 were asked for, the model has 4; ask for 0-3 or fewer" run --model "$work/model" --ids "$work/model/ids.json" --out "$work/first" --force --layers 0-4
-expect 1 "--weights memory, where they fit" run --model "$work/model" --ids "$work/model/ids.json" --out "$work/first" --force --weights layers --intervene re-aim=L0H2:+2
+expect 1 "layers 0 to 4 were asked for, the model has 4; give --layers 0-3 or fewer" run --model "$work/model" --ids "$work/model/ids.json" --out "$work/first" --force --layers 0-4
+expect 1 "--weights memory if they fit there" run --model "$work/model" --ids "$work/model/ids.json" --out "$work/first" --force --weights layers --intervene re-aim=L0H2:+2
 [ -e "$work/dry" ] && { echo "FAILED: a dry run wrote something"; failed=1; }
 expect 1 "L0H0 to L3H7" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --heads L9H9
 expect 0 "L3H7" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/r" --no-figures

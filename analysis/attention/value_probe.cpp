@@ -41,11 +41,7 @@ double disagreement(const MatrixView32& side_by_side, Index heads, const char* w
 
 /// G_h of equation (6).
 Matrix gram_of_head(const Linear& output, Index head, Index width) {
-  Matrix rows;  // of W_O, one per channel of the head
-  if (output.in_out)
-    rows = output.weight.middleRows(head * width, width).cast<double>();
-  else
-    rows = output.weight.middleCols(head * width, width).transpose().cast<double>();
+  const Matrix rows = output.weight.middleCols(head * width, width).transpose().cast<double>();  // of W_O
   return product(rows, rows.transpose());
 }
 

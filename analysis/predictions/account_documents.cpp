@@ -146,11 +146,11 @@ void add_near_weights(const Tile& tile, Index reach, Eigen::Ref<Matrix> sums) {
 void attend_layer(const AccountSite& site, std::size_t place, const Matrix32& query, const Matrix32& key,
                   const Matrix32& added, std::span<Probe* const> probes) {
   const BlockSpec& spec = site.stack->block;
-  const PositionTerm* term = site.term(place);
-  HeadInputs<float> inputs{query, key, {}, spec.heads, spec.kv_heads, spec.score_scale, term, spec.soft_cap};
+  HeadInputs<float> inputs{query,        key, {}, spec.heads, spec.kv_heads, spec.score_scale, site.term(place),
+                           spec.soft_cap};
   inputs.added = added;
   std::shared_ptr<const Block> weights;  // owns what position_key and position_query look at
-  if (term != nullptr && term->use() == PositionUse::compared) {
+  if (inputs.position_term.compared) {
     weights = site.stack->layer(site.grid.layers[place]);
     inputs.position_key = weights->self.position_key;
     inputs.position_query = weights->self.position_query;

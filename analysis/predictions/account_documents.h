@@ -28,9 +28,9 @@ struct AccountSite {
   [[nodiscard]] bool crosses() const { return kind == AttentionKind::cross; }
   [[nodiscard]] Index keys() const { return crosses() ? key_length : length; }
   [[nodiscard]] Index longer() const { return std::max(length, keys()); }
-  /// Position term of a layer of the grid; null: none, as in all cross-attention.
-  [[nodiscard]] const PositionTerm* term(std::size_t place) const {
-    return crosses() ? nullptr : stack->term(grid.layers[place]);
+  /// Position term of a layer of the grid; none in cross-attention.
+  [[nodiscard]] PositionTerm term(std::size_t place) const {
+    return crosses() ? PositionTerm{} : stack->term(grid.layers[place]);
   }
   /// Window of the mask of a layer of the grid; 0: no limit.
   [[nodiscard]] Index window(std::size_t place) const { return crosses() ? 0 : stack->window(grid.layers[place]); }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "../../core/attention/rotary_term.h"
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/lagged_sums.h"
 #include "../../core/numbers/offset_peak.h"
@@ -100,15 +101,15 @@ Matrix padded(const Matrix32& content, Index rows) {
 Matrix content_kernel(const AccountSite& site, std::size_t place, const AccountHalf& half, const Matrix32& mean_query,
                       const Matrix32& mean_key) {
   const BlockSpec& spec = site.stack->block;
-  const PositionTerm* term = site.term(place);
+  const RotaryTerm* rotary = site.term(place).turned.get();
   const Index length = site.longer(), zero = length - 1;
   Matrix sums = Matrix::Zero(spec.heads, diagonals(length));
   for (const AccountDocument& document : half.to_deal) {
     Matrix query = padded(document.layers[place].query - mean_query, length);
     Matrix key = padded(document.layers[place].key - mean_key, length);
-    if (term != nullptr && term->use() == PositionUse::turned) {
-      term->turn(query, spec.d_head);
-      term->turn(key, spec.d_head);
+    if (rotary != nullptr) {
+      rotary->turn(query, spec.d_head);
+      rotary->turn(key, spec.d_head);
     }
     for (Index shared = 0; shared < spec.kv_heads; ++shared) {
       const Matrix own = key.middleCols(shared * spec.d_head, spec.d_head);
@@ -463,7 +464,7 @@ bool has_no_positions(const Stack& stack) {
   const MatrixView32& table = stack.embedding.positions;
   for (Index row = 1; row < table.rows(); ++row)
     if (table.row(row) != table.row(0)) return false;
-  return stack.position_term == nullptr && stack.others.position_term == nullptr;
+  return !stack.position_term && !stack.others.position_term;
 }
 
 class HeadAccountAnalysis : public DocumentAnalysis<AccountDocument, AccountSums> {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "../../core/algebra/product.h"
+#include "../../core/attention/rotary_term.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/embedding_means.h"
 #include "../../core/model/layer_positions.h"
@@ -215,17 +216,18 @@ std::vector<Field> describe(const PositionAtlas& atlas) {
 }
 
 std::vector<Field> position_term_fields(const Stack& stack, Index reach) {
-  if (stack.position_term == nullptr || stack.position_term->use() == PositionUse::compared) return {};
+  const PositionTerm& term = stack.position_term;
+  if (!term.added && !term.turned) return {};
   std::vector<Vector> kernels;
-  for (Index head = 0; head < stack.block.heads; ++head) kernels.push_back(stack.position_term->kernel(head, reach));
+  for (Index head = 0; head < stack.block.heads; ++head)
+    kernels.push_back(term.added ? term.added->kernel(head, reach) : term.turned->kernel(reach));
   Fields fields("position_term");
   fields
       .add("kernel", {head_axis(stack.block.heads), offset_axis("kernel_offset", -reach, reach)}, "1",
-           stack.position_term->use() == PositionUse::added
-               ? "what the position term adds to a scaled score at an offset"
-               : "factor by which the position term changes q.k of equal vectors at an offset",
+           term.added ? "what the position term adds to a scaled score at an offset"
+                      : "factor by which the position term changes q.k of equal vectors at an offset",
            kernels)
-      .note("term", std::string(stack.position_term->name()));
+      .note("term", std::string(term.name()));
   return fields.taken();
 }
 

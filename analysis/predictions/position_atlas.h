@@ -6,7 +6,7 @@
 #include "../../core/fields/field.h"
 #include "../../core/fields/head_grid.h"
 #include "../../core/model/model.h"
-#include "../../core/model/random_words.h"
+#include "../../core/model/random_documents.h"
 #include "../pass/analysis_kind.h"
 #include "../statistics/predicted_status.h"
 #include "position_kernel.h"

@@ -35,7 +35,7 @@ struct WordAtlas {
 /// Heads are to be ranked by that weight.
 ///
 /// Source: this project.
-/// @param account  of documents of random words (core/model/random_words.h)
+/// @param account  of documents of random words (core/model/random_documents.h)
 WordAtlas word_atlas(const HeadAccount& account, const WordAtlasOptions& options = {});
 
 /// Fields word_atlas/...

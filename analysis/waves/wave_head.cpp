@@ -106,10 +106,10 @@ std::vector<Field> describe(const std::vector<WaveHead>& heads, const HeadGrid& 
 }
 
 std::vector<Field> before_position_term(std::vector<Field> fields, const Stack& stack) {
-  if (stack.position_term != nullptr)
+  if (stack.position_term)
     for (Field& field : fields)
       field.attributes["position_term"] =
-          fmt::format("left out: queries and keys before {}", stack.position_term->name());
+          fmt::format("left out: queries and keys before {}", stack.position_term.name());
   if (stack.block.soft_cap > 0)
     for (Field& field : fields) field.attributes["soft_cap"] = std::string("left out: scores before it");
   return fields;

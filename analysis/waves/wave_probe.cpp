@@ -9,10 +9,10 @@ namespace headwave {
 
 namespace {
 
-/// x W in double, without bias, whichever way W is stored.
+/// x W in double, without bias.
 Matrix projected(const Matrix& x, const Linear& linear) {
   const Matrix weight = linear.weight.cast<double>();
-  return linear.in_out ? product(x, weight) : product(x, weight.transpose());
+  return product(x, weight.transpose());
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../job/run/job.h"
 #include "../../reports/tables/head_findings.h"

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../../data/models/planted_directory.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../options/help.h"

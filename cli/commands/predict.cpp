@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "../../core/model/guesses.h"
+#include "../../core/model/prediction.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/sources/text_documents.h"
 #include "../../data/tokens/tokenizer.h"

@@ -67,7 +67,7 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
   added.map = command
                   .add_option("--map", options.map,
                               "what the model's tensors are, instead of config.json; `headwave inspect --map DIR` "
-                              "proposes one")
+                              "prints one")
                   ->type_name("FILE");
   added.place = add_place_options(command, options.place, !without.layers);
   added.text = command.add_option("--text", options.text, "UTF-8 text, cut into documents; -: standard input")

@@ -9,6 +9,7 @@
 #include "../../core/errors/error.h"
 #include "../arrays/safetensors.h"
 #include "../files/json_file.h"
+#include "../files/printable.h"
 #include "../models/model_config.h"
 #include "../models/model_directory.h"
 
@@ -122,12 +123,14 @@ void add_model(Listing& listing, const ModelPlace& place) {
   listing.facts["predicts"] = std::string(!check.map.classifiers.empty()       ? "classes of images"
                                           : check.map.prediction.words.empty() ? "nothing: no prediction head"
                                                                                : "tokens");
-  if (check.proposed)
-    listing.notes.push_back(check.map.reason + "; inspect prints that map, which the option map takes");
   add_notes(listing, check.problems, "like these");
   std::vector<std::string> unused;
   for (const std::string& name : check.unused) unused.push_back(fmt::format("not read: tensor '{}'", name));
   add_notes(listing, unused, "tensors that are not read");
+  std::vector<std::string> unread;
+  for (const std::string& key : check.unread)
+    unread.push_back(fmt::format("not read: '{}' of config.json, which may change the numbers", printable(key)));
+  add_notes(listing, unread, "settings that are not read");
 }
 
 void add_weights(Listing& listing, const fs::path& folder) {

@@ -13,8 +13,6 @@
 #include "../../core/errors/nearest_name.h"
 #include "../../core/model/common_length.h"
 #include "../../core/model/intervention.h"
-#include "../../core/model/mean_keys.h"
-#include "../../core/model/rotary_intervention.h"
 #include "../../data/files/printable.h"
 
 namespace headwave {
@@ -38,9 +36,9 @@ std::string without_function(std::string_view message) {
 /// @throws ShapeError that says so, if the model has none
 void require_position_table(const Model& model, const char* needed, const char* instead, const char* if_rotary) {
   if (!model.stack.embedding.positions.empty()) return;
-  const PositionTerm* term = model.stack.position_term.get();
+  const PositionTerm& term = model.stack.position_term;
   throw ShapeError(fmt::format("a {} has no position table{}{}{}{}", model.family, needed,
-                               term == nullptr ? "" : fmt::format(" (its positions are {})", term->name()), instead,
+                               term ? fmt::format(" (its positions are {})", term.name()) : "", instead,
                                model.stack.rotary() == nullptr ? "" : if_rotary));
 }
 

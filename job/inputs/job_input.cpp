@@ -10,7 +10,7 @@
 
 #include "../../data/files/digest.h"
 #include "../../data/files/json_file.h"
-#include "../../data/models/decoder_start.h"
+#include "../../data/models/model_directory.h"
 #include "../../data/sources/distinct_documents.h"
 #include "../../data/sources/feature_documents.h"
 #include "../../data/sources/text_documents.h"

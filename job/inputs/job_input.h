@@ -9,8 +9,7 @@
 
 #include "../../core/fields/head_name.h"
 #include "../../core/model/model.h"
-#include "../../core/model/random_words.h"
-#include "../../core/model/repeated_tokens.h"
+#include "../../core/model/random_documents.h"
 #include "../../core/model/source.h"
 #include "../../data/models/model_directory.h"
 #include "../../data/sources/stored_states.h"

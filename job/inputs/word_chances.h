@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "../../core/model/random_words.h"
+#include "../../core/model/random_documents.h"
 #include "../../data/tokens/tokenizer.h"
 
 namespace headwave {

@@ -14,7 +14,6 @@
 #include "../../core/fields/fields.h"
 #include "../../core/model/intervention.h"
 #include "../../core/model/model_pass.h"
-#include "../../core/model/rotary_intervention.h"
 #include "../../core/numbers/largest_entries.h"
 #include "../../core/process/threads.h"
 
@@ -281,7 +280,7 @@ std::string no_account_evidence(const Model& model, const AccountSite& site, con
   if (!first.stored.empty()) return "states, or queries and keys, are stored; their positions cannot be moved";
   if (stack.position_term)
     return fmt::format("a {} adds positions ({}) to its scores, which keys do not hold", model.family,
-                       stack.position_term->name());
+                       stack.position_term.name());
   if (stack.embedding.positions.empty())
     return fmt::format("a {} has neither a position table nor rotary positions", model.family);
   if (site.no_positions) return "every place is the same to the model";

@@ -34,7 +34,7 @@ void add_model(Attributes& provenance, const Model& model, const Document& docum
     provenance["d_head"] = static_cast<std::int64_t>(block.d_head);
     provenance["score_scale"] = block.score_scale;
   }
-  if (stack.position_term) provenance["position_term"] = std::string(stack.position_term->name());
+  if (stack.position_term) provenance["position_term"] = std::string(stack.position_term.name());
   add_trained_rows(provenance, stack.embedding.positions);
   if (!document.stored.empty()) {
     if (document.stored.front().states.size() > 0)

@@ -122,7 +122,7 @@ std::vector<KindResult> model_atlas(const ModelPlace& place, const ModelAtlasOpt
     add_trained_rows(result.provenance, stack.embedding.positions);
     if (!stack.embedding.positions.empty())
       result.provenance["positions_read"] = static_cast<std::int64_t>(positions_read(stack, options));
-    if (stack.position_term) result.provenance["position_term"] = std::string(stack.position_term->name());
+    if (stack.position_term) result.provenance["position_term"] = std::string(stack.position_term.name());
     result.provenance["score_scale"] = stack.block.score_scale;
     result.provenance["reach"] = static_cast<std::int64_t>(options.atlas.reach);
     result.provenance["level"] = options.atlas.null.level;

@@ -128,11 +128,11 @@ void capture_states(const Model& model, const Source& source, const std::filesys
   if (model.decoder)
     throw ShapeError(
         fmt::format("a {} is an encoder-decoder; states are stored of models that read one sequence", model.family));
-  if (const PositionTerm* term = model.stack.position_term.get();
-      options.projections && term != nullptr && model.stack.rotary() == nullptr)
+  const PositionTerm& term = model.stack.position_term;
+  if (options.projections && term && model.stack.rotary() == nullptr)
     throw ShapeError(
         fmt::format("a {} adds positions ({}) to its scores, which queries and keys do not hold; store its states",
-                    model.family, term->name()));
+                    model.family, term.name()));
   if (options.projections && (model.stack.block.soft_cap > 0 || !model.stack.others.layers.empty()))
     throw ShapeError(fmt::format(
         "a {} caps scores, or its layers look differently far, which queries and keys do not hold; store its states",

@@ -8,9 +8,8 @@
 
 #include "../../analysis/attention/measured_offset.h"
 #include "../../analysis/attention/offset_trace_probe.h"
-#include "../../core/model/mean_keys.h"
 #include "../../core/model/model_pass.h"
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../catch.h"
 
 using namespace headwave;

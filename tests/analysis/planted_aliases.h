@@ -8,8 +8,8 @@
 
 #include "../../analysis/predictions/offset_by_query.h"
 #include "../../core/model/model_pass.h"
-#include "../../core/model/repeated_tokens.h"
-#include "../../core/planted/planted_bank.h"
+#include "../../core/model/random_documents.h"
+#include "../../core/planted/planted.h"
 
 namespace headwave {
 

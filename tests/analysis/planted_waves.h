@@ -179,25 +179,25 @@ inline std::vector<double> null_coherences(const Followed& head, const Matrix& s
 
 /// One layer of heads of one width, in float as models are.
 struct WaveStack {
-  Matrix32 query, key;  ///< (d_model, heads * d_head)  what `stack` looks at
+  Matrix32 query, key;  ///< (heads * d_head, d_model)  what `stack` looks at
   Stack stack;
 
   /// @param queries, keys  (d_model, d_head) each
   WaveStack(const std::vector<Matrix>& queries, const std::vector<Matrix>& keys) {
     const Index d_model = queries.front().rows(), d_head = queries.front().cols();
     const auto heads = static_cast<Index>(queries.size());
-    query.resize(d_model, heads * d_head);
-    key.resize(d_model, heads * d_head);
+    query.resize(heads * d_head, d_model);
+    key.resize(heads * d_head, d_model);
     for (Index h = 0; h < heads; ++h) {
-      query.middleCols(h * d_head, d_head) = queries[static_cast<std::size_t>(h)].cast<float>();
-      key.middleCols(h * d_head, d_head) = keys[static_cast<std::size_t>(h)].cast<float>();
+      query.middleRows(h * d_head, d_head) = queries[static_cast<std::size_t>(h)].cast<float>().transpose();
+      key.middleRows(h * d_head, d_head) = keys[static_cast<std::size_t>(h)].cast<float>().transpose();
     }
     stack.block.heads = stack.block.kv_heads = heads;
     stack.block.d_head = d_head;
     stack.block.score_scale = 1 / std::sqrt(static_cast<double>(d_head));
     stack.blocks.resize(1);
-    stack.blocks[0].self.query = {query, {}, true};
-    stack.blocks[0].self.key = {key, {}, true};
+    stack.blocks[0].self.query = {query, {}};
+    stack.blocks[0].self.key = {key, {}};
   }
   WaveStack(const WaveStack&) = delete;
   WaveStack& operator=(const WaveStack&) = delete;

@@ -11,7 +11,7 @@
 #include "../../core/model/changed_model.h"
 #include "../../core/model/intervention.h"
 #include "../../core/model/model_pass.h"
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../catch.h"
 
 using namespace headwave;

@@ -40,7 +40,8 @@ struct Layer {
 };
 
 void show_layer(ValueProbe& probe, const Layer& given, Index tile_rows = 1000) {
-  const Linear output{given.output_weight, {}, true};
+  const Matrix32 weight = given.output_weight.transpose();
+  const Linear output{weight, {}};
   probe.see(LayerValues{given.layer, given.kind, given.values, &output, given.heads(), given.kv_heads, nullptr});
   const Index queries = given.weights.front().rows(), width = given.values.cols() / given.kv_heads;
   Matrix32 outputs(queries, given.heads() * width);
@@ -100,7 +101,7 @@ class RandomModel {
  public:
   static constexpr Index words = 7, d_model = 12, d_head = 3, d_value = 4, heads = 4, layers = 2;
 
-  RandomModel(bool causal, bool decoder, Index kv_heads, Index window, bool in_out) : in_out_(in_out) {
+  RandomModel(bool causal, bool decoder, Index kv_heads, Index window) {
     fill(model.stack, causal, false, kv_heads, window);
     if (decoder) fill(model.decoder.emplace(), true, true, kv_heads, window);
   }
@@ -114,8 +115,7 @@ class RandomModel {
   }
   Linear linear_of(Index d_in, Index d_out) {
     const double scale = 1 / std::sqrt(static_cast<double>(d_in));
-    return {
-        in_out_ ? kept(d_in, d_out, scale) : kept(d_out, d_in, scale), {kept(1, d_out, 0.3).data(), d_out}, in_out_};
+    return {kept(d_out, d_in, scale), {kept(1, d_out, 0.3).data(), d_out}};
   }
   AttentionWeights attention(Index kv_heads) {
     return {linear_of(d_model, heads * d_head), linear_of(d_model, kv_heads * d_head),
@@ -139,7 +139,6 @@ class RandomModel {
     }
   }
 
-  bool in_out_;
   Random random_{5};
   std::vector<std::unique_ptr<Matrix32>> weights_;
 };
@@ -171,9 +170,9 @@ class ValueRecorder : public Probe {
   bool wants_;
 };
 
-/// (d_in, d_out), whichever way it is stored.
+/// (d_in, d_out).
 Matrix wide(const Linear& linear) {
-  return linear.in_out ? Matrix(linear.weight.cast<double>()) : Matrix(linear.weight.transpose().cast<double>());
+  return linear.weight.transpose().cast<double>();
 }
 
 double direct_value_disagreement(const std::vector<Matrix>& heads) {
@@ -259,19 +258,17 @@ TEST_CASE("value use is the definitions written out, in every layer, kind of att
   struct Setting {
     AttentionKind kind;
     Index kv_heads, window;
-    bool decoder, in_out;
+    bool decoder;
   };
   constexpr auto self = AttentionKind::self, causal = AttentionKind::causal, cross = AttentionKind::cross;
-  for (const Setting& setting :
-       {Setting{self, 4, 0, false, false}, Setting{self, 2, 3, false, true}, Setting{causal, 4, 0, false, true},
-        Setting{causal, 1, 5, false, false}, Setting{self, 2, 0, true, false}, Setting{causal, 2, 0, true, true},
-        Setting{cross, 2, 0, true, true}, Setting{cross, 4, 0, true, false}})
+  for (const Setting& setting : {Setting{self, 4, 0, false}, Setting{self, 2, 3, false}, Setting{causal, 4, 0, false},
+                                 Setting{causal, 1, 5, false}, Setting{self, 2, 0, true}, Setting{causal, 2, 0, true},
+                                 Setting{cross, 2, 0, true}, Setting{cross, 4, 0, true}})
     for (const Index length : {1, 2, 3, 17, 70}) {
       CAPTURE(name_of(setting.kind), setting.kv_heads, setting.window, setting.decoder, length);
       const Index reach = 6;
       const HeadGrid grid{{0, 1}, RandomModel::heads};
-      RandomModel random(setting.kind == causal && !setting.decoder, setting.decoder, setting.kv_heads, setting.window,
-                         setting.in_out);
+      RandomModel random(setting.kind == causal && !setting.decoder, setting.decoder, setting.kv_heads, setting.window);
       Document document = length == 2 ? document_of_sevens(length) : document_of_sevens(length, {0});
       if (setting.decoder) document.target = document_of_sevens(length / 2 + 1);
       const Document read = document_of_sevens(length);
@@ -318,7 +315,7 @@ TEST_CASE("value use is the definitions written out, in every layer, kind of att
 }
 
 TEST_CASE("who does not want values is not shown any, who does is, once before and once after every layer") {
-  RandomModel random(false, true, 2, 0, false);
+  RandomModel random(false, true, 2, 0);
   Document document = document_of_sevens(9);
   document.target = document_of_sevens(4);
   ValueRecorder wants(AttentionKind::self, true), does_not(AttentionKind::self);
@@ -327,7 +324,7 @@ TEST_CASE("who does not want values is not shown any, who does is, once before a
   CHECK(wants.shown == 2 * 3 * 2);  // two events of three kinds in two layers
   CHECK(does_not.shown == 0);
   // Without value weights in the last layer, where nobody needs them, its attention can still be looked at.
-  RandomModel bare(false, false, 2, 0, false);
+  RandomModel bare(false, false, 2, 0);
   bare.model.stack.blocks.back().self.value = {};
   ValueRecorder first(AttentionKind::self, true);
   const std::array<Probe*, 1> one{&first};
@@ -409,7 +406,7 @@ TEST_CASE("zero values hand on nothing: lengths are undefined and say why, cosin
 }
 
 TEST_CASE("stored queries and keys have no values: everything is undefined and says why") {
-  RandomModel random(false, false, 4, 0, false);
+  RandomModel random(false, false, 4, 0);
   Random numbers(2);
   Document document;
   const Index width = RandomModel::heads * RandomModel::d_head;

@@ -5,7 +5,7 @@
 
 #include "../../core/errors/error.h"
 #include "../../data/files/json_file.h"
-#include "../../data/models/decoder_start.h"
+#include "../../data/models/model_directory.h"
 #include "../../data/sources/text_documents.h"
 #include "../catch.h"
 #include "test_files.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <map>
 
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../catch.h"
 #include "failing_source.h"
 #include "quick_options.h"

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <utility>
 
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/job_input.h"
 #include "../../job/run/document_pass.h"

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../../job/run/document_pass.h"
 #include "../catch.h"
 #include "failing_source.h"

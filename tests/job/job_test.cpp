@@ -11,7 +11,7 @@
 #include "../../analysis/predictions/rotary_wave.h"
 #include "../../analysis/predictions/word_atlas.h"
 #include "../../analysis/statistics/cluster_quality.h"
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/job_input.h"

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../catch.h"
 #include "failing_source.h"
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <string_view>
 
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../../job/studies/published.h"
 #include "../../job/studies/run_readings.h"
 #include "../catch.h"

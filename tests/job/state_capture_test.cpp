@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../../core/numbers/random.h"
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../../data/files/digest.h"
 #include "../../job/run/job.h"
 #include "../catch.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../../job/inputs/job_input.h"
 #include "../../job/run/job.h"
 #include "../../job/studies/model_atlas.h"

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../../job/run/job.h"
 #include "../catch.h"
 #include "failing_source.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../../data/models/planted_directory.h"
 #include "../../job/inputs/word_chances.h"
 #include "../../job/studies/model_atlas.h"
