@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 
 #include "../../core/errors/error.h"
@@ -17,7 +18,6 @@
 #include "../../job/run/memory_watch.h"
 #include "../../job/run/progress_text.h"
 #include "../../job/run/result_size.h"
-#include "../../reports/drawing/program.h"
 #include "../../reports/page/report.h"
 #include "../options/values.h"
 #include "../terminal/progress.h"
@@ -50,6 +50,26 @@ std::int64_t bytes_on_disk(const fs::path& folder) {
     if (entry.is_regular_file()) bytes += (entry.file_size() + block - 1) / block * block;
   return static_cast<std::int64_t>(bytes);
 }
+
+/// A folder among the system's temporary files, removed when the object goes.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    path_ = (fs::temp_directory_path() / "headwave-dry-run-XXXXXX").string();
+    if (mkdtemp(path_.data()) == nullptr)
+      throw IoError("cannot make a temporary folder: set TMPDIR to a folder that can be written");
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  [[nodiscard]] fs::path path() const { return path_; }
+
+ private:
+  std::string path_;
+};
 
 /// Draws what the first documents gave: figures hardly change with the number of documents.
 void draw(const FolderOptions& folder, RunNeeds& needs) {

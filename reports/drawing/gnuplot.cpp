@@ -1,23 +1,29 @@
 #include "gnuplot.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
 #include <memory>
+#include <string_view>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "../../core/errors/error.h"
+#include "../../data/files/file_descriptor.h"
 #include "../../data/files/replaced_file.h"
-#include "program.h"
 #include "run_mark.h"
 #include "visible_text.h"
-#include "whole_figure.h"
 
 namespace headwave {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr double text_size = 8.0;  // points
 
@@ -28,84 +34,161 @@ struct Paper {
   std::string font;
 };
 
-/// The terminals count sizes in their own ways: the cairo ones take a point for 1/96 inch, the SVG one for a user unit,
-/// of which we give it 72 to the inch before the figure is enlarged. The factors make the three look alike.
+/// The terminals count sizes in their own ways: the cairo ones take a point for 1/96 inch, the SVG one for a
+/// user unit, of which there are 72 to the inch before the figure is enlarged. The factors make the three
+/// look alike.
 std::string terminal(const std::string& format, const Paper& paper) {
   const double width = paper.width * paper.times, height = paper.height * paper.times;
   const std::string font = fmt::format("font \"{},{}\"", paper.font, text_size);
   if (format == "pdf")
     return fmt::format(
-        "set terminal pdfcairo noenhanced color size {:.4f}in,{:.4f}in {} fontscale {} linewidth {} pointscale {} butt "
-        "dashlength 0.6",
+        "set terminal pdfcairo noenhanced color size {:.4f}in,{:.4f}in {} "
+        "fontscale {} linewidth {} pointscale {} butt "
+        "dashlength 0.6\n",
         width, height, font, 0.75 * paper.times, paper.times, paper.times);
   if (format == "svg")
     return fmt::format(
-        "set terminal svg noenhanced size {:.0f},{:.0f} {} linewidth 0.5 butt dashlength 0.6 background \"#ffffff\"",
+        "set terminal svg noenhanced size {:.0f},{:.0f} {} linewidth 0.5 butt "
+        "dashlength 0.6 background \"#ffffff\"\n",
         paper.width * 72, paper.height * 72, font);
   if (format == "png") {
     // 200 dots per inch, fewer where cairo's largest picture (32767 dots) or sheer size would be the limit.
     const double dots = std::min(200.0, 8000.0 / std::max(width, height)), unit = dots * paper.times;
     return fmt::format(
-        "set terminal pngcairo noenhanced color size {:.0f},{:.0f} {} fontscale {:.4f} linewidth {:.4f} pointscale "
-        "{:.4f} butt dashlength 0.6 background \"#ffffff\"",
+        "set terminal pngcairo noenhanced color size {:.0f},{:.0f} {} "
+        "fontscale {:.4f} linewidth {:.4f} pointscale "
+        "{:.4f} butt dashlength 0.6 background \"#ffffff\"\n",
         width * dots, height * dots, font, unit / 96, unit / 144, unit / 72);
   }
   throw ShapeError(fmt::format("figure format '{}': expected pdf, svg or png", shortened(visible_text(format), 20)));
 }
 
-/// What gnuplot made of a format: it writes an SVG, which cannot tell that a part is missing, to us and not to a disk.
-std::string made_figure(const ProgramEnd& end, const fs::path& scratch, const std::string& format) {
-  if (format == "svg") return end.output;
-  const fs::path path = scratch / ("figure." + format);
-  if (!fs::exists(path)) return "";
-  std::ifstream file(path, std::ios::binary);
-  std::string content{std::istreambuf_iterator<char>(file), {}};
-  if (!file.is_open() || file.bad()) throw IoError(fmt::format("{}: cannot be read", visible_text(path.string())));
-  return content;
-}
-
-void replace_first(std::string& text, const std::string& old, const std::string& by) {
-  if (const auto at = text.find(old); at != std::string::npos) text.replace(at, old.size(), by);
-}
-
-/// gnuplot gives an SVG its size in pixels and the title "Gnuplot"; on paper it should be as large as the PDF. Browsers
-/// smooth the few pixels of an embedded heat map unless told not to. Of "]]>", which no text in XML may hold, gnuplot
-/// leaves the ">" as it is.
+/// gnuplot gives an SVG its size in pixels and the title "Gnuplot"; on paper it should be as large as the
+/// PDF. Browsers smooth the few pixels of an embedded heat map unless told not to. Of "]]>", which no text in
+/// XML may hold, gnuplot leaves the ">" as it is.
 std::string finished_svg(std::string svg, const std::string& name, const Paper& paper) {
-  replace_first(
-      svg, fmt::format("width=\"{:.0f}\" height=\"{:.0f}\"", paper.width * 72, paper.height * 72),
-      fmt::format("width=\"{:.3f}in\" height=\"{:.3f}in\"", paper.width * paper.times, paper.height * paper.times));
-  replace_first(svg, "<title>Gnuplot</title>", "<title>" + html_text(name) + "</title>");
-  const std::string mark = "]]>", escaped = "]]&gt;";
-  for (std::size_t at = svg.find(mark); at != std::string::npos; at = svg.find(mark, at + escaped.size()))
-    svg.replace(at, mark.size(), escaped);
-  const std::string family = fmt::format("font-family=\"{}", paper.font), bold = family + ":Bold\"";
-  for (std::size_t at = svg.find(bold); at != std::string::npos; at = svg.find(bold, at))
-    svg.replace(at, bold.size(), family + "\" font-weight=\"bold\"");
-  const std::string image = "<image ";
-  const std::string style = "style='image-rendering:optimizeSpeed;image-rendering:pixelated' ";
-  for (std::size_t at = svg.find(image); at != std::string::npos; at = svg.find(image, at + style.size()))
-    svg.insert(at + image.size(), style);
+  const double width = paper.width * paper.times, height = paper.height * paper.times;
+  replace_all(svg, fmt::format("\n width=\"{:.0f}\" height=\"{:.0f}\"", paper.width * 72, paper.height * 72),
+              fmt::format("\n width=\"{:.3f}in\" height=\"{:.3f}in\"", width, height));
+  replace_all(svg, "<title>Gnuplot</title>", "<title>" + html_text(name) + "</title>");
+  replace_all(svg, "]]>", "]]&gt;");
+  const std::string family = fmt::format("font-family=\"{}", paper.font);
+  replace_all(svg, family + ":Bold\"", family + "\" font-weight=\"bold\"");
+  replace_all(svg, "<image ",
+              "<image "
+              "style='image-rendering:optimizeSpeed;image-rendering:pixelated' ");
   return svg;
 }
 
-[[noreturn]] void refuse_without_gnuplot() {
-  throw IoError("gnuplot is not installed, figures need it: install the Debian package gnuplot-nox, or leave them out");
+/// What a child process wrote, and how it ended.
+struct ProgramEnd {
+  bool found = true;  // false: there is no such program on PATH
+  int exit_code = 0;  // 128 + signal where a signal ended it
+  std::string output, errors;
+};
+
+[[noreturn]] void fail(const std::string& what, const char* cannot) {
+  throw IoError(fmt::format("{}: cannot {}: {}", what, cannot, std::strerror(errno)));
 }
 
-ProgramEnd run_gnuplot(const fs::path& folder, const std::string& name) {
-  // -d: neither the user's nor the system's start-up file may change how a figure looks.
-  // GNUTERM names a terminal that gnuplot opens first, which it may not have.
-  ProgramEnd end = run_program({"gnuplot", "-d", "figure.gp"}, folder, "GNUTERM=unknown");
-  if (!end.found) refuse_without_gnuplot();
-  // It goes on without a data file that it cannot read, and only warns.
-  const bool skipped = end.errors.find("Cannot find or open file") != std::string::npos;
-  if (end.exit_code == 0 && !skipped) return end;
-  // What went wrong stands on the last line, below the command that was too much for it.
-  const std::string said = end.errors.substr(0, end.errors.find_last_not_of(" \n") + 1);
-  const std::string last = visible_text(said.substr(said.find_last_of('\n') + 1));
+FileDescriptor file_in_memory(const std::string& content, const std::string& what) {
+  FileDescriptor file(memfd_create("headwave", MFD_CLOEXEC));
+  if (!file.is_open() || !file.write(content)) fail(what, "hold its script in memory");
+  return file;
+}
+
+std::string content_from(const FileDescriptor& file, const std::string& what) {
+  std::string text;
+  std::array<char, 65536> part{};
+  for (;;) {
+    const ssize_t size = ::read(file.get(), part.data(), part.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) fail(what, "read what gnuplot draws");
+    if (size == 0) return text;
+    text.append(part.data(), static_cast<std::size_t>(size));
+  }
+}
+
+/// Our environment, in which GNUTERM names no terminal: gnuplot opens the one it names first, which it may
+/// not have.
+std::vector<char*> environment() {
+  static std::string no_terminal = "GNUTERM=unknown";
+  std::vector<char*> variables;
+  for (char** one = environ; *one != nullptr; ++one)
+    if (!std::string_view(*one).starts_with("GNUTERM=")) variables.push_back(*one);
+  variables.insert(variables.end(), {no_terminal.data(), nullptr});
+  return variables;
+}
+
+/// Runs gnuplot, whose stdin is /dev/null, without a shell. Its script is a file in memory, which it opens as
+/// file 3.
+/// @param what  what errors begin with: "figure offset_profile"
+ProgramEnd run_gnuplot(std::vector<std::string> arguments, const std::string& script, const std::string& what) {
+  const FileDescriptor commands = file_in_memory(script, what), errors = file_in_memory("", what);
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) fail(what, "make a pipe");
+  const FileDescriptor output(ends[0]);
+  FileDescriptor input(ends[1]);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, input.get(), 1);
+  posix_spawn_file_actions_adddup2(&actions, errors.get(), 2);
+  posix_spawn_file_actions_adddup2(&actions, commands.get(), 3);
+  // A child heeds SIGPIPE as programs do, whatever this one ignores.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t usual;
+  sigemptyset(&usual);
+  sigaddset(&usual, SIGPIPE);
+  posix_spawnattr_setsigdefault(&attributes, &usual);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  std::vector<char*> variables = environment();
+  pid_t child = 0;
+  const int failure = posix_spawnp(&child, argv.front(), &actions, &attributes, argv.data(), variables.data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (failure == ENOENT) return {false, 127, {}, {}};
+  errno = failure;
+  if (failure != 0) fail(what, "start gnuplot");
+
+  input.close();
+  ProgramEnd end;
+  end.output = content_from(output, what);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) fail(what, "wait for gnuplot");
+  end.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  ::lseek(errors.get(), 0, SEEK_SET);
+  end.errors = content_from(errors, what);
+  return end;
+}
+
+[[noreturn]] void refuse_without_gnuplot() {
   throw IoError(
-      fmt::format("figure {}: gnuplot ended with code {} and said: {}", name, end.exit_code, shortened(last, 400)));
+      "gnuplot is not installed, figures need it: install the Debian "
+      "package gnuplot-nox, or leave them out");
+}
+
+std::string drawn_by_gnuplot(const std::string& script, const std::string& name, const std::string& format) {
+  // -d: neither the user's nor the system's start-up file may change how a figure looks.
+  ProgramEnd end = run_gnuplot({"gnuplot", "-d", "/dev/fd/3"}, script, "figure " + name);
+  if (!end.found) refuse_without_gnuplot();
+  if (end.exit_code != 0) {
+    // What went wrong is on the last line, below the command that failed.
+    const std::string said = end.errors.substr(0, end.errors.find_last_not_of(" \n") + 1);
+    const std::string last = visible_text(said.substr(said.find_last_of('\n') + 1));
+    throw IoError(
+        fmt::format("figure {}: gnuplot ended with code {} and said: {}", name, end.exit_code, shortened(last, 400)));
+  }
+  if (end.output.empty())
+    throw IoError(fmt::format("figure {}: gnuplot made no {}; is its cairo terminal missing?", name, format));
+  return std::move(end.output);
 }
 
 }  // namespace
@@ -123,8 +206,11 @@ void GnuplotFigure::keep(const DataTable& numbers) {
 }
 
 std::string GnuplotFigure::add_data(const DataTable& data) {
-  files_.push_back(gnuplot_data(data));
-  return fmt::format("data{}.tsv", files_.size() - 1);
+  const std::string lines = gnuplot_data(data), name = fmt::format("$data{}", blocks_++);
+  std::string end = "_end_";
+  while (lines.find(end) != std::string::npos) end += '_';  // a text could be taken for the end of the block
+  data_ += fmt::format("{} << {}\n{}{}\n", name, end, lines, end);
+  return name;
 }
 
 std::string GnuplotFigure::add_numbers(const DataTable& numbers) {
@@ -134,48 +220,29 @@ std::string GnuplotFigure::add_numbers(const DataTable& numbers) {
 
 std::vector<DrawnFile> GnuplotFigure::drawn(const std::string& name, const std::vector<std::string>& formats,
                                             bool keep_data) const {
-  // Data files hold texts with spaces and '#' in them.
+  // Data blocks hold texts with spaces and '#' in them.
   const std::string reading =
-      "reset\nset encoding utf8\nset datafile separator \"\\t\"\nset datafile commentschars \"\"\n";
+      "set encoding utf8\nset datafile separator "
+      "\"\\t\"\nset datafile commentschars \"\"\n";
   const Paper paper{width_, height_, enlargement(style_), style_.font};
-  std::string script;
-  for (const std::string& format : formats)
-    script += reading + terminal(format, paper) +
-              fmt::format("\nset output{}\nload \"drawing.gp\"\n",
-                          format == "svg" ? "" : fmt::format(" \"figure.{}\"", format));
-  script += "set output\n";
-
-  const ScratchFolder scratch;
-  for (std::size_t i = 0; i < files_.size(); ++i)
-    write_scratch_text(scratch.path() / fmt::format("data{}.tsv", i), files_[i]);
-  write_scratch_text(scratch.path() / "drawing.gp", script_);
-  write_scratch_text(scratch.path() / "figure.gp", script);
-  const ProgramEnd end = formats.empty() ? ProgramEnd{} : run_gnuplot(scratch.path(), name);
-
   std::vector<DrawnFile> files;
   for (const std::string& format : formats) {
-    std::string made = made_figure(end, scratch.path(), format);
-    if (made.empty())
-      throw IoError(fmt::format("figure {}: gnuplot made no {}; is its cairo terminal missing?", name, format));
-    if (!is_whole_figure(made, format))
-      throw IoError(fmt::format("figure {}: gnuplot made an incomplete {} in {}: is the disk full?", name, format,
-                                visible_text(scratch.path().parent_path().string())));
-    if (format == "svg") made = finished_svg(std::move(made), name, paper);
-    files.push_back({format, std::move(made)});
+    std::string made = drawn_by_gnuplot(reading + data_ + terminal(format, paper) + script_, name, format);
+    files.push_back({format, format == "svg" ? finished_svg(std::move(made), name, paper) : std::move(made)});
   }
   if (keep_data && kept_) files.push_back({"tsv", tab_separated(*kept_)});
   return files;
 }
 
-std::vector<fs::path> GnuplotFigure::write(const fs::path& folder, const std::string& name,
-                                           const std::vector<std::string>& formats, bool keep_data) const {
+std::vector<std::filesystem::path> GnuplotFigure::write(const std::filesystem::path& folder, const std::string& name,
+                                                        const std::vector<std::string>& formats, bool keep_data) const {
   return write_drawn(folder, name, drawn(name, formats, keep_data));
 }
 
-std::vector<fs::path> write_drawn(const fs::path& folder, const std::string& name, const std::vector<DrawnFile>& files,
-                                  const std::string& mark) {
+std::vector<std::filesystem::path> write_drawn(const std::filesystem::path& folder, const std::string& name,
+                                               const std::vector<DrawnFile>& files, const std::string& mark) {
   make_folder(folder);
-  std::vector<fs::path> written;
+  std::vector<std::filesystem::path> written;
   std::vector<std::unique_ptr<ReplacedFile>> replaced;
   for (const DrawnFile& file : files) {
     written.push_back(folder / fmt::format("{}.{}", name, file.ending));
@@ -187,8 +254,7 @@ std::vector<fs::path> write_drawn(const fs::path& folder, const std::string& nam
 }
 
 bool gnuplot_found() {
-  const ScratchFolder scratch;
-  return run_program({"gnuplot", "--version"}, scratch.path(), "GNUTERM=unknown").found;
+  return run_gnuplot({"gnuplot", "--version"}, "", "figures").found;
 }
 
 void require_gnuplot() {

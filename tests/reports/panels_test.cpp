@@ -20,8 +20,8 @@ TEST_CASE("panels: a grid's sizes, row 0 on top") {
 
 TEST_CASE("panels: fewer in a row where a page is narrow, rows equally full, as wide as asked for") {
   PanelGrid grid;
-  grid.panel_width = 2;
-  grid.gap_x = 0.3;
+  grid.panel.width = 2;
+  grid.gap.x = 0.3;
   grid = flowing(grid, 6, 3);
   CHECK(grid.rows == 2);
   CHECK(fitted(grid, 6, 1.5, {}).columns == 3);
@@ -30,8 +30,8 @@ TEST_CASE("panels: fewer in a row where a page is narrow, rows equally full, as 
     INFO(width);
     CHECK(fit.width() == Approx(width).epsilon(1e-14));
     CHECK(fit.rows * fit.columns >= 6);
-    CHECK((fit.columns == 1 || fit.panel_width >= 1.5));
-    CHECK(fit.panel_height >= grid.panel_height);
+    CHECK((fit.columns == 1 || fit.panel.width >= 1.5));
+    CHECK(fit.panel.height >= grid.panel.height);
   }
   CHECK(fitted(grid, 6, 1.5, {.width = 3.4}).columns == 1);
   CHECK(fitted(flowing(grid, 4, 3), 4, 1.5, {.width = 7}).columns == 2);  // not 3 and 1
@@ -39,21 +39,19 @@ TEST_CASE("panels: fewer in a row where a page is narrow, rows equally full, as 
 
 TEST_CASE("panels: every head has one of its own, whatever the width") {
   for (const double width : {0.0, 2.5, 3.4, 7.0, 12.0})
-    for (const Index heads : {1, 5, 12, 16}) {
+    for (const std::size_t heads : {1U, 5U, 12U, 16U}) {
       const FigureStyle style{.width = width};
       const HeadPanels grid = head_panels(3, heads, style);
       INFO(width << " " << heads);
       if (width > 0) CHECK(grid.width() == Approx(layout_width(style)).epsilon(1e-14));
       CHECK(grid.points >= 6);
       CHECK(grid.layers_left == (width >= 7 && heads == 12));  // 0.46 inches each: room for "H11" and a number
-      std::vector<std::vector<int>> taken(static_cast<std::size_t>(grid.rows),
-                                          std::vector<int>(static_cast<std::size_t>(grid.columns)));
-      for (Index layer = 0; layer < 3; ++layer)
-        for (Index head = 0; head < heads; ++head)
-          CHECK(++taken.at(static_cast<std::size_t>(grid.row(layer, head)))
-                      .at(static_cast<std::size_t>(grid.column(head))) == 1);
-      Index lowest = 0;
-      for (Index head = 0; head < heads; ++head) lowest += grid.is_lowest(2, head) ? 1 : 0;
+      std::vector<std::vector<int>> taken(grid.rows, std::vector<int>(grid.columns));
+      for (std::size_t layer = 0; layer < 3; ++layer)
+        for (std::size_t head = 0; head < heads; ++head)
+          CHECK(++taken.at(grid.row(layer, head)).at(grid.column(head)) == 1);
+      std::size_t lowest = 0;
+      for (std::size_t head = 0; head < heads; ++head) lowest += grid.is_lowest(2, head) ? 1 : 0;
       CHECK(lowest == grid.columns);
     }
 }
