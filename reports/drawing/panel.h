@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "data_table.h"
-#include "panels.h"
+#include "panel_grid.h"
 #include "strokes.h"
 
 namespace headwave {

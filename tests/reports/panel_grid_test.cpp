@@ -1,4 +1,4 @@
-#include "../../reports/drawing/panels.h"
+#include "../../reports/drawing/panel_grid.h"
 
 #include <cmath>
 

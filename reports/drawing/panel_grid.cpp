@@ -1,4 +1,4 @@
-#include "panels.h"
+#include "panel_grid.h"
 
 #include <algorithm>
 #include <cmath>
