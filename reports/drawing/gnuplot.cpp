@@ -1,10 +1,9 @@
 #include "gnuplot.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <string_view>
 
@@ -80,37 +79,31 @@ std::string finished_svg(std::string svg, const std::string& name, const Paper& 
   return svg;
 }
 
-/// What a child process wrote, and how it ended.
-struct ProgramEnd {
-  bool found = true;  // false: there is no such program on PATH
-  int exit_code = 0;  // 128 + signal where a signal ended it
-  std::string output, errors;
-};
-
 [[noreturn]] void fail(const std::string& what, const char* cannot) {
   throw IoError(fmt::format("{}: cannot {}: {}", what, cannot, std::strerror(errno)));
 }
 
 FileDescriptor file_in_memory(const std::string& content, const std::string& what) {
   FileDescriptor file(memfd_create("headwave", MFD_CLOEXEC));
-  if (!file.is_open() || !file.write(content)) fail(what, "hold its script in memory");
+  if (!file.is_open() || !file.write(content)) fail(what, "hold a figure in memory");
   return file;
 }
 
-std::string content_from(const FileDescriptor& file, const std::string& what) {
-  std::string text;
-  std::array<char, 65536> part{};
-  for (;;) {
-    const ssize_t size = ::read(file.get(), part.data(), part.size());
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) fail(what, "read what gnuplot draws");
-    if (size == 0) return text;
-    text.append(part.data(), static_cast<std::size_t>(size));
+/// All that a file in memory holds.
+std::string content_of(const FileDescriptor& file, const std::string& what) {
+  const off_t size = ::lseek(file.get(), 0, SEEK_END);
+  std::string text(static_cast<std::size_t>(std::max<off_t>(size, 0)), '\0');
+  for (std::size_t at = 0; at < text.size();) {
+    const ssize_t read = ::pread(file.get(), text.data() + at, text.size() - at, static_cast<off_t>(at));
+    if (read < 0 && errno == EINTR) continue;
+    if (read <= 0) fail(what, "read what gnuplot draws");
+    at += static_cast<std::size_t>(read);
   }
+  return text;
 }
 
-/// Our environment, in which GNUTERM names no terminal: gnuplot opens the one it names first, which it may
-/// not have.
+/// Our environment, in which GNUTERM names no terminal: gnuplot opens the one it names first, which it may not
+/// have.
 std::vector<char*> environment() {
   static std::string no_terminal = "GNUTERM=unknown";
   std::vector<char*> variables;
@@ -120,75 +113,67 @@ std::vector<char*> environment() {
   return variables;
 }
 
-/// Runs gnuplot, whose stdin is /dev/null, without a shell. Its script is a file in memory, which it opens as
-/// file 3.
-/// @param what  what errors begin with: "figure offset_profile"
-ProgramEnd run_gnuplot(std::vector<std::string> arguments, const std::string& script, const std::string& what) {
-  const FileDescriptor commands = file_in_memory(script, what), errors = file_in_memory("", what);
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) fail(what, "make a pipe");
-  const FileDescriptor output(ends[0]);
-  FileDescriptor input(ends[1]);
+/// gnuplot as a child process, started without a shell. Its stdin is /dev/null; its script, output and errors are
+/// files in memory, of which it opens the script as file 3.
+class Gnuplot {
+ public:
+  /// @param what  what errors begin with: "figure offset_profile"
+  Gnuplot(std::vector<std::string> arguments, const std::string& script, std::string what)
+      : what_(std::move(what)),
+        script_(file_in_memory(script, what_)),
+        output_(file_in_memory("", what_)),
+        errors_(file_in_memory("", what_)) {
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, output_.get(), 1);
+    posix_spawn_file_actions_adddup2(&actions, errors_.get(), 2);
+    posix_spawn_file_actions_adddup2(&actions, script_.get(), 3);
+    std::vector<char*> argv, variables = environment();
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    const int failure = posix_spawnp(&child_, argv.front(), &actions, nullptr, argv.data(), variables.data());
+    posix_spawn_file_actions_destroy(&actions);
+    if (failure == 0) return;
+    child_ = 0;
+    errno = failure;
+    if (failure != ENOENT) fail(what_, "start gnuplot");
+  }
+  Gnuplot(const Gnuplot&) = delete;
+  Gnuplot& operator=(const Gnuplot&) = delete;
+  ~Gnuplot() {
+    if (child_ > 0) ::waitpid(child_, nullptr, 0);
+  }
 
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, input.get(), 1);
-  posix_spawn_file_actions_adddup2(&actions, errors.get(), 2);
-  posix_spawn_file_actions_adddup2(&actions, commands.get(), 3);
-  // A child heeds SIGPIPE as programs do, whatever this one ignores.
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t usual;
-  sigemptyset(&usual);
-  sigaddset(&usual, SIGPIPE);
-  posix_spawnattr_setsigdefault(&attributes, &usual);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  /// Whether there is such a program on PATH.
+  [[nodiscard]] bool is_found() const { return child_ > 0; }
 
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  std::vector<char*> variables = environment();
-  pid_t child = 0;
-  const int failure = posix_spawnp(&child, argv.front(), &actions, &attributes, argv.data(), variables.data());
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  if (failure == ENOENT) return {false, 127, {}, {}};
-  errno = failure;
-  if (failure != 0) fail(what, "start gnuplot");
+  /// Waits for its end.
+  /// @returns its output
+  /// @throws IoError if it fails, with its last line
+  std::string output() {
+    int status = 0;
+    while (::waitpid(child_, &status, 0) < 0)
+      if (errno != EINTR) fail(what_, "wait for gnuplot");
+    child_ = 0;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return content_of(output_, what_);
+    // What went wrong is on the last line, below the command that failed.
+    const std::string said = content_of(errors_, what_), lines = said.substr(0, said.find_last_not_of(" \n") + 1);
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    throw IoError(fmt::format("{}: gnuplot ended with code {} and said: {}", what_, code,
+                              shortened(visible_text(lines.substr(lines.find_last_of('\n') + 1)), 400)));
+  }
 
-  input.close();
-  ProgramEnd end;
-  end.output = content_from(output, what);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) fail(what, "wait for gnuplot");
-  end.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  ::lseek(errors.get(), 0, SEEK_SET);
-  end.errors = content_from(errors, what);
-  return end;
-}
+ private:
+  std::string what_;
+  FileDescriptor script_, output_, errors_;
+  pid_t child_ = 0;
+};
 
 [[noreturn]] void refuse_without_gnuplot() {
   throw IoError(
       "gnuplot is not installed, figures need it: install the Debian "
       "package gnuplot-nox, or leave them out");
-}
-
-std::string drawn_by_gnuplot(const std::string& script, const std::string& name, const std::string& format) {
-  // -d: neither the user's nor the system's start-up file may change how a figure looks.
-  ProgramEnd end = run_gnuplot({"gnuplot", "-d", "/dev/fd/3"}, script, "figure " + name);
-  if (!end.found) refuse_without_gnuplot();
-  if (end.exit_code != 0) {
-    // What went wrong is on the last line, below the command that failed.
-    const std::string said = end.errors.substr(0, end.errors.find_last_not_of(" \n") + 1);
-    const std::string last = visible_text(said.substr(said.find_last_of('\n') + 1));
-    throw IoError(
-        fmt::format("figure {}: gnuplot ended with code {} and said: {}", name, end.exit_code, shortened(last, 400)));
-  }
-  if (end.output.empty())
-    throw IoError(fmt::format("figure {}: gnuplot made no {}; is its cairo terminal missing?", name, format));
-  return std::move(end.output);
 }
 
 }  // namespace
@@ -225,10 +210,19 @@ std::vector<DrawnFile> GnuplotFigure::drawn(const std::string& name, const std::
       "set encoding utf8\nset datafile separator "
       "\"\\t\"\nset datafile commentschars \"\"\n";
   const Paper paper{width_, height_, enlargement(style_), style_.font};
-  std::vector<DrawnFile> files;
+  std::deque<Gnuplot> running;  // all formats side by side
   for (const std::string& format : formats) {
-    std::string made = drawn_by_gnuplot(reading + data_ + terminal(format, paper) + script_, name, format);
-    files.push_back({format, format == "svg" ? finished_svg(std::move(made), name, paper) : std::move(made)});
+    // -d: neither the user's nor the system's start-up file may change how a figure looks.
+    running.emplace_back(std::vector<std::string>{"gnuplot", "-d", "/dev/fd/3"},
+                         reading + data_ + terminal(format, paper) + script_, "figure " + name);
+    if (!running.back().is_found()) refuse_without_gnuplot();
+  }
+  std::vector<DrawnFile> files;
+  for (std::size_t i = 0; i < formats.size(); ++i) {
+    std::string made = running[i].output();
+    if (made.empty())
+      throw IoError(fmt::format("figure {}: gnuplot made no {}; is its cairo terminal missing?", name, formats[i]));
+    files.push_back({formats[i], formats[i] == "svg" ? finished_svg(std::move(made), name, paper) : std::move(made)});
   }
   if (keep_data && kept_) files.push_back({"tsv", tab_separated(*kept_)});
   return files;
@@ -254,7 +248,7 @@ std::vector<std::filesystem::path> write_drawn(const std::filesystem::path& fold
 }
 
 bool gnuplot_found() {
-  return run_gnuplot({"gnuplot", "--version"}, "", "figures").found;
+  return Gnuplot({"gnuplot", "--version"}, "", "figures").is_found();
 }
 
 void require_gnuplot() {

@@ -55,7 +55,7 @@ class GnuplotFigure {
   [[nodiscard]] double width() const { return width_ * enlargement(style_); }
   [[nodiscard]] double height() const { return height_ * enlargement(style_); }
 
-  /// Draws the formats and, if asked, adds "tsv", the plotted numbers.
+  /// Draws the formats, side by side, and, if asked, adds "tsv", the plotted numbers.
   /// @param name     of the figure; plain ASCII
   /// @param formats  of "pdf", "svg", "png"
   /// @returns formats in the order asked, the numbers last
