@@ -47,13 +47,14 @@ const std::vector<Value>& values_of(const Result& result, std::string_view name,
 }
 
 template <class Value>
-std::vector<Value> slice_of_pairs(const Result& result, std::string_view name, std::string_view pairs,
+std::vector<Value> slice_of_heads(const Result& result, std::string_view name, std::string_view slice,
                                   const char* type) {
   const Field& field = result.at(name);
   if (field.axes.size() != 3) return values_of<Value>(result, name, {"layer", "head"}, type);
-  const auto& all = values_of<Value>(result, name, {"pairs", "layer", "head"}, type);
-  const std::size_t place = place_of(field, "pairs", pairs);
-  const auto size = static_cast<std::ptrdiff_t>(all.size() / labels_of(field, "pairs").size());
+  const std::string& outermost = field.axes[0].name;
+  const auto& all = values_of<Value>(result, name, {outermost, "layer", "head"}, type);
+  const std::size_t place = place_of(field, outermost, slice);
+  const auto size = static_cast<std::ptrdiff_t>(all.size() / labels_of(field, outermost).size());
   const auto begin = all.begin() + static_cast<std::ptrdiff_t>(place) * size;
   return {begin, begin + size};
 }
@@ -110,12 +111,20 @@ std::size_t place_of(const Field& field, std::string_view axis, std::string_view
                                there.size() > 400 ? there.substr(0, 397) + "..." : there));
 }
 
-std::vector<double> head_doubles(const Result& result, std::string_view name, std::string_view pairs) {
-  return slice_of_pairs<double>(result, name, pairs, "doubles");
+std::vector<double> head_doubles(const Result& result, std::string_view name, std::string_view slice) {
+  return slice_of_heads<double>(result, name, slice, "doubles");
 }
 
-std::vector<std::uint8_t> head_flags(const Result& result, std::string_view name, std::string_view pairs) {
-  return slice_of_pairs<std::uint8_t>(result, name, pairs, "flags (uint8)");
+std::vector<std::uint8_t> head_flags(const Result& result, std::string_view name, std::string_view slice) {
+  return slice_of_heads<std::uint8_t>(result, name, slice, "flags (uint8)");
+}
+
+std::vector<std::string> head_meanings(const Result& result, std::string_view name, std::string_view slice) {
+  std::vector<std::string> words;
+  const auto& meanings = result.at(name).flag_meanings;
+  for (const std::uint8_t flag : head_flags(result, name, slice))
+    words.push_back(flag < meanings.size() ? meanings[flag] : fmt::format("status {}", flag));
+  return words;
 }
 
 std::vector<double> coordinates(const Field& field, std::string_view axis) {

@@ -47,13 +47,15 @@ inline std::span<const double> slice_of(const std::vector<double>& values, std::
 /// @throws ShapeError naming the text and those there are
 std::size_t place_of(const Field& field, std::string_view axis, std::string_view label);
 
-/// One value per head. A statistic that depends on which query-key pairs count has an outermost axis `pairs`,
-/// of which one slice is taken; others have the axes (layer, head) alone.
-/// @param pairs  "all", "without_special", "without_sink"
+/// One value per head. A statistic that depends on which query-key pairs count, or on another choice, has an
+/// outermost axis of texts, of which one slice is taken; others have the axes (layer, head) alone.
+/// @param slice  of `pairs` "all", "without_special", "without_sink", say
 /// @returns (layers * heads) row-major
 /// @throws ShapeError as doubles_of() and place_of()
-std::vector<double> head_doubles(const Result& result, std::string_view name, std::string_view pairs);
-std::vector<std::uint8_t> head_flags(const Result& result, std::string_view name, std::string_view pairs);
+std::vector<double> head_doubles(const Result& result, std::string_view name, std::string_view slice);
+std::vector<std::uint8_t> head_flags(const Result& result, std::string_view name, std::string_view slice);
+/// Flags as the words that they stand for, "status 7" for a flag without a meaning.
+std::vector<std::string> head_meanings(const Result& result, std::string_view name, std::string_view slice);
 
 /// An axis' coordinates as numbers.
 /// @throws ShapeError if they are texts

@@ -91,12 +91,8 @@ class HeadReader {
 
   void read_words(const char* name, const auto& member) const {
     if (!has(name)) return;
-    const std::vector<std::uint8_t> flags = head_flags(result_, name, pairs_);
-    const auto& meanings = result_.at(name).flag_meanings;
-    each(name, flags.size(), [&](HeadFinding& finding, std::size_t row) {
-      const std::uint8_t flag = flags[row];
-      member(finding) = flag < meanings.size() ? meanings[flag] : fmt::format("status {}", flag);
-    });
+    const std::vector<std::string> words = head_meanings(result_, name, pairs_);
+    each(name, words.size(), [&](HeadFinding& finding, std::size_t row) { member(finding) = words[row]; });
   }
 
  private:
