@@ -63,7 +63,7 @@ const std::vector<FigureKind>& figure_kinds() {
 }
 
 GnuplotFigure FigureKind::draw(const Result& result, const FigureOptions& options) const {
-  const auto group = [](const std::string& name) { return name.substr(0, name.find('/')); };
+  const auto group = [](const std::string& field) { return field.substr(0, field.find('/')); };
   std::vector<std::string> together = fields;
   for (const std::string& extra : extras)  // those of other analyses may be of other heads
     if (std::ranges::find(fields, group(extra), group) != fields.end()) together.push_back(extra);

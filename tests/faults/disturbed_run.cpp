@@ -79,7 +79,7 @@ void wait_for(pid_t child, DisturbedEnd& end_of_run) {
 }  // namespace
 
 std::string Disturbance::text() const {
-  return fmt::format("{} {} of {}{}: {}", call, at, program, always ? " and all after" : "", error);
+  return fmt::format("{} {}{}: {}", call, at, always ? " and all after" : "", error);
 }
 
 bool DisturbedEnd::was_refused(const std::string& what) const {
