@@ -13,8 +13,7 @@ set(HEADWAVE_DOORS_data
     tokens/tokenizer.h)
 set(HEADWAVE_DOORS_reports
     drawing/data_table.h drawing/figure_style.h drawing/gnuplot.h drawing/terminal_table.h figures/chosen_heads.h figures/figure_kind.h figures/figures.h
-    figures/spectrum_figure.h page/report.h tables/far_findings.h tables/field_tables.h tables/head_findings.h tables/head_table.h
-    tables/position_note.h)
+    figures/spectrum_figure.h page/report.h tables/field_tables.h tables/head_findings.h tables/head_table.h)
 
 set(HEADWAVE_ROOMS core analysis data reports job)
 foreach(room IN LISTS HEADWAVE_ROOMS)

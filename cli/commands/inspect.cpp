@@ -16,8 +16,6 @@
 #include "../../reports/tables/field_heat.h"
 #include "../../reports/tables/head_findings.h"
 #include "../../reports/tables/head_table.h"
-#include "../../reports/tables/head_values.h"
-#include "../../reports/tables/position_note.h"
 #include "../options/help.h"
 #include "../results/result_json.h"
 #include "../results/result_path.h"

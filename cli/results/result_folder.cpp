@@ -23,7 +23,6 @@
 #include "../../reports/page/report.h"
 #include "../../reports/tables/field_heat.h"
 #include "../../reports/tables/head_table.h"
-#include "../../reports/tables/position_note.h"
 #include "../options/style_options.h"
 #include "../options/values.h"
 #include "../terminal/printing.h"

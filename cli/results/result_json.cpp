@@ -7,7 +7,6 @@
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
 #include "../../reports/tables/head_findings.h"
-#include "../../reports/tables/head_values.h"
 #include "../terminal/terminal.h"
 #include "result_path.h"
 

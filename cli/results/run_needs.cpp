@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 
 #include "../../core/errors/error.h"
 #include "../../data/results/result_file.h"
-#include "../../reports/drawing/program.h"
 #include "../../reports/page/report.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
@@ -43,6 +43,26 @@ std::int64_t bytes_on_disk(const fs::path& folder) {
     if (entry.is_regular_file()) bytes += (entry.file_size() + block - 1) / block * block;
   return static_cast<std::int64_t>(bytes);
 }
+
+/// A folder among the system's temporary files, removed when the object goes.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    path_ = (fs::temp_directory_path() / "headwave-dry-run-XXXXXX").string();
+    if (mkdtemp(path_.data()) == nullptr)
+      throw IoError("cannot make a temporary folder: set TMPDIR to a folder that can be written");
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  [[nodiscard]] fs::path path() const { return path_; }
+
+ private:
+  std::string path_;
+};
 
 /// Draws what the first documents gave: figures hardly change with the number of documents.
 void draw(const FolderOptions& folder, RunNeeds& needs) {

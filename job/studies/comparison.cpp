@@ -10,6 +10,7 @@
 
 #include "../../analysis/statistics/tails.h"
 #include "../../core/errors/error.h"
+#include "../../core/fields/field_reader.h"
 #include "../../core/fields/fields.h"
 #include "comparison_clusters.h"
 #include "comparison_profiles.h"
@@ -69,9 +70,8 @@ struct Ends {
 
 double coverage_of(const Result& result, const Measure& measure) {
   const Field& field = result.at(measure.lower);
-  const auto found = field.attributes.find("coverage");
-  const auto* coverage = found == field.attributes.end() ? nullptr : std::get_if<double>(&found->second);
-  return coverage != nullptr && *coverage > 0 && *coverage < 1 ? *coverage : not_defined;
+  const double coverage = attribute_number(field.attributes, "coverage");
+  return coverage > 0 && coverage < 1 ? coverage : not_defined;
 }
 
 /// Takes the intervals of heads without a preference in either result: parts of a profile that has no strength mean
@@ -158,8 +158,7 @@ Comparison comparison(const Result& first, const Result& second, const std::vect
   require_comparable(first, second, names);
   Comparison compared;
   const Field& field = first.at("measured_offset/offset");
-  if (const auto* layers = std::get_if<std::vector<std::int64_t>>(&field.axis("layer").values))
-    compared.grid.layers.assign(layers->begin(), layers->end());
+  compared.grid.layers = whole_coordinates(field, "layer");
   compared.grid.heads = field.axis("head").size();
   if (compared.grid.rows() < 1) throw ShapeError(fmt::format("{}: expected heads, found none", names[0]));
   compared.options = options;

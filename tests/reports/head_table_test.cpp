@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "../../reports/tables/position_note.h"
 #include "../catch.h"
 #include "sample_result.h"
 
