@@ -6,8 +6,8 @@
 
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/offset_peak.h"
-#include "../statistics/tails.h"
-#include "offset_trace_probe.h"
+#include "../statistics/quantile.h"
+#include "offset_trace.h"
 
 namespace headwave {
 

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
+#include "../../core/attention/probe.h"
+#include "../../core/fields/head_grid.h"
 #include "../../core/numbers/matrix.h"
 
 namespace headwave {
@@ -64,5 +67,108 @@ constexpr Index bins_per_doubling = 4;
 /// Offsets -(T-1) .. T-1, ascending: each by itself up to the reach, then in bins whose edges lie at
 /// (reach + 1) 2^(k/4), the last cut off where T ends; under a causal mask t <= 0 alone.
 std::vector<OffsetBin> offset_bins(Index length, Index reach, bool causal);
+
+/// Attention weights summed along the diagonals of every band of queries b, and what they would be if it did not matter
+/// which of the band's queries gives a key its weight. Columns are those of QueryBands.
+///
+///     D_b(t) = sum over i in b of A[i, i+t]                                                    (1)
+///     E_b(t) = sum over i in b of m_(i+t),   V_b(t) = sum over i in b of v_(i+t)               (2)
+///
+/// m_j and v_j are mean and variance of the weights that key j gets from those queries of b that may look at it. A key
+/// that draws everybody (the first token, [SEP]) is in (2) as it is in (1): what (1) has above (2) belongs to the offset.
+/// (2) takes keys as independent of one another, and leaves the weight of a key that a single query sees as it is.
+///
+/// Three times fewer than (bands + 1) T numbers of each head, for every document that passes by and for their sum.
+///
+/// Source: this project; shuffling as a null after Hoeffding 1951.
+struct BandTraces {
+  Matrix weight;              ///< (rows, columns)  D
+  Matrix expected, variance;  ///< (rows, columns)  E, V
+  Matrix largest;             ///< (rows, bands)    largest single weight beyond the reach
+  Matrix beyond;              ///< (rows, bands)    sum of the weights beyond the reach
+  Matrix special;             ///< (rows, bands)    ... of those on special tokens and the document's first
+  Vector pairs;               ///< (columns)        query-key pairs
+  Vector queries;             ///< (bands)
+  Vector uniform;  ///< (bands)          sum over queries of the share of their keys that lies beyond the reach
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.weight, self.expected, self.variance, self.largest, self.beyond, self.special, self.pairs,
+                    self.queries, self.uniform);
+  }
+  BandTraces() = default;
+  BandTraces(Index rows, const QueryBands& bands);
+  BandTraces& operator+=(const BandTraces& other);
+};
+
+/// Sums one document up while it passes by.
+class BandTraceProbe : public Probe {
+ public:
+  /// @param bands   of the longest document of the job
+  /// @param reach   |t| up to which a key counts as near, in tokens
+  /// @param apart   positions of special tokens and of the first, ascending
+  BandTraceProbe(HeadGrid grid, QueryBands bands, Index reach, AttentionKind kind, std::vector<Index> apart = {});
+
+  using Probe::see;
+  /// @throws ShapeError if a tile has other heads than announced, queries that are not its keys, or more than T
+  void see(const Tile& tile) override;
+
+  /// What was gathered.
+  [[nodiscard]] BandTraces taken() { return std::move(traces_); }
+
+ private:
+  void begin_band(Index heads);
+  void add_row(const Tile& tile, Index head, Index r, Index query);
+  void end_band(const Tile& tile, Index band);
+  void count(const Tile& tile, Index band);
+  void add_expected(const Tile& tile, Index band, Index row, Index head);
+
+  HeadGrid grid_;
+  QueryBands bands_;
+  Index reach_;
+  AttentionKind kind_;
+  std::vector<Index> apart_;
+  Matrix sums_, squares_;  ///< (heads, T)  by key, of the band that passes by
+  Index counted_ = -1;     ///< the layer whose tiles count pairs and queries: the first of those that look furthest
+  Index window_ = 0;       ///< its window
+  BandTraces traces_;
+};
+
+/// Positions that a document's statistics had better show apart: special tokens and the first one.
+std::vector<Index> special_positions(const Document& document, AttentionKind kind);
+
+/// A single offset beyond the reach at which a head's attention piles up.
+struct BandPeak {
+  Index offset = 0;   ///< t, tokens
+  double weight = 0;  ///< mean attention weight of the queries that have a key there
+  double chance = 0;  ///< ... if it did not matter which of the band's queries gives a key its weight
+  double excess = 0;  ///< share of the band's attention that lands there, less what chance puts there
+};
+
+struct BandPeakOptions {
+  Index reach = 64;            ///< |t| from which on peaks are looked for, in tokens
+  double level = 0.01;         ///< chance that a head which prefers no offset there shows one, in any of its bands
+  double least_excess = 0.01;  ///< of the band's attention: what is less is no place where attention goes
+  Index apart = 8;             ///< a peak is the largest within so many tokens on either side
+  Index most = 3;              ///< of one band, the largest first
+};
+
+/// Peaks beyond the reach of one head, band by band.
+///
+///     excess_b(t) = (D_b(t) - E_b(t)) / queries of b                                           (3)
+///
+/// D, E, V as in BandTraces. t is a peak where (3) is at least least_excess; above what an independent sum of that
+/// variance, and of weights no larger than the largest one there, exceeds with probability level / (number of offsets,
+/// all bands together) (largest_excess()); larger than at all other offsets within `apart`; and not at either
+/// end of what the band's queries reach. What changes slowly over offsets, as weights under a causal mask do, has no
+/// peak. Equal phrases far apart do, if many queries lie in them: a peak need not come from positions.
+///
+/// @param row  of the head
+/// @returns one list for each band; empty: no peak
+/// @throws NumericError if the level is not in (0, 1)
+std::vector<std::vector<BandPeak>> band_peaks(const BandTraces& traces, const QueryBands& bands, Index row,
+                                              const BandPeakOptions& options = {});
+
+/// (3) of one offset; 0 where the band has no pair there.
+double band_excess(const BandTraces& traces, const QueryBands& bands, Index row, Index band, Index offset);
 
 }  // namespace headwave

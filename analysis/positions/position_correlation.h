@@ -11,6 +11,18 @@
 
 namespace headwave {
 
+/// Hidden states against anything that is the same in every document: with L the Cholesky factor of the covariance Sxx
+/// of one layer's independent columns,
+///
+///     W = L^-1 (mean over documents of x_t, less its mean over t, columns scaled) sqrt(D)      (1)
+///
+/// L^-1 Sxy Syy^(-1/2) of y (T, k) with orthonormal columns is W y: its singular values are the canonical correlations.
+/// Columns are chosen by what is left of their variance, the largest first, until none has more than its rounding.
+///
+/// @returns (variables, T)  as many rows as there are independent columns
+/// @throws NumericError if the moments are not finite
+Matrix whitened_positions(const StateMoments& layer);
+
 struct PositionCorrelationOptions {
   std::vector<Index> truncations{12, 15, 20};  ///< r, ascending; those above the rank of the positions are left out
   Index draws = 20;                            ///< shufflings of the positions for the chance level; 0: none

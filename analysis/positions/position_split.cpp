@@ -13,7 +13,7 @@
 #include "../../core/numbers/fft.h"
 #include "../../core/process/threads.h"
 #include "position_components.h"
-#include "state_parts.h"
+#include "state_moments.h"
 
 namespace headwave {
 

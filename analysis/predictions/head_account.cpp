@@ -15,9 +15,8 @@
 #include "../attention/offset_trace.h"
 #include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"
-#include "../statistics/tails.h"
+#include "account_documents.h"
 #include "profile_measures.h"
-#include "shuffled_places.h"
 
 namespace headwave {
 

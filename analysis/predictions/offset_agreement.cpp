@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "../../core/fields/fields.h"
+#include "../waves/delay_spectrum.h"
 #include "../waves/phase_delay.h"
-#include "../waves/score_delay.h"
 
 namespace headwave {
 

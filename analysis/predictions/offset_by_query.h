@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "../../core/fields/field.h"
-#include "../attention/band_peaks.h"
+#include "../attention/query_bands.h"
 #include "../pass/analysis_kind.h"
 #include "head_account.h"
 

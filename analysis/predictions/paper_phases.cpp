@@ -8,8 +8,8 @@
 #include "../../core/model/layer_positions.h"
 #include "../../core/model/trained_rows.h"
 #include "../../core/process/threads.h"
+#include "../waves/phase_delay.h"
 #include "../waves/phase_rotation.h"
-#include "../waves/phase_spectrum.h"
 
 namespace headwave {
 

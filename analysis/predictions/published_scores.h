@@ -2,15 +2,73 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <tuple>
 #include <vector>
 
+#include "../../core/attention/rotary_term.h"
 #include "../../core/fields/field.h"
+#include "../../core/fields/head_grid.h"
+#include "../../core/numbers/matrix.h"
 #include "../attention/offset_trace.h"
 #include "../pass/analysis_kind.h"
+#include "../statistics/defined_mean.h"
 #include "swapped_keys.h"
-#include "vector_scores.h"
 
 namespace headwave {
+
+/// Sums over tokens of the queries, or of the keys, of heads before any rotation. x is one such vector.
+struct VectorSums {
+  Matrix sum;         ///< (rows, d_head)  of x
+  Matrix squares;     ///< (rows, d_head)  of x_c^2
+  Matrix norm;        ///< (rows, 1)       of |x|
+  Matrix pair_norm;   ///< (rows, pairs)   of |x_m|, x_m the two channels that turn together as pair m
+  DefinedMean share;  ///< (rows, 1)       rank_one_share() of each document
+  VectorSums() = default;
+  /// @param pairs  channel pairs that turn; 0: nothing turns
+  VectorSums(Index rows, Index d_head, Index pairs);
+  void add(const VectorSums& more);
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.sum, self.squares, self.norm, self.pair_norm, self.share);
+  }
+};
+
+/// What one layer of one document gives.
+/// @param vectors  (T, heads * d_head)
+/// @param rotary   of the layer; null: nothing turns
+/// @param row      of the layer's head 0 in the sums
+void set_vectors(VectorSums& sums, MatrixView32 vectors, const RotaryTerm* rotary, Index row);
+
+/// sigma_1^2 / sum_k sigma_k^2 of a matrix: 1 where every row is a multiple of one, at least 1 / columns.
+/// @returns NaN where the matrix is zero
+double rank_one_share(const Matrix& vectors);
+
+/// What is published about queries, or keys, as vectors. A key head that several heads read stands at each of
+/// them.
+struct VectorScores {
+  Vector rank_one_share;         ///< (rows)  mean over documents
+  Vector resultant_length;       ///< (rows)  equation (1) of whole vectors; NaN: all are zero
+  Matrix pair_resultant_length;  ///< (rows, pairs)  ... of each pair; NaN: the layer turns nothing
+  Vector massive_values;         ///< (rows)  channels for which (3) holds
+  Vector massive_ratio;          ///< (rows)  largest M_c over the mean M; NaN: all are zero
+  Vector massive_channel;        ///< (rows)  where M_c is largest
+};
+
+/// Scores of a side's vectors.
+///
+///     resultant_length = |sum x| / sum |x|                                    (1)
+///     M_c = sqrt(mean x_c^2)                                                  (2)
+///     channel c is massive if M_c > massive * mean_c M_c                      (3)
+///
+/// Sums and means over all tokens; mean_c over the head's channels. (1) is 1 where all vectors have one
+/// direction.
+///
+/// Source: Cheng et al. 2026 (rank-one share); Mao et al. 2026 (1); Jin et al. 2025 (2, 3).
+/// @param grid    the heads that are scored
+/// @param rotary  [layer of the grid] as set_vectors() had it
+VectorScores vector_scores(const VectorSums& sums, const HeadGrid& grid, const std::vector<const RotaryTerm*>& rotary,
+                           double massive);
 
 struct PublishedScoreOptions {
   SwappedKeysOptions swapped;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "../../core/fields/field.h"
-#include "../statistics/predicted_status.h"
+#include "../statistics/false_discovery.h"
 #include "head_account.h"
 
 namespace headwave {

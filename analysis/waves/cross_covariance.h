@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "../../core/fields/field.h"
-#include "wave_probe.h"
+#include "wave_chain.h"
 
 namespace headwave {
 

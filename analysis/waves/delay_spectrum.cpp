@@ -2,17 +2,75 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "../../core/algebra/product.h"
+#include "../../core/algebra/random_frame.h"
+#include "../../core/bytes/append.h"
 #include "../../core/fields/fields.h"
+#include "../../core/numbers/fft.h"
 #include "../../core/numbers/random.h"
+#include "../../core/numbers/scale.h"
 #include "../../core/process/threads.h"
-#include "../statistics/bootstrap.h"
 #include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"
 
 namespace headwave {
+
+namespace {
+
+/// M of a head whose keys read k of d_model directions at random: no direction is kept as it is, as in M itself where
+/// query and key have nothing in common. Which directions the query reads does not matter then.
+PhaseRotation random_rotation(Index d_model, Index k, Random& random) {
+  QkSvd frame;
+  frame.query = Matrix::Identity(d_model, k);
+  frame.key = random_frame(d_model, k, random);
+  return phase_rotation(frame);
+}
+
+std::vector<PhaseRotation> random_rotations(Index d_model, Index rank, Index count,
+                                            const RandomReadingOptions& options) {
+  std::vector<PhaseRotation> rotations(static_cast<std::size_t>(count));
+  parallel_for(count, options.threads, [&](Index i) {
+    Random random = Random(options.seed).stream(1000000 + static_cast<std::uint64_t>(i));
+    rotations[static_cast<std::size_t>(i)] = random_rotation(d_model, rank, random);
+  });
+  return rotations;
+}
+
+}  // namespace
+
+Matrix32 random_frames(Index d_model, Index width, const RandomReadingOptions& options) {
+  Matrix32 frames(d_model, options.draws * width);
+  for (Index draw = 0; draw < options.draws; ++draw) {
+    Random random = Random(options.seed).stream(static_cast<std::uint64_t>(draw));
+    frames.middleCols(draw * width, width) = random_frame(d_model, width, random).cast<float>();
+  }
+  return frames;
+}
+
+RandomRotations::RandomRotations(Index d_model, const std::vector<WaveHead>& heads,
+                                 const RandomReadingOptions& options) {
+  const Index pool = std::max(options.draws, options.rotations);
+  for (std::size_t row = 0; row < heads.size(); ++row) {
+    const auto rank = static_cast<std::size_t>(heads[row].rank);
+    by_rank_.resize(std::max(by_rank_.size(), rank + 1));
+    if (by_rank_[rank].empty() && rank > 0 && options.draws > 0)
+      by_rank_[rank] = random_rotations(d_model, heads[row].rank, pool, options);
+    std::vector<Index> order(static_cast<std::size_t>(pool));
+    std::iota(order.begin(), order.end(), Index{0});
+    Random random = Random(options.seed).stream(3000000 + static_cast<std::uint64_t>(row));
+    random.shuffle(order);
+    order.resize(static_cast<std::size_t>(options.draws));
+    drawn_.push_back(std::move(order));
+  }
+}
+
+const PhaseRotation& RandomRotations::of(Index row, Index rank, Index draw) const {
+  const Index which = drawn_[static_cast<std::size_t>(row)][static_cast<std::size_t>(draw)];
+  return by_rank_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(which)];
+}
 
 namespace {
 
@@ -220,6 +278,167 @@ std::vector<Field> describe(const DelaySpectrum& spectrum) {
   add_status(fields, heads, spectrum.status);
   fields.note_all("length", spectrum.length).note_all("documents", spectrum.documents);
   return fields.taken();
+}
+
+namespace {
+
+void add_to(std::vector<MatrixC>& sums, std::vector<MatrixC>&& parts) {
+  if (sums.empty()) {
+    sums = std::move(parts);
+    return;
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) sums[i] += parts[i];
+}
+
+/// scale_of() the largest part of any entry.
+double scale_of_parts(const MatrixC& values) {
+  if (values.size() == 0) return 1;
+  return scale_of(std::max(values.real().cwiseAbs().maxCoeff(), values.imag().cwiseAbs().maxCoeff()));
+}
+
+class ScoreDelayAnalysis : public DocumentAnalysis<DocumentCross, CrossSpectra> {
+ public:
+  explicit ScoreDelayAnalysis(const AnalysisInput& input)
+      : DocumentAnalysis(input, [&site = input.site] {
+          CrossSpectra none;
+          none.grid = site.grid;
+          none.length = site.length;
+          return none;
+        }) {}
+
+  void prepare(Finished& /*finished*/) override {
+    RandomReadingOptions reading;
+    reading.draws = options().draws;
+    reading.seed = options().seed;
+    frames_ = random_frames(stack().d_model(), std::min(stack().block.d_head, stack().d_model()), reading);
+  }
+
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
+    if (site().number_of(i) < 0) return nullptr;
+    return look_of(std::make_unique<ScoreDelayListener>(site().grid, site().length, options().draws, frames_),
+                   &ScoreDelayListener::taken);
+  }
+
+  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+    const DelaySpectrum delay = job_delay(sum_, "delay_spectrum", "queries and keys", input());
+    return before_position_term(describe(finished.keep(ScoreDelay{delay}).spectrum), stack());
+  }
+
+ private:
+  void add(CrossSpectra& sum, DocumentCross&& found) const override { add_document(sum, std::move(found)); }
+  void join(CrossSpectra& sum, CrossSpectra&& next) const override { join_documents(sum, std::move(next)); }
+
+  Matrix32 frames_;
+};
+
+AnalysisCost delay_spectrum_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
+  AnalysisCost cost;
+  const auto draws = static_cast<double>(options.draws);
+  const double random_columns = draws * sizes.d_head;
+  if (document.number >= 0) {
+    cost.document = (0.3e-8 + 0.1e-8 * draws) * sizes.length * sizes.rows * sizes.d_head;
+    cost.looking = cross_spectra_bytes(sizes, 1 + draws);
+    cost.showing = 4 * sizes.length * (random_columns + sizes.d_model + sizes.rows / sizes.layers * sizes.d_head);
+  }
+  cost.prepared = 4 * sizes.d_model * random_columns;
+  cost.kept = cross_spectra_bytes(sizes, sizes.alike + draws);
+  cost.after = job_delay_cost(sizes, options);
+  cost.finishing = cross_spectra_bytes(sizes, 2);
+  cost.entries = 4 * sizes.rows * sizes.frequencies();
+  return cost;
+}
+
+}  // namespace
+
+void add_document(CrossSpectra& sum, DocumentCross&& document) {
+  sum.by_document.push_back(std::move(document.cross));
+  if (!document.null.empty()) ++sum.null_documents;
+  add_to(sum.null, std::move(document.null));
+}
+
+void join_documents(CrossSpectra& sum, CrossSpectra&& next) {
+  append(sum.by_document, std::move(next.by_document));
+  sum.null_documents += next.null_documents;
+  add_to(sum.null, std::move(next.null));
+}
+
+ScoreDelayListener::ScoreDelayListener(const HeadGrid& grid, Index length, Index draws, const Matrix32& frames)
+    : frames_(frames), heads_(grid.heads), draws_(draws), width_(frames.cols() / std::max<Index>(1, draws)) {
+  found_.cross = MatrixC::Zero(length / 2 + 1, grid.rows());
+  found_.null.assign(static_cast<std::size_t>(draws), found_.cross);
+  random_keys_.resize(found_.cross.rows(), 2 * draws * width_);
+  gained_.resize(found_.cross.rows(), 2 * heads_ * width_);
+  query_scale_ = Vector::Ones(heads_);
+}
+
+void ScoreDelayListener::begin(const WaveLayer& layer) {
+  if (draws_ == 0) return;
+  key_scale_ = scale_of_parts(layer.spectrum);
+  multiply(random_keys_.leftCols(draws_ * width_), (layer.spectrum.real() / key_scale_).cast<float>(), frames_);
+  multiply(random_keys_.rightCols(draws_ * width_), (layer.spectrum.imag() / key_scale_).cast<float>(), frames_);
+  gained_.setZero();  // beyond a head's rank
+}
+
+void ScoreDelayListener::see(const HeadWaves& waves) {
+  const MatrixC gained = gained_queries(waves);
+  found_.cross.col(waves.row) = cross_spectrum(gained, waves.key_spectrum);
+  if (draws_ == 0) return;
+  const Index head = waves.row % heads_, first = head * width_;
+  query_scale_[head] = scale_of_parts(gained);
+  gained_.middleCols(first, gained.cols()) = (gained.real() / query_scale_[head]).cast<float>();
+  gained_.middleCols(heads_ * width_ + first, gained.cols()) = (gained.imag() / query_scale_[head]).cast<float>();
+}
+
+void ScoreDelayListener::end(const WaveLayer& layer) {
+  if (draws_ == 0) return;
+  Matrix32 parts(2 * draws_, 2 * heads_);
+  for (Index f = 0; f < gained_.rows(); ++f) {
+    const MatrixView32 keys(random_keys_.row(f).data(), 2 * draws_, width_);
+    const MatrixView32 queries(gained_.row(f).data(), 2 * heads_, width_);
+    multiply(parts, keys, queries.transpose());
+    const auto real = parts.topLeftCorner(draws_, heads_) - parts.bottomRightCorner(draws_, heads_);
+    const auto imaginary = parts.topRightCorner(draws_, heads_) + parts.bottomLeftCorner(draws_, heads_);
+    for (Index draw = 0; draw < draws_; ++draw)
+      for (Index head = 0; head < heads_; ++head)
+        found_.null[static_cast<std::size_t>(draw)](f, layer.place * heads_ + head) =
+            key_scale_ * query_scale_[head] * std::complex<double>(real(draw, head), imaginary(draw, head));
+  }
+}
+
+DelaySpectrum job_delay(const CrossSpectra& spectra, const char* name, const char* long_name,
+                        const AnalysisInput& input) {
+  DelaySpectrumOptions options;
+  options.delay.reach = input.options.reach;
+  options.resamples = input.options.resamples;
+  options.level = input.options.false_share;
+  options.seed = input.options.seed;
+  options.threads = input.threads;
+  return delay_spectrum(spectra, name, long_name, options);
+}
+
+double cross_spectra_bytes(const AnalysisSizes& sizes, double count) {
+  return 16 * count * sizes.rows * (0.5 * sizes.length + 1);
+}
+
+double job_delay_cost(const AnalysisSizes& sizes, const JobOptions& options) {
+  // Every reading of a delay costs about the same; below so many documents there are no resamples.
+  const bool few = sizes.alike < static_cast<double>(DelaySpectrumOptions().least_documents);
+  const double resamples = few ? 0.0 : static_cast<double>(options.resamples);
+  const double entries = sizes.rows * (0.5 * sizes.length + 1);
+  return entries *
+         (2.2e-7 * (6 + static_cast<double>(options.draws) + resamples) + 0.9e-9 * 0.63 * resamples * sizes.alike);
+}
+
+const AnalysisKind& delay_spectrum_analysis() {
+  static const AnalysisKind kind{.name = "delay_spectrum",
+                                 .finds = "the delay between queries and keys, to parts of a token",
+                                 .step = Step::prediction,
+                                 .needs = {Need::weights, Need::states, Need::equal_length},
+                                 .reads = {qk_svd_analysis},
+                                 .chain = true,
+                                 .make = make_of<ScoreDelayAnalysis>,
+                                 .cost = delay_spectrum_cost};
+  return kind;
 }
 
 }  // namespace headwave

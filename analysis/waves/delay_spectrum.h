@@ -6,11 +6,40 @@
 
 #include "../../core/fields/field.h"
 #include "../../core/fields/head_grid.h"
-#include "../statistics/predicted_status.h"
+#include "../pass/analysis_kind.h"
+#include "../statistics/false_discovery.h"
 #include "delay.h"
-#include "wave_head.h"
+#include "wave_chain.h"
 
 namespace headwave {
+
+/// The null of the chain: heads whose keys read directions of the hidden states at random, with the gains they have.
+/// What such a head shows by its waves alone, a real one must exceed.
+struct RandomReadingOptions {
+  Index draws = 20;       ///< random readings of the keys for each head
+  Index rotations = 100;  ///< random rotations, of which every head takes `draws`: eigenvectors cost much
+  std::uint64_t seed = 1;
+  int threads = 1;  ///< changes no digit
+};
+
+/// Frames of orthonormal columns, side by side.
+/// @param width  columns of each, d_head or less
+/// @returns (d_model, draws * width)
+Matrix32 random_frames(Index d_model, Index width, const RandomReadingOptions& options);
+
+/// Rotations between directions that a query reads and such random ones, shared between heads of one rank.
+class RandomRotations {
+ public:
+  RandomRotations() = default;
+  RandomRotations(Index d_model, const std::vector<WaveHead>& heads, const RandomReadingOptions& options);
+
+  /// Draw `draw` of a head: heads that shared all of them would err together.
+  [[nodiscard]] const PhaseRotation& of(Index row, Index rank, Index draw) const;
+
+ private:
+  std::vector<std::vector<PhaseRotation>> by_rank_;
+  std::vector<std::vector<Index>> drawn_;  // by row: which of them
+};
 
 /// C(f) = sum_j gain[j] conj(F[Q_j](f)) F[K_j](f) of one head: the same as over the raw columns of queries and keys.
 /// @returns (floor(T/2) + 1)
@@ -82,7 +111,7 @@ struct DelaySpectrum {
 /// p-values compare it with the coherence over those: over more documents noise averages out, and coherence rises by
 /// itself.
 ///
-/// The percentiles are expanded for few documents, see bootstrap_tail() in tails.h. An interval is about what t^ would be over ever
+/// The percentiles are expanded for few documents, see bootstrap_tail(). An interval is about what t^ would be over ever
 /// more documents, which is not quite the head's offset: waves between the bins draw t^ nearer to 0 by up to about
 /// 7 / T tokens; and where states hold more than waves, every token also matches itself, which adds a peak at 0.
 ///
@@ -96,5 +125,55 @@ DelaySpectrum delay_spectrum(const CrossSpectra& spectra, std::string name, std:
 
 /// Fields <name>/...
 std::vector<Field> describe(const DelaySpectrum& spectrum);
+
+/// What one document says of the delay between queries and keys.
+struct DocumentCross {
+  MatrixC cross;              ///< (floor(T/2) + 1, rows)
+  std::vector<MatrixC> null;  ///< one per draw; empty: none was drawn over this document
+};
+
+/// Adds a document's cross-spectra to those of a job, in the order of documents.
+void add_document(CrossSpectra& sum, DocumentCross&& document);
+/// Adds what the next documents came to.
+void join_documents(CrossSpectra& sum, CrossSpectra&& next);
+
+/// Gathers the cross-spectrum of every head over one document, and those of heads whose keys read at random: these in float, as
+/// states are, for all heads of a layer at once.
+class ScoreDelayListener : public WaveListener {
+ public:
+  /// @param frames  random_frames(), (d_model, draws * d); must outlive the listener
+  ScoreDelayListener(const HeadGrid& grid, Index length, Index draws, const Matrix32& frames);
+  void begin(const WaveLayer& layer) override;
+  void see(const HeadWaves& waves) override;
+  void end(const WaveLayer& layer) override;
+  [[nodiscard]] DocumentCross taken() { return std::move(found_); }
+
+ private:
+  const Matrix32& frames_;
+  Index heads_, draws_, width_;  ///< width: columns of one draw
+  double key_scale_ = 1;         ///< that random keys are divided by: floats have few powers of ten
+  Vector query_scale_;           ///< (heads)  the same of gained queries
+  Matrix32 random_keys_;         ///< (floor(T/2) + 1, 2 * draws * width)  real parts of every draw, imaginary ones
+  Matrix32 gained_;              ///< (floor(T/2) + 1, 2 * heads * width)  the same of every head's gained_queries()
+  DocumentCross found_;
+};
+
+/// The delay that the scores say: predicted offsets to parts of a token.
+struct ScoreDelay {
+  DelaySpectrum spectrum;
+};
+
+/// Of all documents of a job, as delay_spectrum() reads them with a job's options.
+DelaySpectrum job_delay(const CrossSpectra& spectra, const char* name, const char* long_name,
+                        const AnalysisInput& input);
+
+/// Bytes of the cross-spectra of all heads, so many times: of documents, or of draws of the null.
+double cross_spectra_bytes(const AnalysisSizes& sizes, double count);
+
+/// Seconds of one core that job_delay() takes.
+double job_delay_cost(const AnalysisSizes& sizes, const JobOptions& options);
+
+/// In a job: delay_spectrum/..., a ScoreDelay for those who compare.
+const AnalysisKind& delay_spectrum_analysis();
 
 }  // namespace headwave

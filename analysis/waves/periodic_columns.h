@@ -6,7 +6,7 @@
 
 #include "../../core/fields/field.h"
 #include "../pass/analysis_kind.h"
-#include "wave_probe.h"
+#include "wave_chain.h"
 
 namespace headwave {
 

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "../../analysis/attention/followed_documents.h"
-#include "../../analysis/attention/offset_trace_probe.h"
+#include "../../analysis/attention/followed_keys.h"
+#include "../../analysis/attention/offset_trace.h"
 #include "../../core/attention/rotary_term.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/intervention.h"

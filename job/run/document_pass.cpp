@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "../../analysis/waves/wave_probe.h"
+#include "../../analysis/waves/wave_chain.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/process/process_memory.h"
 #include "../../core/process/threads.h"

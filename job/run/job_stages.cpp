@@ -5,7 +5,7 @@
 #include <string>
 
 #include "../../analysis/predictions/head_account.h"
-#include "../../analysis/waves/wave_head.h"
+#include "../../analysis/waves/wave_chain.h"
 #include "account_evidence.h"
 
 namespace headwave {

@@ -1,8 +1,7 @@
-#include "../../analysis/attention/band_peaks.h"
-
 #include <cmath>
 
-#include "../../analysis/statistics/tails.h"
+#include "../../analysis/attention/query_bands.h"
+#include "../../analysis/statistics/quantile.h"
 #include "../../core/attention/attend.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "../../analysis/attention/grid_offset_probe.h"
-#include "../../analysis/statistics/tails.h"
+#include "../../analysis/statistics/quantile.h"
 #include "../../core/model/model_pass.h"
 #include "../core/planted_grid.h"
 #include "../test_numbers.h"

@@ -5,7 +5,6 @@
 #include <limits>
 #include <string>
 
-#include "../../analysis/attention/head_type_probe.h"
 #include "../../core/attention/attend.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/model/repeated_tokens.h"

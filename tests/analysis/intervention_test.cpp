@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "../../analysis/attention/measured_offset.h"
-#include "../../analysis/attention/offset_trace_probe.h"
+#include "../../analysis/attention/offset_trace.h"
 #include "../../core/model/mean_keys.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/planted/planted_bank.h"

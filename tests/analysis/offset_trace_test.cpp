@@ -1,3 +1,5 @@
+#include "../../analysis/attention/offset_trace.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -5,7 +7,6 @@
 
 #include "../../analysis/attention/head_clusters.h"
 #include "../../analysis/attention/measured_offset.h"
-#include "../../analysis/attention/offset_trace_probe.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"
 #include "test_pass.h"

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <string_view>
 
-#include "../../analysis/predictions/position_kernel.h"
+#include "../../analysis/predictions/position_atlas.h"
 #include "../../analysis/statistics/quantile.h"
 #include "../../analysis/waves/cross_covariance.h"
 #include "../../core/attention/multi_head.h"

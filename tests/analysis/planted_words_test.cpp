@@ -6,7 +6,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "../../analysis/attention/head_type_probe.h"
+#include "../../analysis/attention/head_types.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/model/repeated_tokens.h"
 #include "../catch.h"

@@ -5,7 +5,7 @@
 #include "../../analysis/waves/delay.h"
 #include "../../analysis/waves/qk_svd.h"
 #include "../../analysis/waves/score_clusters.h"
-#include "../../analysis/waves/wave_head.h"
+#include "../../analysis/waves/wave_chain.h"
 #include "../catch.h"
 
 using namespace headwave;

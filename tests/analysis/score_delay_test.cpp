@@ -1,5 +1,4 @@
-#include "../../analysis/waves/score_delay.h"
-
+#include "../../analysis/waves/delay_spectrum.h"
 #include "../catch.h"
 #include "planted_waves.h"
 

@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 
-#include "../../analysis/attention/value_probe.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/numbers/random.h"
 #include "../catch.h"

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "../../analysis/attention/measured_offset.h"
-#include "../../analysis/attention/offset_trace_probe.h"
+#include "../../analysis/attention/offset_trace.h"
 #include "../../core/numbers/random.h"
 #include "../analysis/test_pass.h"
 #include "../catch.h"
