@@ -59,37 +59,21 @@ Vector diagonal_means(const Matrix32& weights) {
   return means;
 }
 
-class AttentionMapAnalysis : public DocumentAnalysis<AttentionMaps, AttentionMaps> {
+class AttentionMapAnalysis : public AnalysisOf<First<AttentionMaps>> {
  public:
-  using DocumentAnalysis::DocumentAnalysis;
-  /// A trial of a job may have fewer documents than the job: then it looks at its last.
+  using AnalysisOf::AnalysisOf;
+  /// A trial of a job may have fewer documents than the job: then its last one is mapped.
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
     if (i != std::min(options().map_document, input().documents - 1)) return nullptr;
     const MapOptions window{.first = options().map_first, .tokens = options().map_tokens};
-    return look_of(std::make_unique<AttentionMapProbe>(heads_of(site().grid), window, document, site().kind),
-                   &AttentionMapProbe::maps);
+    return look_of<AttentionMapProbe>(heads_of(site().grid), window, document, site().kind);
   }
-  [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override { return describe(sum_); }
 
- private:
-  void add(AttentionMaps& sum, AttentionMaps&& found) const override { sum = std::move(found); }
-  void join(AttentionMaps& sum, AttentionMaps&& next) const override {
-    if (!next.heads.empty()) sum = std::move(next);
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(First<AttentionMaps>& sum, Finished& /*finished*/) override {
+    return describe(sum.value.value_or(AttentionMaps{}));
   }
 };
-
-AnalysisCost attention_map_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
-  AnalysisCost cost;
-  const double shown = std::min(static_cast<double>(options.map_tokens), sizes.longest);
-  const auto longest = static_cast<Index>(sizes.longest);
-  const auto tiles =
-      shown < sizes.longest ? static_cast<double>(whole_tiles(longest, whole_tiles(longest, MapOptions().tiles))) : 0;
-  cost.entries = sizes.rows * (shown * shown + 2 * tiles * tiles);
-  cost.kept = 8 * cost.entries;
-  const double windows = options.map_first == typical_window && shown < sizes.longest ? 8 : 1;
-  if (document.number == 0) cost.looking = 2 * cost.kept + 4 * sizes.rows * shown * shown * windows;
-  return cost;
-}
 
 }  // namespace
 
@@ -179,7 +163,7 @@ void AttentionMapProbe::pool(const Tile& tile, std::size_t map) {
   }
 }
 
-AttentionMaps AttentionMapProbe::maps() const {
+First<AttentionMaps> AttentionMapProbe::taken() const {
   AttentionMaps maps = maps_;
   std::size_t shown = 0;
   if (!profile_.empty()) {
@@ -198,7 +182,7 @@ AttentionMaps AttentionMapProbe::maps() const {
                             std::min(maps.key_tile, keys_ - j * maps.key_tile);
         mean(i, j) = static_cast<float>(mean(i, j) / static_cast<double>(pairs));  // as exact as a weight, and packs
       }
-  return maps;
+  return {std::move(maps)};
 }
 
 const AnalysisKind& attention_map_analysis() {
@@ -207,8 +191,7 @@ const AnalysisKind& attention_map_analysis() {
       .finds = "attention over a window of a document weight by weight, and in tiles of all of it",
       .step = Step::landing,
       .needs = {Need::attention},
-      .make = make_of<AttentionMapAnalysis>,
-      .cost = attention_map_cost};
+      .make = make_of<AttentionMapAnalysis>};
   return kind;
 }
 

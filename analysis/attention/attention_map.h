@@ -65,7 +65,7 @@ class AttentionMapProbe : public Probe {
   void see(const Tile& tile) override;
 
   /// Once all tiles have passed.
-  [[nodiscard]] AttentionMaps maps() const;
+  [[nodiscard]] First<AttentionMaps> taken() const;
 
  private:
   void pool(const Tile& tile, std::size_t map);

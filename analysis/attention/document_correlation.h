@@ -22,8 +22,6 @@ class PlacePairs {
   };
 
   static constexpr Index most = 2048;
-  /// How many there are at most in documents of so many tokens.
-  static Index at_most(Index length);
 
   /// @param length  T, tokens of the longest document; of fewer than 4 there are no pairs
   PlacePairs(Index length, AttentionKind kind);
@@ -90,25 +88,28 @@ class PlacePairWeights {
 class DocumentCorrelation {
  public:
   DocumentCorrelation() = default;
-  explicit DocumentCorrelation(const HeadGrid& grid, Index pairs = 0);
+  /// Of one document.
+  /// @param deviations  (rows, pairs)  of (1); no columns: nothing is compared
+  DocumentCorrelation(Index heads, Matrix32 deviations) : heads_(heads), alone_(std::move(deviations)) {}
 
-  /// @param deviations  of (1); empty: nothing was compared
-  void add(const Matrix32& deviations);
-  void join(const DocumentCorrelation& next);
+  void add(DocumentCorrelation&& next);
 
   /// @returns (rows)  r of (2), between 0 and 1; NaN: no pair is held by two documents
   [[nodiscard]] Vector correlation() const;
 
   template <class Self>
   static auto members(Self& self) {
-    return std::tie(self.sum_, self.documents_, self.squares_);
+    return std::tie(self.heads_, self.sum_, self.documents_, self.squares_, self.alone_);
   }
 
  private:
+  void add_document(const Matrix32& deviations);
+
   Index heads_ = 0;
   Matrix sum_;        ///< (rows, pairs)    sum_d z_d
   Matrix documents_;  ///< (layers, pairs)  n
   Vector squares_;    ///< (rows)           sum over documents and pairs of z^2
+  Matrix32 alone_;    ///< (rows, pairs)    z of a document that is not in the sums yet
 };
 
 /// (3) and (4) of sums over documents, element by element of a row. A correlation that is NaN counts as 1:
@@ -122,12 +123,12 @@ double correlated_third(double correlation, double thirds, double roots);
 class NullMoments {
  public:
   NullMoments() = default;
-  NullMoments(Index rows, Index columns);
+  /// Of one document.
+  /// @param variances, thirds  (rows, columns)  variances v and third central moments w
+  NullMoments(const Matrix& variances, const Matrix& thirds);
 
-  /// Adds a document's variances v and third central moments w, from a column on.
-  /// @param variances, thirds  (rows, some columns)
-  void add(Index column, const Matrix& variances, const Matrix& thirds);
-  NullMoments& operator+=(const NullMoments& other);
+  [[nodiscard]] const Matrix& variances() const { return variances_; }
+  [[nodiscard]] const Matrix& thirds() const { return thirds_; }
 
   /// Standard deviation and skewness of the sum over documents.
   struct Spread {

@@ -14,50 +14,30 @@ namespace headwave {
 
 namespace {
 
-class GridOffsetAnalysis : public DocumentAnalysis<DocumentGridOffsets, GridOffsetSum> {
+class GridOffsetAnalysis : public AnalysisOf<GridOffsetSum> {
  public:
   explicit GridOffsetAnalysis(const AnalysisInput& input)
-      : GridOffsetAnalysis(input, std::make_shared<const PlacePairs>(input.longest, input.site.kind)) {}
-  [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
-    const bool map = i == std::min(options().map_document, input().documents - 1);
-    return look_of(std::make_unique<GridOffsetProbe>(site().grid, grid_, document, map, pairs_.get()),
-                   &GridOffsetProbe::found);
-  }
-  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
-    return describe(finished.keep(sum_.offsets({options().level})), opening_);
-  }
-
- private:
-  GridOffsetAnalysis(const AnalysisInput& input, std::shared_ptr<const PlacePairs> pairs)
-      : DocumentAnalysis(input, [site = &input.site, grid = input.model.patches,
-                                 count = pairs->count()] { return GridOffsetSum(site->grid, grid, count); }),
-        pairs_(std::move(pairs)),
-        grid_(input.model.patches) {
+      : AnalysisOf(input), pairs_(input.longest, input.site.kind), grid_(input.model.patches) {
     for (Index position = 0; position < grid_.first; ++position) {
       const auto i = static_cast<std::size_t>(position);
       opening_.push_back(i < input.first.tokens.size() ? input.first.tokens[i] : std::to_string(position));
     }
   }
-  void add(GridOffsetSum& sum, DocumentGridOffsets&& found) const override { sum.add(std::move(found)); }
-  void join(GridOffsetSum& sum, GridOffsetSum&& next) const override { sum.join(std::move(next)); }
+  [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
+    const bool map = i == std::min(options().map_document, input().documents - 1);
+    return look_of<GridOffsetProbe>(site().grid, grid_, document, map, &pairs_);
+  }
 
-  std::shared_ptr<const PlacePairs> pairs_;
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(GridOffsetSum& sum, Finished& finished) override {
+    return describe(finished.keep(grid_offsets(sum, site().grid, grid_, {options().level})), opening_);
+  }
+
+ private:
+  PlacePairs pairs_;
   PatchGrid grid_;
   std::vector<std::string> opening_;
 };
-
-/// A grid of so many tokens has at most four times as many offsets.
-AnalysisCost grid_offset_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
-                              const JobOptions& /*options*/) {
-  AnalysisCost cost;
-  const double lags = 4 * sizes.rows * sizes.longest, places = sizes.rows * sizes.longest;
-  cost.document = 4e-9 * sizes.rows * document.tokens * document.tokens;
-  cost.entries = 4 * lags + 5 * places;
-  const double compared = sizes.rows * static_cast<double>(PlacePairs::at_most(static_cast<Index>(sizes.longest)));
-  cost.kept = 8 * (cost.entries + 2 * lags + compared);
-  cost.looking = 8 * (6 * lags + 8 * places + compared);
-  return cost;
-}
 
 /// An offset that is searched.
 struct GridLag {
@@ -106,57 +86,26 @@ void find_offset(GridOffsets& found, Index row, const std::vector<GridLag>& lags
 
 }  // namespace
 
-GridOffsetSum::GridOffsetSum(HeadGrid heads, const PatchGrid& grid, Index pairs)
-    : heads_(std::move(heads)), grid_(grid), correlation_(heads_, pairs) {
-  sum_.weight = Matrix::Zero(heads_.rows(), GridLags(grid_).count());
-  sum_.null_weight = sum_.weight;
-  null_ = NullMoments(sum_.weight.rows(), sum_.weight.cols());
-  sum_.opening = Matrix::Zero(heads_.rows(), grid_.first);
-  sum_.received = Matrix::Zero(heads_.rows(), grid_.patches());
-}
-
-void GridOffsetSum::add(DocumentGridOffsets&& document) {
-  null_.add(0, document.null_variance, document.null_third);
-  correlation_.add(document.deviations);
-  add_up(std::move(document), 1);
-}
-
-void GridOffsetSum::join(GridOffsetSum&& next) {
-  null_ += next.null_;
-  correlation_.join(next.correlation_);
-  add_up(std::move(next.sum_), next.documents_);
-}
-
-void GridOffsetSum::add_up(DocumentGridOffsets&& more, Index documents) {
-  documents_ += documents;
-  sum_.weight += more.weight;
-  sum_.null_weight += more.null_weight;
-  sum_.opening += more.opening;
-  sum_.received += more.received;
-  if (more.map.size() == 0) return;
-  sum_.map = std::move(more.map);
-  sum_.name = std::move(more.name);
-}
-
-GridOffsets GridOffsetSum::offsets(const MeasuredOffsetOptions& options) const {
-  if (!are_finite(sum_.weight))
+GridOffsets grid_offsets(const GridOffsetSum& sum, const HeadGrid& heads, const PatchGrid& grid,
+                         const MeasuredOffsetOptions& options) {
+  if (!are_finite(sum.weight))
     throw NumericError(
         "grid offsets: an attention weight is not finite; look for NaN or huge values in the model's weights");
-  const auto documents = static_cast<double>(documents_);
+  const auto documents = static_cast<double>(sum.documents);
   GridOffsets found;
-  found.heads = heads_;
-  found.grid = grid_;
-  found.documents = documents_;
-  found.weight = sum_.weight / documents;
-  found.null_weight = sum_.null_weight / documents;
-  found.correlation = correlation_.correlation();
-  NullMoments::Spread spread = null_.of_sum(found.correlation);
+  found.heads = heads;
+  found.grid = grid;
+  found.documents = sum.documents;
+  found.weight = sum.weight / documents;
+  found.null_weight = sum.null_weight / documents;
+  found.correlation = sum.correlation.correlation();
+  NullMoments::Spread spread = sum.null.of_sum(found.correlation);
   found.null_deviation = spread.deviation / documents;
   found.null_skewness = std::move(spread.skewness);
-  found.opening = sum_.opening / documents;
-  found.received = sum_.received / documents;
-  found.map = sum_.map;
-  found.map_document = sum_.name;
+  found.opening = sum.opening / documents;
+  found.received = sum.received / documents;
+  found.map = sum.map;
+  found.map_document = sum.map_document;
   found.level = options.level;
   const Index rows = found.heads.rows();
   for (Vector* numbers : {&found.down, &found.right, &found.peak, &found.threshold, &found.chance})
@@ -174,8 +123,7 @@ const AnalysisKind& grid_offset_analysis() {
                                  .step = Step::landing,
                                  .needs = {Need::attention, Need::grid},
                                  .one_sequence = true,
-                                 .make = make_of<GridOffsetAnalysis>,
-                                 .cost = grid_offset_cost};
+                                 .make = make_of<GridOffsetAnalysis>};
   return kind;
 }
 
@@ -218,10 +166,11 @@ GridOffsetProbe::GridOffsetProbe(HeadGrid heads, const PatchGrid& grid, const Do
     throw ShapeError(fmt::format("{}: {} tokens, but {} rows of {} patches behind {} tokens are {}", document.name,
                                  document.length(), grid.rows, grid.columns, grid.first, grid.positions()));
   const Index rows = heads_.rows(), patches = grid.patches();
-  sums_.name = document.name;
+  sums_.documents = 1;
   sums_.weight = Matrix::Zero(rows, lags_.count());
   sums_.opening = Matrix::Zero(rows, grid.first);
   sums_.received = Matrix::Zero(rows, patches);
+  if (map) sums_.map_document = document.name;
   if (map) sums_.map = Matrix::Zero(rows * static_cast<Index>(map_queries(grid).size()), patches);
   power_.fill(Matrix::Zero(rows, patches));
   if (pairs != nullptr) compared_.emplace(*pairs, heads_, document, AttentionKind::self);
@@ -266,12 +215,10 @@ void GridOffsetProbe::see(const Tile& tile) {
 }
 
 /// Equation (1).
-void GridOffsetProbe::set_null(DocumentGridOffsets& found) const {
-  found.null_weight = found.null_variance = found.null_third =
-      Matrix::Constant(heads_.rows(), lags_.count(), not_defined);
+void GridOffsetProbe::set_null(GridOffsetSum& found) const {
+  Matrix weight = Matrix::Constant(heads_.rows(), lags_.count(), not_defined), variance = weight, third_moment = weight;
   const auto others = static_cast<double>(grid_.patches() - 1);
-  if (others < 2) return;
-  for (Index row = 0; row < heads_.rows(); ++row) {
+  for (Index row = 0; others >= 2 && row < heads_.rows(); ++row) {
     const Vector mean = power_[0].row(row).transpose() / others;
     Vector second = power_[1].row(row).transpose() / others, third = power_[2].row(row).transpose() / others;
     third = third.array() - 3 * mean.array() * second.array() + 2 * mean.array().cube();
@@ -281,15 +228,17 @@ void GridOffsetProbe::set_null(DocumentGridOffsets& found) const {
       for (Index right = 1 - grid_.columns; right < grid_.columns; ++right) {
         const Index lag = lags_.place(down, right);
         const double n = lags_.pairs(down, right);
-        found.null_weight(row, lag) = means.keys_at(down, right) / n;
-        found.null_variance(row, lag) = std::max(0.0, variances.keys_at(down, right)) / (n * n);
-        found.null_third(row, lag) = thirds.keys_at(down, right) / (n * n * n);
+        weight(row, lag) = means.keys_at(down, right) / n;
+        variance(row, lag) = std::max(0.0, variances.keys_at(down, right)) / (n * n);
+        third_moment(row, lag) = thirds.keys_at(down, right) / (n * n * n);
       }
   }
+  found.null_weight = std::move(weight);
+  found.null = NullMoments(variance, third_moment);
 }
 
-DocumentGridOffsets GridOffsetProbe::found() const {
-  DocumentGridOffsets found = sums_;
+GridOffsetSum GridOffsetProbe::taken() const {
+  GridOffsetSum found = sums_;
   for (Index down = 1 - grid_.rows; down < grid_.rows; ++down)
     for (Index right = 1 - grid_.columns; right < grid_.columns; ++right)
       found.weight.col(lags_.place(down, right)) /= lags_.pairs(down, right);
@@ -297,7 +246,8 @@ DocumentGridOffsets GridOffsetProbe::found() const {
   found.opening /= patches;
   found.received /= patches;
   set_null(found);
-  if (compared_) found.deviations = compared_->deviations();
+  found.correlation =
+      DocumentCorrelation(heads_.heads, compared_ ? compared_->deviations() : Matrix32(heads_.rows(), 0));
   return found;
 }
 

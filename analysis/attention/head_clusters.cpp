@@ -193,11 +193,6 @@ class HeadClusterAnalysis : public Analysis {
   }
 };
 
-AnalysisCost head_cluster_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
-                               const JobOptions& options) {
-  return cluster_cost(sizes, sizes.documents, options.window, options.clusters, options);
-}
-
 }  // namespace
 
 HeadClusters head_clusters(const HeadVectors& vectors, const HeadClusterOptions& options) {
@@ -233,25 +228,13 @@ HeadClusterOptions job_cluster_options(const AnalysisInput& input, Index cluster
   return options;
 }
 
-AnalysisCost cluster_cost(const AnalysisSizes& sizes, double documents, Index window, Index clusters,
-                          const JobOptions& options) {
-  AnalysisCost cost;
-  const double vectors = sizes.rows * documents;
-  const auto last = static_cast<double>(std::max(options.sweep, options.clusters));
-  cost.after = 6e-8 * static_cast<double>(2 * window + 1) * 0.5 * last * last * std::pow(vectors, 1.15);
-  cost.finishing = 8 * 2 * vectors * static_cast<double>(2 * window + 1);
-  cost.entries = vectors + static_cast<double>(clusters) * (sizes.rows + static_cast<double>(2 * window + 1));
-  return cost;
-}
-
 const AnalysisKind& head_cluster_analysis() {
   static const AnalysisKind kind{.name = "head_cluster",
                                  .finds = "clusters of offset traces",
                                  .step = Step::landing,
                                  .needs = {Need::attention},
                                  .reads = {measured_offset_analysis},
-                                 .make = make_of<HeadClusterAnalysis>,
-                                 .cost = head_cluster_cost};
+                                 .make = make_of<HeadClusterAnalysis>};
   return kind;
 }
 

@@ -79,11 +79,6 @@ std::vector<Field> describe(const HeadClusters& clusters, const std::string& gro
 /// As a job asks for them.
 HeadClusterOptions job_cluster_options(const AnalysisInput& input, Index clusters);
 
-/// k-means for every number of clusters; of more vectors it takes more rounds to come to rest.
-/// @param documents  each of which gives a vector for every head
-AnalysisCost cluster_cost(const AnalysisSizes& sizes, double documents, Index window, Index clusters,
-                          const JobOptions& options);
-
 /// In a job: head_cluster/..., of the offset traces.
 const AnalysisKind& head_cluster_analysis();
 

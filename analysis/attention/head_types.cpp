@@ -47,50 +47,18 @@ HeadType type_of(const HeadTypes& types, Index row) {
 
 }  // namespace
 
-HeadTypeSum::HeadTypeSum(HeadGrid grid, AttentionKind kind, const HeadTypeOptions& options) {
-  if (options.reach < 0)
-    throw ShapeError(fmt::format("HeadTypeSum: expected a reach of at least 0, {} came", options.reach));
-  const Index rows = grid.rows();
-  scores_ = DefinedMean(static_cast<Index>(head_scores), rows);
-  argmax_share_ = DefinedMean(rows, 2 * options.reach + 1);
-  position_disagreement_ = DefinedMean(static_cast<Index>(grid.layers.size()), 1);
-  first_.sink_position.assign(static_cast<std::size_t>(rows), -1);
-  first_.grid = std::move(grid);
-  first_.kind = kind;
-  first_.options = options;
-}
-
-void HeadTypeSum::add(const DocumentHeadTypes& document) {
-  const Index rows = first_.grid.rows();
-  if (document.scores.rows() != static_cast<Index>(head_scores) || document.scores.cols() != rows ||
-      document.argmax_share.rows() != rows || document.argmax_share.cols() != argmax_share_.cols() ||
-      document.position_disagreement.size() != position_disagreement_.rows() ||
-      static_cast<Index>(document.sink_position.size()) != rows)
-    throw ShapeError(
-        fmt::format("HeadTypeSum: a document of {} heads, {} layers and {} offsets came, expected {}, {} and {}",
-                    document.scores.cols(), document.position_disagreement.size(), document.argmax_share.cols(), rows,
-                    position_disagreement_.rows(), argmax_share_.cols()));
-  scores_.add(document.scores);
-  argmax_share_.add(document.argmax_share);
-  position_disagreement_.add(document.position_disagreement);
-  if (first_.documents++ == 0) first_.sink_position = document.sink_position;
-}
-
-void HeadTypeSum::join(const HeadTypeSum& next) {
-  scores_.join(next.scores_);
-  argmax_share_.join(next.argmax_share_);
-  position_disagreement_.join(next.position_disagreement_);
-  if (first_.documents == 0) first_.sink_position = next.first_.sink_position;
-  first_.documents += next.first_.documents;
-}
-
-HeadTypes HeadTypeSum::types() const {
-  HeadTypes types = first_;
-  types.scores = scores_.value();
-  types.argmax_share = argmax_share_.value();
-  types.position_disagreement = position_disagreement_.value();
+HeadTypes head_types(const HeadTypeSum& sum, const HeadGrid& grid, AttentionKind kind, const HeadTypeOptions& options) {
+  HeadTypes types;
+  types.grid = grid;
+  types.kind = kind;
+  types.options = options;
+  types.documents = sum.documents;
+  types.scores = sum.scores.value();
+  types.argmax_share = sum.argmax_share.value();
+  types.position_disagreement = sum.position_disagreement.value();
+  types.sink_position = sum.sink_position.value.value();
   set_one_offset(types);
-  for (Index row = 0; row < types.grid.rows(); ++row) types.types.push_back(type_of(types, row));
+  for (Index row = 0; row < grid.rows(); ++row) types.types.push_back(type_of(types, row));
   return types;
 }
 
@@ -220,28 +188,18 @@ std::span<const Index> part_of(const std::vector<Index>& list, Index first, Inde
   return {from, std::max(from, std::lower_bound(list.begin(), list.end(), end))};
 }
 
-class HeadTypeAnalysis : public DocumentAnalysis<DocumentHeadTypes, HeadTypeSum> {
+class HeadTypeAnalysis : public AnalysisOf<HeadTypeSum> {
  public:
-  explicit HeadTypeAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input, [&site = input.site] { return HeadTypeSum(site.grid, site.kind); }) {}
+  using AnalysisOf::AnalysisOf;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index /*i*/) const override {
-    return look_of(std::make_unique<HeadTypeProbe>(site().grid, document, site().kind), &HeadTypeProbe::types);
+    return look_of<HeadTypeProbe>(site().grid, document, site().kind);
   }
-  [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override { return describe(sum_.types()); }
 
- private:
-  void add(HeadTypeSum& sum, DocumentHeadTypes&& found) const override { sum.add(found); }
-  void join(HeadTypeSum& sum, HeadTypeSum&& next) const override { sum.join(next); }
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(HeadTypeSum& sum, Finished& /*finished*/) override {
+    return describe(head_types(sum, site().grid, site().kind));
+  }
 };
-
-AnalysisCost head_types_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& /*options*/) {
-  AnalysisCost cost;
-  cost.document = 1.8e-9 * document.tokens * document.tokens * sizes.rows;
-  cost.kept = 8 * 60 * sizes.rows;
-  const double squares = std::max(document.tokens, static_cast<double>(squares_at_once));
-  cost.looking = 8 * sizes.rows * (document.tokens + 60 + squares / sizes.layers);
-  return cost;
-}
 
 }  // namespace
 
@@ -382,42 +340,42 @@ void HeadTypeProbe::see(const Tile& tile) {
 }
 
 /// Equation (3).
-void HeadTypeProbe::set_sink(Index row, DocumentHeadTypes& result) const {
+void HeadTypeProbe::set_sink(Index row, Matrix& scores, std::vector<Index>& sink_position) const {
   double top = not_defined;
   for (Index k = 0; k < keys_; ++k) {
     const Index queries = kind_ == AttentionKind::causal ? queries_ - k : queries_;
     if (queries < 1 || 4 * queries < queries_) break;
     const double alpha = columns_(row, k) / static_cast<double>(queries);
-    if (k == 0) result.scores(static_cast<Index>(HeadScore::sink_first), row) = alpha;
+    if (k == 0) scores(static_cast<Index>(HeadScore::sink_first), row) = alpha;
     if (k > 0 && !(alpha > top)) continue;
     top = alpha;
-    result.sink_position[static_cast<std::size_t>(row)] = k;
+    sink_position[static_cast<std::size_t>(row)] = k;
   }
-  result.scores(static_cast<Index>(HeadScore::sink_weight), row) = top;
+  scores(static_cast<Index>(HeadScore::sink_weight), row) = top;
 }
 
-DocumentHeadTypes HeadTypeProbe::types() const {
-  DocumentHeadTypes result;
-  result.scores = sum_.cwiseQuotient(count_);  // 0 / 0 is NaN: undefined
-  result.argmax_share = Matrix::Constant(grid_.rows(), 2 * reach_ + 1, not_defined);
-  result.position_disagreement = Vector::Constant(seen_.size(), not_defined);
-  result.sink_position.assign(static_cast<std::size_t>(grid_.rows()), -1);
-  for (Index row = 0; row < grid_.rows(); ++row) {
+HeadTypeSum HeadTypeProbe::taken() const {
+  const Index rows = grid_.rows();
+  Matrix scores = sum_.cwiseQuotient(count_);  // 0 / 0 is NaN: undefined
+  Matrix argmax_share = Matrix::Constant(rows, 2 * reach_ + 1, not_defined);
+  Matrix disagreement = Matrix::Constant(seen_.size(), 1, not_defined);
+  std::vector<Index> sink_position(static_cast<std::size_t>(rows), -1);
+  for (Index row = 0; row < rows; ++row) {
     if (live_[row] == 0.0) continue;
-    if (kind_ != AttentionKind::cross) result.argmax_share.row(row) = argmax_.row(row) / live_[row];
-    set_sink(row, result);
+    if (kind_ != AttentionKind::cross) argmax_share.row(row) = argmax_.row(row) / live_[row];
+    set_sink(row, scores, sink_position);
     if (!knows_special_) continue;
     double special = 0;
     for (const Index key : special_) special += columns_(row, key);
-    result.scores(static_cast<Index>(HeadScore::special_weight), row) = special / live_[row];
+    scores(static_cast<Index>(HeadScore::special_weight), row) = special / live_[row];
   }
   for (Index layer = 0; layer < seen_.size(); ++layer) {
     if (seen_[layer] == 0.0) continue;
     const Matrix norms = products_[static_cast<std::size_t>(layer)].cwiseSqrt();
     const double below = norms.triangularView<Eigen::StrictlyLower>().toDenseMatrix().sum();
-    result.position_disagreement[layer] = -(2 * below + norms.trace()) / static_cast<double>(grid_.heads * grid_.heads);
+    disagreement(layer, 0) = -(2 * below + norms.trace()) / static_cast<double>(grid_.heads * grid_.heads);
   }
-  return result;
+  return {1, DefinedMean(scores), DefinedMean(argmax_share), DefinedMean(disagreement), {std::move(sink_position)}};
 }
 
 const AnalysisKind& head_types_analysis() {
@@ -425,8 +383,7 @@ const AnalysisKind& head_types_analysis() {
                                  .finds = "what heads do: previous, duplicate, induction, sink, entropy",
                                  .step = Step::landing,
                                  .needs = {Need::attention},
-                                 .make = make_of<HeadTypeAnalysis>,
-                                 .cost = head_types_cost};
+                                 .make = make_of<HeadTypeAnalysis>};
   return kind;
 }
 

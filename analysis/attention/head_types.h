@@ -12,7 +12,6 @@
 #include "../../core/fields/head_grid.h"
 #include "../../core/numbers/matrix.h"
 #include "../pass/analysis_kind.h"
-#include "../statistics/defined_mean.h"
 
 namespace headwave {
 
@@ -44,14 +43,6 @@ constexpr std::size_t head_scores = 11;
 /// What a head is called: the first of these that holds, in this order, else `other`. Names are of their authors and say
 /// where weights lie; why a head looks there, head_account() says. Voita's "positional" is `one_offset` here.
 enum class HeadType : std::uint8_t { other, previous, next, one_offset, duplicate, induction, sink };
-
-/// What one document says of the heads. NaN: undefined.
-struct DocumentHeadTypes {
-  Matrix scores;                     ///< (head_scores, rows)
-  Matrix argmax_share;               ///< (rows, 2 reach + 1)  share of queries whose largest weight is at t
-  Vector position_disagreement;      ///< (layers)
-  std::vector<Index> sink_position;  ///< (rows)  the key of sink_weight; -1: undefined
-};
 
 /// Head types of a job: means over the documents where a quantity is defined. NaN: in none.
 ///
@@ -90,26 +81,23 @@ struct HeadTypes {
   [[nodiscard]] Vector of(HeadScore score) const { return scores.row(static_cast<Index>(score)).transpose(); }
 };
 
-/// Adds documents up in the order in which they are given.
-class HeadTypeSum {
- public:
-  /// @throws ShapeError if the reach is negative
-  explicit HeadTypeSum(HeadGrid grid, AttentionKind kind = AttentionKind::self, const HeadTypeOptions& options = {});
-  /// @throws ShapeError if the document was looked at with another grid or reach
-  void add(const DocumentHeadTypes& document);
-  /// Adds what the next documents came to.
-  void join(const HeadTypeSum& next);
-  [[nodiscard]] HeadTypes types() const;
+/// Head scores summed over documents.
+struct HeadTypeSum {
+  Index documents = 0;
+  DefinedMean scores;                       ///< (head_scores, rows)
+  DefinedMean argmax_share;                 ///< (rows, 2 reach + 1)
+  DefinedMean position_disagreement;        ///< (layers, 1)
+  First<std::vector<Index>> sink_position;  ///< (rows)
   template <class Self>
   static auto members(Self& self) {
-    return std::tie(self.first_.documents, self.first_.sink_position, self.scores_, self.argmax_share_,
-                    self.position_disagreement_);
+    return std::tie(self.documents, self.scores, self.argmax_share, self.position_disagreement, self.sink_position);
   }
-
- private:
-  HeadTypes first_;  ///< what does not change, and the first document's sinks
-  DefinedMean scores_, argmax_share_, position_disagreement_;
 };
+
+/// Means over documents, and what every head is called.
+/// @param sum  of at least one document
+HeadTypes head_types(const HeadTypeSum& sum, const HeadGrid& grid, AttentionKind kind = AttentionKind::self,
+                     const HeadTypeOptions& options = {});
 
 /// Fields head_types/..., the name a head is given first.
 std::vector<Field> describe(const HeadTypes& types);
@@ -137,8 +125,7 @@ class HeadTypeProbe : public Probe {
   ///         if a weight is not finite: the model computed NaN or infinity
   void see(const Tile& tile) override;
 
-  /// What was gathered.
-  [[nodiscard]] DocumentHeadTypes types() const;
+  [[nodiscard]] HeadTypeSum taken() const;
 
  private:
   /// The keys that a query may look at, and where among them its own token id stands.
@@ -155,7 +142,7 @@ class HeadTypeProbe : public Probe {
   void add_argmax(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open, float largest);
   void add(HeadScore score, Index row, double value);
   void add_products(Index layer);
-  void set_sink(Index row, DocumentHeadTypes& result) const;
+  void set_sink(Index row, Matrix& scores, std::vector<Index>& sink_position) const;
 
   HeadGrid grid_;
   AttentionKind kind_;

@@ -13,18 +13,18 @@ namespace headwave {
 
 namespace {
 
-class MeasuredOffsetAnalysis : public DocumentAnalysis<DocumentTraces, OffsetTraceSum> {
+class MeasuredOffsetAnalysis : public AnalysisOf<OffsetTraceSum> {
  public:
   explicit MeasuredOffsetAnalysis(const AnalysisInput& input)
-      : MeasuredOffsetAnalysis(input, std::make_shared<const PlacePairs>(input.longest, input.site.kind)) {}
+      : AnalysisOf(input), pairs_(input.longest, input.site.kind) {}
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index /*i*/) const override {
-    return look_of(
-        std::make_unique<OffsetTraceProbe>(site().grid, document, options().reach, site().kind, pairs_.get()),
-        &OffsetTraceProbe::taken);
+    return look_of<OffsetTraceProbe>(site().grid, document, options().reach, site().kind, input().longest, &pairs_);
   }
-  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
-    const OffsetTraces& traces = finished.keep(sum_.traces());
+
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(OffsetTraceSum& sum, Finished& finished) override {
+    const OffsetTraces& traces = finished.keep(offset_traces(std::move(sum), site().grid));
     std::vector<Field> fields = describe(traces);
     append(fields,
            describe(finished.keep(measured_offsets(traces, {options().level, site().kind == AttentionKind::cross}))));
@@ -32,27 +32,8 @@ class MeasuredOffsetAnalysis : public DocumentAnalysis<DocumentTraces, OffsetTra
   }
 
  private:
-  MeasuredOffsetAnalysis(const AnalysisInput& input, std::shared_ptr<const PlacePairs> pairs)
-      : DocumentAnalysis(input, [&site = input.site, longest = input.longest, reach = input.options.reach,
-                                 count = pairs->count()] { return OffsetTraceSum(site.grid, longest, reach, count); }),
-        pairs_(std::move(pairs)) {}
-  void add(OffsetTraceSum& sum, DocumentTraces&& found) const override { sum.add(found); }
-  void join(OffsetTraceSum& sum, OffsetTraceSum&& next) const override { sum.join(std::move(next)); }
-
-  std::shared_ptr<const PlacePairs> pairs_;
+  PlacePairs pairs_;
 };
-
-AnalysisCost measured_offset_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
-                                  const JobOptions& options) {
-  AnalysisCost cost;
-  const double near = 2 * static_cast<double>(options.reach) + 1;
-  cost.entries = 6 * sizes.rows * (2 * sizes.longest - 1) + (9 + sizes.documents) * sizes.rows * near +
-                 8 * sizes.longest + 8 * near;
-  const double compared = sizes.rows * static_cast<double>(PlacePairs::at_most(static_cast<Index>(sizes.longest)));
-  cost.kept = 8 * (cost.entries + 6 * sizes.rows * near + compared);
-  cost.looking = 8 * sizes.rows * (15 * document.tokens + 9 * near) + 8 * compared;
-  return cost;
-}
 
 }  // namespace
 
@@ -112,8 +93,7 @@ const AnalysisKind& measured_offset_analysis() {
                                  .step = Step::landing,
                                  .needs = {Need::attention},
                                  .always = true,
-                                 .make = make_of<MeasuredOffsetAnalysis>,
-                                 .cost = measured_offset_cost};
+                                 .make = make_of<MeasuredOffsetAnalysis>};
   return kind;
 }
 

@@ -10,93 +10,37 @@
 #include <fmt/format.h>
 
 #include "../../core/algebra/kernels.h"
-#include "../../core/bytes/append.h"
 #include "../../core/fields/fields.h"
 
 namespace headwave {
 
-OffsetTraceSum::OffsetTraceSum(HeadGrid grid, Index length, Index reach, Index pairs) : correlation_(grid, pairs) {
+OffsetTraces offset_traces(OffsetTraceSum sum, const HeadGrid& grid) {
+  OffsetTraces traces;
+  traces.grid = grid;
+  traces.documents = sum.documents;
+  traces.length = (sum.count[all_pairs].size() + 1) / 2;
+  traces.reach = sum.by_document.front().cols() / 2;
+  traces.lengths = std::move(sum.lengths);
   const Index rows = grid.rows();
-  sum_.grid = std::move(grid);
-  sum_.length = length;
-  sum_.reach = reach;
-  for (std::size_t kind = 0; kind < pairs_kinds; ++kind) {
-    sum_.trace[kind] = sum_.weight[kind] = Matrix::Zero(rows, diagonals(length));
-    sum_.count[kind] = documents_with_pairs_[kind] = Vector::Zero(diagonals(length));
-    sum_.null_weight[kind] = Matrix::Zero(rows, 2 * reach + 1);
-    null_[kind] = NullMoments(rows, 2 * reach + 1);
-    documents_with_null_[kind] = Vector::Zero(2 * reach + 1);
-  }
-}
-
-void OffsetTraceSum::add(const DocumentTraces& document) {
-  const Index rows = sum_.grid.rows();
-  const Index width = diagonals(document.length);
-  const Index first = sum_.length - document.length;
-  const Index near = std::min(sum_.reach, document.length - 1);
-  Matrix& own = by_document_.emplace_back(Matrix::Constant(rows, 2 * sum_.reach + 1, not_defined));
-  for (Index t = -near; t <= near; ++t)
-    if (document.count[all_pairs][t + document.length - 1] > 0)
-      own.col(sum_.reach + t) = document.trace[all_pairs].col(t + document.length - 1);
-  sum_.lengths.push_back(document.length);
-  for (std::size_t kind = 0; kind < pairs_kinds; ++kind) {
-    sum_.trace[kind].middleCols(first, width) += document.trace[kind];
-    sum_.count[kind].segment(first, width) += document.count[kind];
-    for (Index t = 0; t < width; ++t) {
-      if (document.count[kind][t] == 0.0) continue;
-      sum_.weight[kind].col(first + t) += document.trace[kind].col(t) / document.count[kind][t];
-      documents_with_pairs_[kind][first + t] += 1.0;
-    }
-    for (Index t = 0; t < document.null_weight[kind].cols() && rows > 0; ++t) {
-      if (std::isnan(document.null_weight[kind](0, t))) continue;
-      sum_.null_weight[kind].col(t) += document.null_weight[kind].col(t);
-      null_[kind].add(t, document.null_variance[kind].col(t), document.null_third[kind].col(t));
-      documents_with_null_[kind][t] += 1.0;
-    }
-  }
-  correlation_.add(document.deviations);
-  ++sum_.documents;
-}
-
-void OffsetTraceSum::join(OffsetTraceSum&& next) {
-  for (std::size_t kind = 0; kind < pairs_kinds; ++kind) {
-    sum_.trace[kind] += next.sum_.trace[kind];
-    sum_.weight[kind] += next.sum_.weight[kind];
-    sum_.count[kind] += next.sum_.count[kind];
-    sum_.null_weight[kind] += next.sum_.null_weight[kind];
-    null_[kind] += next.null_[kind];
-    documents_with_pairs_[kind] += next.documents_with_pairs_[kind];
-    documents_with_null_[kind] += next.documents_with_null_[kind];
-  }
-  correlation_.join(next.correlation_);
-  append(by_document_, std::move(next.by_document_));
-  append(sum_.lengths, std::move(next.sum_.lengths));
-  sum_.documents += next.sum_.documents;
-}
-
-OffsetTraces OffsetTraceSum::traces() const {
-  OffsetTraces traces = sum_;
-  const Index rows = traces.grid.rows();
   traces.by_document.resize(traces.documents * rows, 2 * traces.reach + 1);
-  for (std::size_t d = 0; d < by_document_.size(); ++d)
-    traces.by_document.middleRows(static_cast<Index>(d) * rows, rows) = by_document_[d];
+  for (std::size_t d = 0; d < sum.by_document.size(); ++d)
+    traces.by_document.middleRows(static_cast<Index>(d) * rows, rows) = sum.by_document[d];
   const auto documents = static_cast<double>(traces.documents);
-  traces.correlation = correlation_.correlation();
+  traces.correlation = sum.correlation.correlation();
   for (std::size_t kind = 0; kind < pairs_kinds; ++kind) {
-    if (!are_finite(traces.trace[kind]))
+    if (!are_finite(sum.trace[kind]))
       throw NumericError(
           "offset traces: an attention weight is not finite; look for NaN or huge values in the model's weights");
-    traces.trace[kind] /= documents;
-    traces.count[kind] /= documents;
+    traces.trace[kind] = sum.trace[kind] / documents;
+    traces.count[kind] = sum.count[kind] / documents;
     // 0 / 0 is NaN: no document has a pair at that offset.
-    traces.weight[kind].array().rowwise() /= documents_with_pairs_[kind].transpose().array();
+    traces.weight[kind] = sum.weight[kind].array().rowwise() / sum.documents_with_pairs[kind].transpose().array();
     // Moments of documents become those of their mean; 0 / 0 is NaN where there is no null.
-    const auto documents_here = documents_with_null_[kind].transpose().array();
-    NullMoments::Spread spread = null_[kind].of_sum(traces.correlation);
-    traces.null_weight[kind].array().rowwise() /= documents_here;
+    const auto documents_here = sum.documents_with_null[kind].transpose().array();
+    NullMoments::Spread spread = sum.null[kind].of_sum(traces.correlation);
+    traces.null_weight[kind] = sum.null_weight[kind].array().rowwise() / documents_here;
+    traces.null_deviation[kind] = spread.deviation.array().rowwise() / documents_here;
     traces.null_skewness[kind] = std::move(spread.skewness);
-    traces.null_deviation[kind] = std::move(spread.deviation);
-    traces.null_deviation[kind].array().rowwise() /= documents_here;
     for (Index t = 0; t < documents_here.size(); ++t)
       if (documents_here[t] == 0) traces.null_skewness[kind].col(t).setConstant(not_defined);
   }
@@ -166,13 +110,14 @@ OffsetTraceProbe::Side OffsetTraceProbe::side_of(const TokenSequence& tokens, In
 }
 
 OffsetTraceProbe::OffsetTraceProbe(HeadGrid grid, const Document& document, Index reach, AttentionKind kind,
-                                   const PlacePairs* pairs)
+                                   Index longest, const PlacePairs* pairs)
     : grid_(std::move(grid)),
       reach_(reach),
       kind_(kind),
       queries_(side_of(document.query_tokens(kind), document.queries(kind))),
       keys_(side_of(document.key_tokens(kind), document.keys(kind))),
-      length_(std::max(queries_.length, keys_.length)) {
+      length_(std::max(queries_.length, keys_.length)),
+      longest_(std::max(longest, length_)) {
   windows_.resize(grid_.layers.size());
   const Matrix none = Matrix::Zero(grid_.rows(), length_);
   for (Sums& sums : sums_) sums = {Matrix::Zero(grid_.rows(), diagonals(length_)), {none, none, none}};
@@ -299,22 +244,19 @@ Vector OffsetTraceProbe::sum_along(Eigen::Ref<const Vector> values, std::size_t 
 }
 
 /// Equation (2), divided by the count of pairs.
-void OffsetTraceProbe::set_null(std::size_t pairs, const Sums& sums, DocumentTraces& result) const {
-  const Matrix undefined = Matrix::Constant(grid_.rows(), 2 * reach_ + 1, not_defined);
-  result.null_weight[pairs] = result.null_variance[pairs] = result.null_third[pairs] = undefined;
+void OffsetTraceProbe::set_null(std::size_t pairs, const Sums& sums, const Vector& count,
+                                OffsetTraceSum& result) const {
+  Matrix weight = Matrix::Constant(grid_.rows(), 2 * reach_ + 1, not_defined), variance = weight, third_moment = weight;
   const auto n = static_cast<double>(queries_.length - static_cast<Index>(queries_.dropped[pairs].size()));
-  if (n < 3) return;
-  const Index near = std::min(reach_, length_ - 1);
   Vector number = Vector::Constant(2 * reach_ + 1, not_defined);
-  for (Index t = -near; t <= near; ++t) {
-    const double count = result.count[pairs][t + length_ - 1];
-    if (count > 0) number[t + reach_] = count;
-  }
+  const Index near = std::min(reach_, length_ - 1);
+  for (Index t = -near; t <= near; ++t)
+    if (const double here = count[t + length_ - 1]; here > 0) number[t + reach_] = here;
   // By key: every other position that counts gives it a weight. By query: it gives to those before it.
   const double givers = kind_ == AttentionKind::cross ? n : n - 1;
   Vector others = Vector::Constant(length_, givers);
   Vector baseline = Vector::Zero(length_);
-  for (Index row = 0; row < grid_.rows(); ++row) {
+  for (Index row = 0; n >= 3 && row < grid_.rows(); ++row) {
     const Index window = window_of(row);
     if (!causal() && window > 0) continue;  // keys get weight from near by alone: no offset is as good as another
     for (Index i = 0; causal() && i < length_; ++i) {
@@ -330,34 +272,63 @@ void OffsetTraceProbe::set_null(std::size_t pairs, const Sums& sums, DocumentTra
       third = third.array() - 3 * mean.array() * second.array() + 2 * mean.array().cube();
       second = (second - mean.cwiseAbs2()).cwiseMax(0.0) * (givers / (givers - 1));
     }
-    result.null_weight[pairs].row(row) = sum_along(mean, pairs).cwiseQuotient(number).transpose();
-    result.null_variance[pairs].row(row) = sum_along(second, pairs).cwiseQuotient(number.cwiseAbs2()).transpose();
-    result.null_third[pairs].row(row) =
-        sum_along(third, pairs).cwiseQuotient(number.array().cube().matrix()).transpose();
+    weight.row(row) = sum_along(mean, pairs).cwiseQuotient(number).transpose();
+    variance.row(row) = sum_along(second, pairs).cwiseQuotient(number.cwiseAbs2()).transpose();
+    third_moment.row(row) = sum_along(third, pairs).cwiseQuotient(number.array().cube().matrix()).transpose();
   }
+  // An offset without a null adds nothing.
+  Vector& with_null = result.documents_with_null[pairs] = Vector::Ones(number.size());
+  for (Index t = 0; t < number.size(); ++t) {
+    if (grid_.rows() > 0 && !std::isnan(weight(0, t))) continue;
+    with_null[t] = 0;
+    for (Matrix* moment : {&weight, &variance, &third_moment}) moment->col(t).setZero();
+  }
+  result.null_weight[pairs] = std::move(weight);
+  result.null[pairs] = NullMoments(variance, third_moment);
 }
 
-DocumentTraces OffsetTraceProbe::taken() {
-  DocumentTraces result;
-  result.length = length_;
-  result.reach = reach_;
-  if (compared_) result.deviations = compared_->deviations();
+/// Traces at the offsets of the longest document.
+void OffsetTraceProbe::set_traces(std::size_t pairs, const Matrix& trace, const Vector& count,
+                                  OffsetTraceSum& result) const {
+  const Index first = longest_ - length_, width = diagonals(length_);
+  result.trace[pairs] = result.weight[pairs] = Matrix::Zero(grid_.rows(), diagonals(longest_));
+  result.count[pairs] = result.documents_with_pairs[pairs] = Vector::Zero(diagonals(longest_));
+  result.trace[pairs].middleCols(first, width) = trace;
+  result.count[pairs].segment(first, width) = count;
+  for (Index t = 0; t < width; ++t) {
+    if (count[t] == 0.0) continue;
+    result.weight[pairs].col(first + t) = trace.col(t) / count[t];
+    result.documents_with_pairs[pairs][first + t] = 1;
+  }
+  if (pairs != all_pairs) return;
+  Matrix& own = result.by_document.emplace_back(Matrix::Constant(grid_.rows(), 2 * reach_ + 1, not_defined));
+  const Index near = std::min(reach_, length_ - 1);
+  for (Index t = -near; t <= near; ++t)
+    if (count[t + length_ - 1] > 0) own.col(reach_ + t) = trace.col(t + length_ - 1);
+}
+
+OffsetTraceSum OffsetTraceProbe::taken() {
+  OffsetTraceSum result;
+  result.documents = 1;
+  result.lengths = {length_};
+  result.correlation =
+      DocumentCorrelation(grid_.heads, compared_ ? compared_->deviations() : Matrix32(grid_.rows(), 0));
   const Sums& all = sums_[all_pairs];
   for (std::size_t pairs = 0; pairs < pairs_kinds; ++pairs) {
-    result.count[pairs] = pair_counts(pairs);
+    const Vector count = pair_counts(pairs);
     Sums& sums = sums_[pairs];
     if (pairs != all_pairs) {
       sums.trace = all.trace - sums.trace;
       for (std::size_t power = 0; power < sums.power.size(); ++power)
         sums.power[power] = all.power[power] - sums.power[power];
-      // Where no pair is left the difference is rounding, and is nothing.
+      // Where no pair is left the difference is rounding: it is nothing.
       for (Index t = 0; t < sums.trace.cols(); ++t)
-        if (result.count[pairs][t] == 0.0) sums.trace.col(t).setZero();
+        if (count[t] == 0.0) sums.trace.col(t).setZero();
       sums.trace = sums.trace.cwiseMax(0.0);
     }
-    set_null(pairs, sums, result);
+    set_traces(pairs, sums.trace, count, result);
+    set_null(pairs, sums, count, result);
   }
-  for (std::size_t pairs = 0; pairs < pairs_kinds; ++pairs) result.trace[pairs] = std::move(sums_[pairs].trace);
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include "../../core/fields/field.h"
 #include "../../core/fields/head_grid.h"
 #include "../../core/numbers/matrix.h"
+#include "../pass/document_sum.h"
 #include "document_correlation.h"
 
 namespace headwave {
@@ -21,19 +22,6 @@ using PairsVectors = std::array<Vector, pairs_kinds>;
 constexpr Index diagonals(Index length) {
   return 2 * length - 1;
 }
-
-/// Offset traces of one document of T tokens, t = -(T-1) .. T-1 in columns; where queries and keys are different
-/// sequences, T is the longer. The null is that of trace / count.
-struct DocumentTraces {
-  Index length = 0;
-  Index reach = 0;
-  PairsMatrices trace;          ///< (rows, 2 T - 1)      sum of A[i, i+t] over query positions i
-  PairsVectors count;           ///< (2 T - 1)            number of pairs (i, i+t)
-  PairsMatrices null_weight;    ///< (rows, 2 reach + 1)  expectation if queries are shuffled; NaN: no null
-  PairsMatrices null_variance;  ///< (rows, 2 reach + 1)  variance
-  PairsMatrices null_third;     ///< (rows, 2 reach + 1)  third central moment
-  Matrix32 deviations;          ///< (rows, pairs of places)  to compare with other documents; empty: not compared
-};
 
 /// Offset traces of a job: means over documents, and every document's own near traces.
 struct OffsetTraces {
@@ -52,32 +40,31 @@ struct OffsetTraces {
   std::vector<Index> lengths;    ///< (documents) T of each document
 };
 
-/// Adds documents up in the order in which they are given.
-class OffsetTraceSum {
- public:
-  /// @param length  T of the longest document to come
-  /// @param pairs   pairs of places at which documents are compared
-  OffsetTraceSum(HeadGrid grid, Index length, Index reach, Index pairs = 0);
-  void add(const DocumentTraces& document);
-  /// Adds what the next documents came to.
-  void join(OffsetTraceSum&& next);
-  /// @throws NumericError if a trace is not finite: the model computed NaN or infinity
-  [[nodiscard]] OffsetTraces traces() const;
+/// Offset traces summed over documents of up to T tokens, t = -(T-1) .. T-1 in columns. Where queries and keys are
+/// different sequences, the longer one counts. The null is that of weight.
+struct OffsetTraceSum {
+  Index documents = 0;
+  PairsMatrices trace;                        ///< (rows, 2 T - 1)      sum of A[i, i+t] over query positions i
+  PairsMatrices weight;                       ///< (rows, 2 T - 1)      trace / count of each document
+  PairsVectors count;                         ///< (2 T - 1)            number of pairs (i, i+t)
+  PairsVectors documents_with_pairs;          ///< (2 T - 1)
+  PairsMatrices null_weight;                  ///< (rows, 2 reach + 1)  expectation if queries are shuffled
+  std::array<NullMoments, pairs_kinds> null;  ///< (rows, 2 reach + 1)  its other moments
+  PairsVectors documents_with_null;           ///< (2 reach + 1)
+  DocumentCorrelation correlation;
+  ByDocument<Matrix> by_document;  ///< (rows, 2 reach + 1)  trace of all pairs; NaN: no pairs
+  ByDocument<Index> lengths;       ///< tokens
   template <class Self>
   static auto members(Self& self) {
-    auto& sum = self.sum_;
-    return std::tie(sum.documents, sum.trace, sum.weight, sum.count, sum.null_weight, sum.lengths, self.null_,
-                    self.correlation_, self.by_document_, self.documents_with_pairs_, self.documents_with_null_);
+    return std::tie(self.documents, self.trace, self.weight, self.count, self.documents_with_pairs, self.null_weight,
+                    self.null, self.documents_with_null, self.correlation, self.by_document, self.lengths);
   }
-
- private:
-  OffsetTraces sum_;                           ///< null_weight: sum of means; the null's other moments are in null_
-  std::array<NullMoments, pairs_kinds> null_;  ///< (rows, 2 reach + 1)
-  DocumentCorrelation correlation_;
-  std::vector<Matrix> by_document_;    ///< (rows, 2 reach + 1) each
-  PairsVectors documents_with_pairs_;  ///< (2 T - 1)
-  PairsVectors documents_with_null_;   ///< (2 reach + 1)
 };
+
+/// Means over documents.
+/// @param sum  of at least one document
+/// @throws NumericError if a trace is not finite: the model computed NaN or infinity
+OffsetTraces offset_traces(OffsetTraceSum sum, const HeadGrid& grid);
 
 /// Every document's near traces, made comparable between documents.
 struct ComparableTraces {
@@ -124,17 +111,17 @@ class OffsetTraceProbe : public Probe {
   /// @param document  the one that will pass by
   /// @param reach     largest |t| for which the null is kept, in tokens
   /// @param kind      the attention that is looked at; others pass unseen
+  /// @param longest   tokens of the longest document that will be added to this one; 0: this is the longest
   /// @param pairs     where weights are kept, to be compared with other documents; null: nowhere. Must
   ///         outlive the probe
   OffsetTraceProbe(HeadGrid grid, const Document& document, Index reach, AttentionKind kind = AttentionKind::self,
-                   const PlacePairs* pairs = nullptr);
+                   Index longest = 0, const PlacePairs* pairs = nullptr);
 
   using Probe::see;
   /// @throws ShapeError if a tile of that kind has other heads or sequences than were announced
   void see(const Tile& tile) override;
 
-  /// What was gathered; nothing is left of it here.
-  [[nodiscard]] DocumentTraces taken();
+  [[nodiscard]] OffsetTraceSum taken();
 
  private:
   /// Positions of one sequence, and which of them count in a kind of Pairs.
@@ -161,13 +148,15 @@ class OffsetTraceProbe : public Probe {
   void add_causal_powers(Sums& sums, Index row, Index query, const MatrixView32& weights) const;
   void add_pair(Sums& sums, Index row, Index query, Index key, double weight);
   [[nodiscard]] Vector sum_along(Eigen::Ref<const Vector> values, std::size_t pairs) const;
-  void set_null(std::size_t pairs, const Sums& sums, DocumentTraces& result) const;
+  void set_traces(std::size_t pairs, const Matrix& trace, const Vector& count, OffsetTraceSum& result) const;
+  void set_null(std::size_t pairs, const Sums& sums, const Vector& count, OffsetTraceSum& result) const;
 
   HeadGrid grid_;
   Index reach_;
   AttentionKind kind_;
   Side queries_, keys_;
-  Index length_;                        ///< T, of the longer side
+  Index length_;                        ///< of the longer side
+  Index longest_;                       ///< T
   std::vector<Index> windows_;          ///< of each layer of the grid, as the mask has it; 0: no limit
   std::array<Sums, pairs_kinds> sums_;  ///< [all] everything; the others: what they leave out
   std::optional<PlacePairWeights> compared_;

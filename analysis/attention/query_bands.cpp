@@ -48,17 +48,20 @@ BandTraces::BandTraces(Index rows, const QueryBands& bands) {
   queries = uniform = Vector::Zero(bands.count());
 }
 
-BandTraces& BandTraces::operator+=(const BandTraces& other) {
-  weight += other.weight;
-  expected += other.expected;
-  variance += other.variance;
-  largest = largest.cwiseMax(other.largest);
-  beyond += other.beyond;
-  special += other.special;
-  pairs += other.pairs;
-  queries += other.queries;
-  uniform += other.uniform;
-  return *this;
+void BandTraces::add(BandTraces&& next) {
+  if (queries.size() == 0) {
+    *this = std::move(next);
+    return;
+  }
+  weight += next.weight;
+  expected += next.expected;
+  variance += next.variance;
+  largest = largest.cwiseMax(next.largest);
+  beyond += next.beyond;
+  special += next.special;
+  pairs += next.pairs;
+  queries += next.queries;
+  uniform += next.uniform;
 }
 
 BandTraceProbe::BandTraceProbe(HeadGrid grid, QueryBands bands, Index reach, AttentionKind kind,

@@ -78,7 +78,7 @@ std::vector<OffsetBin> offset_bins(Index length, Index reach, bool causal);
 /// that draws everybody (the first token, [SEP]) is in (2) as it is in (1): what (1) has above (2) belongs to the offset.
 /// (2) takes keys as independent of one another, and leaves the weight of a key that a single query sees as it is.
 ///
-/// Three times fewer than (bands + 1) T numbers of each head, for every document that passes by and for their sum.
+/// One document or a sum of documents: fewer than 3 (bands + 1) T numbers for each head.
 ///
 /// Source: this project; shuffling as a null after Hoeffding 1951.
 struct BandTraces {
@@ -97,7 +97,7 @@ struct BandTraces {
   }
   BandTraces() = default;
   BandTraces(Index rows, const QueryBands& bands);
-  BandTraces& operator+=(const BandTraces& other);
+  void add(BandTraces&& next);
 };
 
 /// Sums one document up while it passes by.

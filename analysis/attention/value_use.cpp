@@ -13,65 +13,23 @@
 
 namespace headwave {
 
-namespace {
-
-Matrix beside(const std::vector<const Vector*>& columns) {
-  Matrix matrix(columns.front()->size(), static_cast<Index>(columns.size()));
-  for (Index c = 0; c < matrix.cols(); ++c) matrix.col(c) = *columns[static_cast<std::size_t>(c)];
-  return matrix;
-}
-
-}  // namespace
-
-ValueUseSum::ValueUseSum(HeadGrid grid, AttentionKind kind, Index reach) {
-  if (reach < 0) throw ShapeError(fmt::format("ValueUseSum: expected a reach of at least 0, {} came", reach));
-  layers_ = DefinedMean(static_cast<Index>(grid.layers.size()), 2);
-  weights_ = DefinedMean(grid.rows(), 2 * reach + 1);
-  scores_ = DefinedMean(grid.rows(), 3);
-  first_.grid = std::move(grid);
-  first_.kind = kind;
-  first_.reach = reach;
-}
-
-void ValueUseSum::add(const DocumentValueUse& document) {
-  const Index layers = layers_.rows(), rows = weights_.rows(), offsets = weights_.cols();
-  for (const Vector* of_layers : {&document.subspace_disagreement, &document.output_disagreement})
-    if (of_layers->size() != layers)
-      throw ShapeError(
-          fmt::format("ValueUseSum: a document of {} layers came, expected {}", of_layers->size(), layers));
-  for (const Vector* of_heads : {&document.norm_first, &document.weight_first, &document.norm_special})
-    if (of_heads->size() != rows)
-      throw ShapeError(fmt::format("ValueUseSum: a document of {} heads came, expected {}", of_heads->size(), rows));
-  if (document.norm_weight.rows() != rows || document.norm_weight.cols() != offsets)
-    throw ShapeError(fmt::format("ValueUseSum: a document of {} heads and {} offsets came, expected {} and {}",
-                                 document.norm_weight.rows(), document.norm_weight.cols(), rows, offsets));
-  layers_.add(beside({&document.subspace_disagreement, &document.output_disagreement}));
-  weights_.add(document.norm_weight);
-  scores_.add(beside({&document.norm_first, &document.weight_first, &document.norm_special}));
-  first_.length = std::max(first_.length, document.length);
-  ++first_.documents;
-}
-
-void ValueUseSum::join(const ValueUseSum& next) {
-  layers_.join(next.layers_);
-  weights_.join(next.weights_);
-  scores_.join(next.scores_);
-  first_.length = std::max(first_.length, next.first_.length);
-  first_.documents += next.first_.documents;
-}
-
-ValueUse ValueUseSum::use() const {
-  ValueUse use = first_;
-  const Matrix layers = layers_.value(), scores = scores_.value();
+ValueUse value_use(const ValueUseSum& sum, const HeadGrid& grid, AttentionKind kind) {
+  const Matrix layers = sum.layers.value(), scores = sum.scores.value();
+  ValueUse use;
+  use.grid = grid;
+  use.kind = kind;
+  use.documents = sum.documents;
+  use.length = sum.length.value;
   use.subspace_disagreement = layers.col(0);
   use.output_disagreement = layers.col(1);
-  use.norm_weight = weights_.value();
+  use.norm_weight = sum.weights.value();
+  use.reach = use.norm_weight.cols() / 2;
   use.norm_first = scores.col(0);
   use.weight_first = scores.col(1);
   use.norm_special = scores.col(2);
-  use.norm_offset.resize(use.grid.rows());
+  use.norm_offset.resize(grid.rows());
   const Index near = std::min(use.reach, std::max<Index>(0, (use.length - 1) / 2));
-  for (Index row = 0; row < use.grid.rows(); ++row)
+  for (Index row = 0; row < grid.rows(); ++row)
     use.norm_offset[row] = peak_offset(use.norm_weight.row(row).transpose(), near);
   return use;
 }
@@ -171,30 +129,18 @@ Matrix gram_of_head(const Linear& output, Index head, Index width) {
   return product(rows, rows.transpose());
 }
 
-class ValueUseAnalysis : public DocumentAnalysis<DocumentValueUse, ValueUseSum> {
+class ValueUseAnalysis : public AnalysisOf<ValueUseSum> {
  public:
-  explicit ValueUseAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input, [&site = input.site, reach = input.options.reach] {
-          return ValueUseSum(site.grid, site.kind, reach);
-        }) {}
+  using AnalysisOf::AnalysisOf;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index /*i*/) const override {
-    return look_of(std::make_unique<ValueProbe>(site().grid, document, site().kind, options().reach), &ValueProbe::use);
+    return look_of<ValueProbe>(site().grid, document, site().kind, options().reach);
   }
-  [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override { return describe(sum_.use()); }
 
- private:
-  void add(ValueUseSum& sum, DocumentValueUse&& found) const override { sum.add(found); }
-  void join(ValueUseSum& sum, ValueUseSum&& next) const override { sum.join(next); }
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(ValueUseSum& sum, Finished& /*finished*/) override {
+    return describe(value_use(sum, site().grid, site().kind));
+  }
 };
-
-AnalysisCost value_use_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
-  AnalysisCost cost;
-  cost.document = 0.9e-9 * document.tokens * document.tokens * sizes.rows;
-  cost.entries = 2 * sizes.rows * (2 * static_cast<double>(options.reach) + 1);
-  cost.kept = 8 * cost.entries;
-  cost.looking = 8 * 1.5 * cost.entries;
-  return cost;
-}
 
 }  // namespace
 
@@ -301,18 +247,15 @@ void ValueProbe::see(const LayerHeads& heads) {
   output_[layer] = disagreement(heads.outputs, grid_.heads, "a head's output", heads.layer);
 }
 
-DocumentValueUse ValueProbe::use() const {
-  DocumentValueUse use;
-  use.length = std::max(queries_, keys_);
-  use.subspace_disagreement = subspace_;
-  use.output_disagreement = output_;
+ValueUseSum ValueProbe::taken() const {
+  Matrix layers(subspace_.size(), 2), scores(grid_.rows(), 3);
+  layers << subspace_, output_;
   // 0 / 0 is NaN: undefined.
-  use.norm_weight = trace_.cwiseQuotient(pairs_);
-  use.norm_first = norm_first_.cwiseQuotient(handing_);
-  use.weight_first = weight_first_.cwiseQuotient(live_);
-  use.norm_special = knows_special_ ? Vector(on_special_.cwiseQuotient(handing_))
-                                    : Vector(Vector::Constant(grid_.rows(), not_defined));
-  return use;
+  scores << norm_first_.cwiseQuotient(handing_), weight_first_.cwiseQuotient(live_),
+      on_special_.cwiseQuotient(handing_);
+  if (!knows_special_) scores.col(2).setConstant(not_defined);
+  const Matrix weights = trace_.cwiseQuotient(pairs_);
+  return {1, {std::max(queries_, keys_)}, DefinedMean(layers), DefinedMean(weights), DefinedMean(scores)};
 }
 
 const AnalysisKind& value_use_analysis() {
@@ -320,8 +263,7 @@ const AnalysisKind& value_use_analysis() {
                                  .finds = "attention weighted by what it moves, and how alike heads of a layer are",
                                  .step = Step::landing,
                                  .needs = {Need::attention, Need::values},
-                                 .make = make_of<ValueUseAnalysis>,
-                                 .cost = value_use_cost};
+                                 .make = make_of<ValueUseAnalysis>};
   return kind;
 }
 

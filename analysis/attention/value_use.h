@@ -9,20 +9,8 @@
 #include "../../core/fields/head_grid.h"
 #include "../../core/numbers/matrix.h"
 #include "../pass/analysis_kind.h"
-#include "../statistics/defined_mean.h"
 
 namespace headwave {
-
-/// What one document says of what heads do with values. NaN: undefined.
-struct DocumentValueUse {
-  Index length = 0;              ///< T, of the longer of queries and keys
-  Vector subspace_disagreement;  ///< (layers)
-  Vector output_disagreement;    ///< (layers)
-  Matrix norm_weight;            ///< (rows, 2 reach + 1)
-  Vector norm_first;             ///< (rows)
-  Vector weight_first;           ///< (rows)
-  Vector norm_special;           ///< (rows)
-};
 
 /// What heads do with values: means over the documents where a quantity is defined. NaN: in none.
 ///
@@ -62,27 +50,22 @@ struct ValueUse {
   Vector norm_special;           ///< (rows)  mean over queries of N on special tokens
 };
 
-/// Adds documents up in the order in which they are given.
-class ValueUseSum {
- public:
-  /// @throws ShapeError if the reach is negative
-  explicit ValueUseSum(HeadGrid grid, AttentionKind kind = AttentionKind::self, Index reach = 64);
-  /// @throws ShapeError if the document was looked at with another grid or reach
-  void add(const DocumentValueUse& document);
-  /// Adds what the next documents came to.
-  void join(const ValueUseSum& next);
-  [[nodiscard]] ValueUse use() const;
+/// What heads do with values, summed over documents.
+struct ValueUseSum {
+  Index documents = 0;
+  Largest<Index> length;  ///< T, of the longer of queries and keys
+  DefinedMean layers;     ///< (layers, 2)  subspace_disagreement, output_disagreement
+  DefinedMean weights;    ///< (rows, 2 reach + 1)  norm_weight
+  DefinedMean scores;     ///< (rows, 3)  norm_first, weight_first, norm_special
   template <class Self>
   static auto members(Self& self) {
-    return std::tie(self.first_.documents, self.first_.length, self.layers_, self.weights_, self.scores_);
+    return std::tie(self.documents, self.length, self.layers, self.weights, self.scores);
   }
-
- private:
-  ValueUse first_;       ///< what is known before the means
-  DefinedMean layers_;   ///< (layers, 2)  the disagreements
-  DefinedMean weights_;  ///< (rows, 2 reach + 1)
-  DefinedMean scores_;   ///< (rows, 3)  norm_first, weight_first, norm_special
 };
+
+/// Means over documents.
+/// @param sum  of at least one document
+ValueUse value_use(const ValueUseSum& sum, const HeadGrid& grid, AttentionKind kind = AttentionKind::self);
 
 /// Fields value_use/...
 std::vector<Field> describe(const ValueUse& use);
@@ -117,8 +100,7 @@ class ValueProbe : public Probe {
   ///         if one is not finite
   void see(const LayerHeads& heads) override;
 
-  /// What was gathered.
-  [[nodiscard]] DocumentValueUse use() const;
+  [[nodiscard]] ValueUseSum taken() const;
 
  private:
   void add_row(Index row, Index query, Index first, const Eigen::Ref<const Eigen::RowVectorXf>& open,

@@ -41,15 +41,6 @@ std::unique_ptr<Analysis> make_position_components(const AnalysisInput& input) {
   return input.knows_positions() ? std::make_unique<PositionComponentsAnalysis>(input) : nullptr;
 }
 
-AnalysisCost position_components_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
-                                      const JobOptions& /*options*/) {
-  AnalysisCost cost;
-  cost.after = 6.5e-10 * sizes.longest * sizes.d_model * sizes.d_model;
-  cost.parallel = false;
-  cost.finishing = 8 * 5 * sizes.longest * sizes.d_model;
-  return cost;
-}
-
 }  // namespace
 
 PositionComponents position_components(MatrixView positions, const PositionComponentsOptions& options) {
@@ -120,8 +111,7 @@ const AnalysisKind& position_components_analysis() {
                                  .step = Step::positions,
                                  .needs = {Need::positions},
                                  .one_sequence = true,
-                                 .make = make_position_components,
-                                 .cost = position_components_cost};
+                                 .make = make_position_components};
   return kind;
 }
 

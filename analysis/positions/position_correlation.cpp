@@ -39,15 +39,15 @@ struct IndependentColumns {
 
 Covariance covariance(const StateMoments& layer) {
   const auto tokens = static_cast<double>(layer.tokens());
-  const Eigen::RowVectorXd mean = layer.position_sum().colwise().sum() / tokens;
-  Matrix sxx = layer.second_sum();
+  const Eigen::RowVectorXd mean = layer.position_sum.colwise().sum() / tokens;
+  Matrix sxx = layer.second_sum;
   sxx.noalias() -= tokens * (mean.transpose() * mean);
   if (!are_finite(sxx)) throw NumericError("position_correlation: second moments are not finite");
   const Index d = layer.d_model();
   const double share = std::pow(static_cast<double>(d) * eps32, 2) + 64 * eps;
   Covariance result{{}, Vector::Zero(d), Vector::Zero(d)};
   for (Index j = 0; j < d; ++j) {
-    const double raw = layer.second_sum()(j, j);
+    const double raw = layer.second_sum(j, j);
     if (!(sxx(j, j) > share * raw)) continue;  // does not vary: scaled to zeros, and so never chosen
     result.inverse(j) = 1.0 / std::sqrt(sxx(j, j));
     result.tolerance(j) = share * raw / sxx(j, j);
@@ -95,11 +95,11 @@ Matrix whitened_positions(const StateMoments& layer) {
   Matrix whitened(variables, layer.length());
   for (Index i = 0; i < variables; ++i) {
     const Index j = independent.column[static_cast<std::size_t>(i)];
-    whitened.row(i) = sxx.inverse(j) * layer.position_sum().col(j).transpose();
+    whitened.row(i) = sxx.inverse(j) * layer.position_sum.col(j).transpose();
   }
   whitened.colwise() -= whitened.rowwise().mean().eval();
   independent.factor.triangularView<Eigen::Lower>().solveInPlace(whitened);
-  return whitened / std::sqrt(static_cast<double>(layer.documents()));
+  return whitened / std::sqrt(static_cast<double>(layer.documents));
 }
 
 namespace {
@@ -150,19 +150,10 @@ class PositionCorrelationAnalysis : public Analysis {
     PositionCorrelationOptions correlation;
     correlation.seed = options().seed;
     correlation.threads = input().threads;
-    return describe(position_correlation(finished.get<JobMoments>().layers, site().grid.layers,
+    return describe(position_correlation(finished.get<LayerMoments>().layers, site().grid.layers,
                                          position_rows(stack(), site().length), correlation));
   }
 };
-
-AnalysisCost position_correlation_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
-                                       const JobOptions& /*options*/) {
-  AnalysisCost cost;
-  cost.after = 2.5e-10 * sizes.longest * sizes.d_model * sizes.d_model * sizes.layers;
-  cost.finishing = 8 * sizes.d_model * (4 * sizes.longest + 4 * sizes.d_model);
-  cost.entries = 200 * sizes.layers;
-  return cost;
-}
 
 }  // namespace
 
@@ -173,7 +164,7 @@ PositionCorrelation position_correlation(const std::vector<StateMoments>& layers
   PositionCorrelation result;
   result.options = options;
   result.layers = layer_numbers;
-  result.documents = layers.front().documents();
+  result.documents = layers.front().documents;
   result.length = layers.front().length();
   result.d_model = layers.front().d_model();
   const PositionComponents components = position_components(positions);
@@ -263,8 +254,7 @@ const AnalysisKind& position_correlation_analysis() {
                                  .needs = {Need::positions, Need::weights, Need::states, Need::equal_length},
                                  .reads = {state_moments_analysis},
                                  .chain = true,
-                                 .make = make_of<PositionCorrelationAnalysis>,
-                                 .cost = position_correlation_cost};
+                                 .make = make_of<PositionCorrelationAnalysis>};
   return kind;
 }
 

@@ -120,16 +120,6 @@ class PositionSpectrumAnalysis : public Analysis {
   }
 };
 
-AnalysisCost position_spectrum_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
-                                    const JobOptions& /*options*/) {
-  AnalysisCost cost;
-  cost.after = 5e-8 * sizes.longest * sizes.d_model;
-  cost.parallel = false;
-  cost.finishing = 8 * 4 * std::max(sizes.table, sizes.longest) * sizes.d_model;
-  cost.entries = (0.5 * std::max(sizes.table, sizes.longest) + 1) * (sizes.d_model + 8) + 2 * sizes.d_model;
-  return cost;
-}
-
 }  // namespace
 
 PositionSpectrum position_spectrum(MatrixView positions, MatrixView words, const PositionSpectrumOptions& options) {
@@ -200,8 +190,7 @@ const AnalysisKind& position_spectrum_analysis() {
                                  .step = Step::positions,
                                  .needs = {Need::positions},
                                  .one_sequence = true,
-                                 .make = make_of<PositionSpectrumAnalysis>,
-                                 .cost = position_spectrum_cost};
+                                 .make = make_of<PositionSpectrumAnalysis>};
   return kind;
 }
 

@@ -113,18 +113,9 @@ class PositionSplitAnalysis : public Analysis {
     };
     PositionSplitOptions split;
     split.threads = input().threads;
-    return describe(position_split(finished.get<JobMoments>().layers, site().grid.layers, heads, split));
+    return describe(position_split(finished.get<LayerMoments>().layers, site().grid.layers, heads, split));
   }
 };
-
-AnalysisCost position_split_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
-                                 const JobOptions& /*options*/) {
-  AnalysisCost cost;
-  cost.after = 8.4e-10 * sizes.longest * sizes.d_model * sizes.d_model * sizes.layers;
-  cost.entries = sizes.layers * sizes.frequencies();
-  cost.finishing = 8 * sizes.d_model * (4 * sizes.longest + 4 * sizes.d_model);
-  return cost;
-}
 
 /// (5) and (6), where heads came.
 void add_scores(Fields& fields, const PositionSplit& split) {
@@ -150,7 +141,7 @@ PositionSplit position_split(const std::vector<StateMoments>& layers, const std:
   PositionSplit split;
   split.options = options;
   split.grid = {layer_numbers, std::max<Index>(heads.heads, 0)};
-  split.documents = layers.front().documents();
+  split.documents = layers.front().documents;
   split.length = layers.front().length();
   split.d_model = layers.front().d_model();
   if (split.documents < 2) {
@@ -243,8 +234,7 @@ const AnalysisKind& position_split_analysis() {
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {state_moments_analysis},
                                  .chain = true,
-                                 .make = make_of<PositionSplitAnalysis>,
-                                 .cost = position_split_cost};
+                                 .make = make_of<PositionSplitAnalysis>};
   return kind;
 }
 

@@ -7,47 +7,13 @@
 #include <utility>
 
 #include "../../core/attention/attend.h"
-#include "../../core/bytes/append.h"
+#include "../pass/even_spread.h"
 
 namespace headwave {
 
 namespace {
 
 constexpr Index account_groups = 8;  ///< of each half: parts that the intervals leave out one at a time
-
-/// Whether a document is among `dealt` of `documents`: neighbours of even and odd number together, evenly spread.
-bool is_dealt(Index number, Index documents, Index dealt) {
-  if (dealt >= documents || dealt == 0) return dealt > 0;
-  const Index pairs = documents / 2, wanted = dealt / 2, pair = number / 2;
-  return pair < pairs && (pair + 1) * wanted / pairs > pair * wanted / pairs;
-}
-
-void add(Matrix32& sum, const Matrix32& more) {
-  if (sum.size() == 0)
-    sum = more;
-  else
-    sum += more;
-}
-
-void add(AccountHalf& half, std::vector<LayerQueriesKeys>&& layers) {
-  if (half.layers.empty()) {
-    half.layers = std::move(layers);
-    return;
-  }
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    add(half.layers[l].query, layers[l].query);
-    add(half.layers[l].key, layers[l].key);
-  }
-}
-
-void add(AccountHalf& half, std::size_t group, Index documents, Matrix&& weights) {
-  Matrix& sum = half.group_weights[group];
-  half.group_documents[group] += documents;
-  if (sum.size() == 0)
-    sum = std::move(weights);
-  else
-    sum += weights;
-}
 
 std::vector<std::uint8_t> places_that_stay(const TokenSequence& tokens, Index length) {
   std::vector<std::uint8_t> stays;
@@ -62,6 +28,12 @@ Index dealt_documents(Index documents, Index length, Index tokens) {
   if (tokens == 0) return 0;
   const Index pairs = (tokens + 2 * length - 1) / (2 * length);
   return std::min(documents, std::max(least, 2 * pairs));
+}
+
+bool is_dealt(Index number, Index documents, Index dealt) {
+  if (dealt >= documents || dealt == 0) return dealt > 0;
+  const Index pairs = documents / 2, pair = number / 2;
+  return pair < pairs && is_spread(pair, dealt / 2, pairs);
 }
 
 std::vector<Index> free_places(const std::vector<std::uint8_t>& stays) {
@@ -80,43 +52,13 @@ std::vector<Index> dealt_places(const std::vector<std::uint8_t>& stays, Random& 
   return from;
 }
 
-AccountSums::AccountSums(Index documents, Index dealt) : expected_(documents), dealt_(dealt) {
-  for (AccountHalf& half : halves) {
-    half.group_documents.assign(account_groups, 0);
-    half.group_weights.assign(account_groups, Matrix());
-  }
-}
-
-void AccountSums::add(AccountDocument&& document) {
-  AccountHalf& half = halves[static_cast<std::size_t>(document.number % 2)];
-  const auto group = static_cast<std::size_t>(document.number / 2 % account_groups);
-  ++half.documents;
-  headwave::add(half, group, 1, std::move(document.weights));
-  document.weights.resize(0, 0);
-  if (!is_dealt(document.number, expected_, dealt_)) return headwave::add(half, std::move(document.layers));
-  headwave::add(half, std::vector<LayerQueriesKeys>(document.layers));
-  half.to_deal.push_back(std::move(document));
-}
-
-void AccountSums::join(AccountSums&& next) {
-  for (std::size_t h = 0; h < halves.size(); ++h) {
-    AccountHalf &half = halves[h], &more = next.halves[h];
-    if (more.documents == 0) continue;
-    half.documents += more.documents;
-    headwave::add(half, std::move(more.layers));
-    for (std::size_t g = 0; g < more.group_weights.size(); ++g)
-      if (more.group_documents[g] > 0)
-        headwave::add(half, g, more.group_documents[g], std::move(more.group_weights[g]));
-    append(half.to_deal, std::move(more.to_deal));
-  }
-}
-
-AccountProbe::AccountProbe(const AccountSite& site, Index number, const Document& document) : site_(site) {
+AccountProbe::AccountProbe(const AccountSite& site, Index number, const Document& document, bool dealt)
+    : site_(site), dealt_(dealt) {
   document_.number = number;
   document_.query_stays = places_that_stay(document.query_tokens(site.kind), site.length);
   document_.key_stays = places_that_stay(document.key_tokens(site.kind), site.keys());
   document_.layers.resize(site.grid.layers.size());
-  document_.weights = Matrix::Zero(site.grid.rows(), 2 * site.reach + 1);
+  weights_ = Matrix::Zero(site.grid.rows(), 2 * site.reach + 1);
 }
 
 void AccountProbe::see(const LayerProjections& projections) {
@@ -128,7 +70,21 @@ void AccountProbe::see(const LayerProjections& projections) {
 void AccountProbe::see(const Tile& tile) {
   const Index place = site_.grid.place_of(tile.layer);
   if (tile.kind != site_.kind || place < 0) return;
-  add_near_weights(tile, site_.reach, document_.weights.middleRows(place * site_.grid.heads, site_.grid.heads));
+  add_near_weights(tile, site_.reach, weights_.middleRows(place * site_.grid.heads, site_.grid.heads));
+}
+
+AccountSums AccountProbe::taken() {
+  AccountSums sums;
+  AccountHalf& half = sums.halves[static_cast<std::size_t>(document_.number % 2)];
+  const auto group = static_cast<std::size_t>(document_.number / 2 % account_groups);
+  half.documents = 1;
+  half.group_documents.assign(account_groups, 0);
+  half.group_documents[group] = 1;
+  half.group_weights.resize(account_groups);
+  half.group_weights[group] = std::move(weights_);
+  if (dealt_) half.to_deal.push_back(document_);
+  half.layers = std::move(document_.layers);
+  return sums;
 }
 
 void add_near_weights(const Tile& tile, Index reach, Eigen::Ref<Matrix> sums) {

@@ -12,6 +12,7 @@
 #include "../../core/model/model.h"
 #include "../../core/numbers/matrix.h"
 #include "../../core/numbers/random.h"
+#include "../pass/document_sum.h"
 
 namespace headwave {
 
@@ -51,16 +52,15 @@ struct LayerQueriesKeys {
   }
 };
 
-/// One document, or the part of it that is kept.
+/// One document that is kept whole, since its contents are dealt.
 struct AccountDocument {
   Index number = 0;                       ///< among the documents of this length, from 0
   std::vector<std::uint8_t> query_stays;  ///< (T)  1: a special token, or the first: never dealt
   std::vector<std::uint8_t> key_stays;    ///< the same of keys; other tokens in cross-attention
   std::vector<LayerQueriesKeys> layers;   ///< one for each layer of the grid
-  Matrix weights;                         ///< (rows, 2 reach + 1)  sum over i of A[i, i+t]; empty: dealt only
   template <class Self>
   static auto members(Self& self) {
-    return std::tie(self.number, self.query_stays, self.key_stays, self.layers, self.weights);
+    return std::tie(self.number, self.query_stays, self.key_stays, self.layers);
   }
 };
 
@@ -69,8 +69,8 @@ struct AccountHalf {
   Index documents = 0;
   std::vector<LayerQueriesKeys> layers;  ///< sums of queries and keys at every place
   std::vector<Index> group_documents;    ///< (groups)
-  std::vector<Matrix> group_weights;     ///< [group] (rows, 2 reach + 1)  sums of AccountDocument::weights
-  std::vector<AccountDocument> to_deal;  ///< documents whose contents are dealt, whole
+  std::vector<Matrix> group_weights;     ///< [group] (rows, 2 reach + 1)  sums over i of A[i, i+t]
+  ByDocument<AccountDocument> to_deal;   ///< documents whose contents are dealt
   template <class Self>
   static auto members(Self& self) {
     return std::tie(self.documents, self.layers, self.group_documents, self.group_weights, self.to_deal);
@@ -78,34 +78,22 @@ struct AccountHalf {
 };
 
 /// What documents add up to.
-class AccountSums {
- public:
-  AccountSums() = default;
-  /// @param documents  how many will come, of every number from 0
-  /// @param dealt      how many of them are dealt, see dealt_documents()
-  AccountSums(Index documents, Index dealt);
-
-  void add(AccountDocument&& document);
-  /// Adds the sums of the documents after those that are in.
-  void join(AccountSums&& next);
-
-  [[nodiscard]] Index documents() const { return halves[0].documents + halves[1].documents; }
-
+struct AccountSums {
   std::array<AccountHalf, 2> halves;
-
   template <class Self>
   static auto members(Self& self) {
-    return std::tie(self.halves, self.expected_, self.dealt_);
+    return std::tie(self.halves);
   }
-
- private:
-  Index expected_ = 0, dealt_ = 0;
+  [[nodiscard]] Index documents() const { return halves[0].documents + halves[1].documents; }
 };
 
 /// How many documents are dealt: enough for so many tokens, at least 8, spread evenly over all documents; 0
 /// tokens: none. Each is kept whole, so this bounds the memory of an account.
 /// @param length  T of each
 Index dealt_documents(Index documents, Index length, Index tokens = 4096);
+
+/// Whether a document is among `dealt` of `documents`: in pairs of neighbours of even and odd number, evenly spread.
+bool is_dealt(Index number, Index documents, Index dealt);
 
 /// Places whose content may be dealt: those that do not stay, ascending.
 std::vector<Index> free_places(const std::vector<std::uint8_t>& stays);
@@ -116,18 +104,22 @@ std::vector<Index> dealt_places(const std::vector<std::uint8_t>& stays, Random& 
 /// Watches one document: sums attention weights along diagonals, keeps queries and keys.
 class AccountProbe : public Probe {
  public:
-  AccountProbe(const AccountSite& site, Index number, const Document& document);
+  /// @param number  of the document among those of this length, from 0
+  /// @param dealt   keep the document whole
+  AccountProbe(const AccountSite& site, Index number, const Document& document, bool dealt);
 
   [[nodiscard]] bool wants_projections() const override { return true; }
   using Probe::see;
   void see(const LayerProjections& projections) override;
   void see(const Tile& tile) override;
 
-  [[nodiscard]] AccountDocument taken() { return std::move(document_); }
+  [[nodiscard]] AccountSums taken();
 
  private:
   AccountSite site_;
+  bool dealt_;
   AccountDocument document_;
+  Matrix weights_;  ///< (rows, 2 reach + 1)
 };
 
 /// Adds a tile's weights along diagonals |t| <= reach, the first token of a sequence neither query nor key.

@@ -465,13 +465,11 @@ bool has_no_positions(const Stack& stack) {
   return stack.position_term == nullptr && stack.others.position_term == nullptr;
 }
 
-class HeadAccountAnalysis : public DocumentAnalysis<AccountDocument, AccountSums> {
+class HeadAccountAnalysis : public AnalysisOf<AccountSums> {
  public:
   explicit HeadAccountAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input, [documents = input.site.documents, length = input.site.longer(),
-                                 tokens = input.options.dealt_tokens] {
-          return AccountSums(documents, dealt_documents(documents, length, tokens));
-        }) {
+      : AnalysisOf(input),
+        dealt_(dealt_documents(input.site.documents, input.site.longer(), input.options.dealt_tokens)) {
     const Site& site = input.site;
     const Stack& keys = site.kind == AttentionKind::cross ? input.model.stack : input.stack();
     site_ = {site.grid,      site.kind,
@@ -483,49 +481,30 @@ class HeadAccountAnalysis : public DocumentAnalysis<AccountDocument, AccountSums
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
     const Index number = site().number_of(i);
     if (number < 0) return nullptr;
-    return look_of(std::make_unique<AccountProbe>(site_, number, document), &AccountProbe::taken);
+    return look_of<AccountProbe>(site_, number, document, is_dealt(number, site().documents, dealt_));
   }
-  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(AccountSums& sum, Finished& finished) override {
     HeadAccountOptions how;
     how.false_share = options().false_share;
     how.draws = options().draws;
     how.seed = options().seed;
     how.threads = input().threads;
-    std::vector<Field> fields = describe(finished.keep(head_account(sum_, site_, how)));
-    for (AccountHalf& half : sum_.halves) half.to_deal.clear();
-    finished.keep(AccountHalves{site_, std::move(sum_.halves)});
+    std::vector<Field> fields = describe(finished.keep(head_account(sum, site_, how)));
+    for (AccountHalf& half : sum.halves) half.to_deal.clear();
+    finished.keep(AccountHalves{site_, std::move(sum.halves)});
     return fields;
   }
 
  private:
-  void add(AccountSums& sum, AccountDocument&& document) const override { sum.add(std::move(document)); }
-  void join(AccountSums& sum, AccountSums&& next) const override { sum.join(std::move(next)); }
-
+  Index dealt_;  ///< documents that are kept whole
   AccountSite site_;
 };
 
 std::unique_ptr<Analysis> make_head_account(const AnalysisInput& input) {
   const bool enough = std::min(input.site.length, input.site.key_length) >= 3;
   return enough ? std::make_unique<HeadAccountAnalysis>(input) : nullptr;
-}
-
-AnalysisCost head_account_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
-  AnalysisCost cost;
-  const double pairs = sizes.rows * sizes.length * sizes.length;
-  const double near = 2 * std::min(static_cast<double>(options.reach), std::floor((sizes.length - 1) / 2)) + 1;
-  const auto dealt = static_cast<double>(dealt_documents(
-      static_cast<Index>(sizes.alike), std::max<Index>(1, static_cast<Index>(sizes.length)), options.dealt_tokens));
-  const double whole = 4 * (sizes.rows + sizes.key_rows) * sizes.d_head * sizes.length, profile = 8 * sizes.rows * near;
-  if (document.number >= 0) {
-    cost.document = 2e-10 * sizes.rows * sizes.length * (near + 4 * sizes.d_head);
-    cost.looking = 2 * whole + 3 * profile;  // a document that is dealt is kept beside the sums
-  }
-  cost.kept = (2 + dealt) * whole + std::min(16.0, sizes.alike) * profile;
-  cost.finishing = 8 * sizes.rows / std::max(1.0, sizes.layers) * sizes.length * (3 * sizes.d_head + 4);
-  cost.after = dealt * (3 * pairs * (0.9e-9 + 1.8e-11 * sizes.d_head) +
-                        static_cast<double>(options.draws) * sizes.rows * sizes.length * near * 1.5e-9);
-  cost.entries = 5 * sizes.rows * near + 40 * sizes.rows;
-  return cost;
 }
 
 }  // namespace
@@ -625,9 +604,9 @@ std::vector<Field> describe(const HeadAccount& account) {
            account.null_strength)
       .undefined(no_null);
   fields.add("null_high", heads, "1", "... the largest of the draws", account.null_high).undefined(no_null);
-  fields.add("p_value", heads, "1", "chance of such a strength with places in random order", account.p_value)
-      .undefined(no_null);
-  fields.add("q_value", heads, "1", "p_value adjusted for the number of heads", account.q_value).undefined(no_null);
+  describe_p_values(fields, heads,
+                    {"strength", "with places in random order", no_null, account.null_strength, account.null_high,
+                     account.p_value, account.q_value});
   fields.note_all("documents", account.documents)
       .note_all("dealt_documents", account.dealt)
       .note_all("length", account.site.length)
@@ -644,8 +623,7 @@ const AnalysisKind& head_account_analysis() {
       .finds = "why a head looks where it looks: positions, itself, or the order of the text",
       .step = Step::prediction,
       .needs = {Need::attention, Need::projections, Need::equal_length},
-      .make = make_head_account,
-      .cost = head_account_cost};
+      .make = make_head_account};
   return kind;
 }
 

@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "../../core/bytes/append.h"
 #include "../../core/fields/fields.h"
 #include "../../core/process/threads.h"
 #include "../statistics/quantile.h"
@@ -131,7 +130,7 @@ BandTraces position_traces(const AccountHalves& halves, std::size_t place, const
     std::array<Probe*, 1> probes{&probe};
     attend_layer(halves.site, place, one.layers[place].query / static_cast<float>(one.documents),
                  other.layers[place].key / static_cast<float>(other.documents), {}, probes);
-    both += probe.taken();
+    both.add(probe.taken());
   }
   return both;
 }
@@ -173,24 +172,6 @@ void set_peaks(const BandTraces& total, const AccountHalves* halves, OffsetByQue
 
 }  // namespace
 
-void OffsetByQuerySums::add(const BandTraces& document) {
-  beyond.push_back(document.beyond);
-  queries.push_back(document.queries);
-  if (total.weight.size() == 0)
-    total = document;
-  else
-    total += document;
-}
-
-void OffsetByQuerySums::join(OffsetByQuerySums&& next) {
-  append(beyond, std::move(next.beyond));
-  append(queries, std::move(next.queries));
-  if (total.weight.size() == 0)
-    total = std::move(next.total);
-  else
-    total += next.total;
-}
-
 OffsetByQuery offset_by_query(const HeadGrid& grid, const QueryBands& bands, const OffsetByQuerySums& sums,
                               const AccountHalves* halves, const OffsetByQueryOptions& options) {
   check(grid, bands, sums);
@@ -210,49 +191,36 @@ namespace {
 
 constexpr Index most_bands = 8;  // of queries: enough to see where an alias begins, and wide enough to count
 
-class OffsetByQueryAnalysis : public DocumentAnalysis<BandTraces, OffsetByQuerySums> {
+class BandProbe : public BandTraceProbe {
+ public:
+  using BandTraceProbe::BandTraceProbe;
+  [[nodiscard]] OffsetByQuerySums taken() { return OffsetByQuerySums(BandTraceProbe::taken()); }
+};
+
+class OffsetByQueryAnalysis : public AnalysisOf<OffsetByQuerySums> {
  public:
   explicit OffsetByQueryAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input), bands_(input.longest, most_bands, input.site.kind == AttentionKind::causal) {}
+      : AnalysisOf(input), bands_(input.longest, most_bands, input.site.kind == AttentionKind::causal) {}
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index /*i*/) const override {
-    return look_of(std::make_unique<BandTraceProbe>(site().grid, bands_, options().reach, site().kind,
-                                                    special_positions(document, site().kind)),
-                   &BandTraceProbe::taken);
+    return look_of<BandProbe>(site().grid, bands_, options().reach, site().kind,
+                              special_positions(document, site().kind));
   }
-  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(OffsetByQuerySums& sum, Finished& finished) override {
     OffsetByQueryOptions how;
     how.peaks.reach = options().reach;
     how.peaks.level = options().level;
     how.resamples = options().resamples;
     how.seed = options().seed;
     how.threads = input().threads;
-    return describe(offset_by_query(site().grid, bands_, sum_, finished.find<AccountHalves>(), how));
+    return describe(offset_by_query(site().grid, bands_, sum, finished.find<AccountHalves>(), how));
   }
 
  private:
-  void add(OffsetByQuerySums& sum, BandTraces&& found) const override { sum.add(found); }
-  void join(OffsetByQuerySums& sum, OffsetByQuerySums&& next) const override { sum.join(std::move(next)); }
-
   QueryBands bands_;
 };
-
-AnalysisCost offset_by_query_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
-                                  const JobOptions& options) {
-  AnalysisCost cost;
-  const double bands = static_cast<double>(most_bands), lags = 2 * sizes.longest;
-  cost.document = 7e-10 * sizes.rows * document.tokens * document.tokens;
-  cost.after = sizes.rows * (3e-9 * sizes.length * sizes.length * (1 + 0.02 * sizes.d_head) +
-                             2e-9 * static_cast<double>(options.resamples) * sizes.documents * bands);
-  // The profile's bins are fewer than the offsets, however long the documents.
-  const double bins = std::min(lags, 2 * (static_cast<double>(options.reach) + 80));
-  cost.entries = (sizes.rows + 1) * bands * (bins + 24) + 8 * sizes.rows + 4 * bins;
-  const QueryBands both_ways(static_cast<Index>(sizes.longest), most_bands, false);  // causal ones keep half of it
-  const auto used = static_cast<double>(both_ways.count()), columns = static_cast<double>(both_ways.columns());
-  cost.looking = 8 * ((3 * sizes.rows + 1) * columns + 3 * sizes.rows * used);
-  cost.kept = cost.looking + 8 * sizes.documents * (sizes.rows + 1) * used;
-  return cost;
-}
 
 /// One number of every peak, the places of those that there are not taken by `otherwise`: (rows, bands, most).
 template <class Number, class Lists, class Of>
@@ -409,8 +377,7 @@ const AnalysisKind& offset_by_query_analysis() {
                                  .needs = {Need::attention},
                                  .reads = {head_account_analysis},
                                  .one_sequence = true,
-                                 .make = make_of<OffsetByQueryAnalysis>,
-                                 .cost = offset_by_query_cost};
+                                 .make = make_of<OffsetByQueryAnalysis>};
   return kind;
 }
 

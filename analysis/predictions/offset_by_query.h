@@ -12,18 +12,19 @@
 
 namespace headwave {
 
-/// What documents gave: sums over all, and what each sends beyond the reach.
+/// Attention by query band, summed over documents, and what each document sends beyond the reach.
 struct OffsetByQuerySums {
   BandTraces total;
-  std::vector<Matrix> beyond;   ///< [document] (rows, bands)
-  std::vector<Vector> queries;  ///< [document] (bands)
+  ByDocument<Matrix> beyond;   ///< (rows, bands)
+  ByDocument<Vector> queries;  ///< (bands)
   template <class Self>
   static auto members(Self& self) {
     return std::tie(self.total, self.beyond, self.queries);
   }
-  void add(const BandTraces& document);
-  /// Adds what the next documents came to.
-  void join(OffsetByQuerySums&& next);
+  OffsetByQuerySums() = default;
+  /// Of one document.
+  explicit OffsetByQuerySums(BandTraces document)
+      : total(std::move(document)), beyond{total.beyond}, queries{total.queries} {}
 };
 
 struct OffsetByQueryOptions {

@@ -195,18 +195,6 @@ std::unique_ptr<Analysis> make_position_atlas(const AnalysisInput& input) {
   return input.knows_positions() ? std::make_unique<PositionAtlasAnalysis>(input) : nullptr;
 }
 
-AnalysisCost position_atlas_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
-                                 const JobOptions& options) {
-  AnalysisCost cost;
-  cost.after = sizes.rows * sizes.d_head * static_cast<double>(options.atlas_draws) *
-               (1.4e-8 * sizes.longest + 3.2e-9 * sizes.d_head * sizes.d_head);
-  // Positions averaged over words, and the words' covariance, by vocabulary: about that of a BERT.
-  cost.after += 3e4 * sizes.d_model * (1.6e-10 * sizes.longest + 1e-10 * sizes.d_model);
-  cost.finishing = 8 * sizes.d_model * (3 * sizes.longest + 3 * sizes.d_model);
-  cost.entries = 3 * sizes.rows * (2 * static_cast<double>(options.reach) + 1);
-  return cost;
-}
-
 }  // namespace
 
 PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& options) {
@@ -306,15 +294,13 @@ std::vector<Field> describe(const PositionAtlas& atlas) {
       .add("other_null_quantile", heads, "1", "quantile 1 - level of other_r2 under random rotations of the keys",
            atlas.other_null_quantile)
       .undefined(no_null);
-  fields.add("p_value", heads, "1", "chance of such an other_r2 under random rotations, heads pooled", atlas.p_value)
-      .undefined(no_null);
-  fields.add("q_value", heads, "1", "p_value adjusted for the number of heads", atlas.q_value).undefined(no_null);
-  fields
-      .add("null_median", heads, "1", "median of the Toeplitz share under random rotations of the keys",
-           atlas.null_median)
+  describe_p_values(fields, heads,
+                    {"other_r2", "under random rotations of the keys, heads pooled", no_null, atlas.null_median,
+                     atlas.null_quantile, atlas.p_value, atlas.q_value});
+  fields.add("null_median", heads, "1", "median of toeplitz_r2 under random rotations of the keys", atlas.null_median)
       .undefined(no_null);
   fields
-      .add("null_quantile", heads, "1", "quantile 1 - level of the Toeplitz share under random rotations",
+      .add("null_quantile", heads, "1", "quantile 1 - level of toeplitz_r2 under random rotations of the keys",
            atlas.null_quantile)
       .undefined(no_null)
       .note("level", null.level)
@@ -358,8 +344,7 @@ const AnalysisKind& position_atlas_analysis() {
                                  .step = Step::prediction,
                                  .needs = {Need::positions, Need::weights},
                                  .one_sequence = true,
-                                 .make = make_position_atlas,
-                                 .cost = position_atlas_cost};
+                                 .make = make_position_atlas};
   return kind;
 }
 

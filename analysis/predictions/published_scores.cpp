@@ -19,15 +19,7 @@ VectorSums::VectorSums(Index rows, Index d_head, Index pairs)
       squares(sum),
       norm(Matrix::Zero(rows, 1)),
       pair_norm(Matrix::Zero(rows, pairs)),
-      share(rows, 1) {}
-
-void VectorSums::add(const VectorSums& more) {
-  sum += more.sum;
-  squares += more.squares;
-  norm += more.norm;
-  pair_norm += more.pair_norm;
-  share.join(more.share);
-}
+      share(Matrix::Constant(rows, 1, not_defined)) {}
 
 double rank_one_share(const Matrix& vectors) {
   const Matrix gram = gram_of(vectors);
@@ -51,7 +43,7 @@ void set_vectors(VectorSums& sums, MatrixView32 vectors, const RotaryTerm* rotar
       sums.pair_norm(at, pair) = (own.col(a).array().square() + own.col(b).array().square()).sqrt().sum();
     }
   }
-  sums.share.add(shares);
+  add_to(sums.share, DefinedMean(shares));
 }
 
 VectorScores vector_scores(const VectorSums& sums, const HeadGrid& grid, const std::vector<const RotaryTerm*>& rotary,
@@ -103,14 +95,8 @@ Index most_pairs(const std::vector<const RotaryTerm*>& terms) {
   return pairs;
 }
 
-/// What one document gives.
-struct ScoredDocument {
-  AccountDocument account;  ///< queries and keys, no weights
-  VectorSums query, key;
-};
-
 struct ScoredSums {
-  AccountSums account;
+  AccountSums account;  ///< queries and keys, no weights
   VectorSums query, key;
   template <class Self>
   static auto members(Self& self) {
@@ -121,12 +107,13 @@ struct ScoredSums {
 /// Watches the queries and keys of one document.
 class ScoredProbe : public Probe {
  public:
-  ScoredProbe(const AccountSite& site, Index number, const Document& document, const ScoredSums& empty)
-      : site_(site),
-        terms_(rotary_terms(*site.stack, site.grid)),
-        account_(site, number, document),
-        query_(empty.query),
-        key_(empty.key) {}
+  ScoredProbe(const AccountSite& site, Index number, const Document& document, bool kept)
+      : site_(site), terms_(rotary_terms(*site.stack, site.grid)), account_(site, number, document, kept) {
+    const BlockSpec& spec = site.stack->block;
+    const Index layers = std::ssize(site.grid.layers), pairs = most_pairs(terms_);
+    query_ = VectorSums(layers * spec.heads, spec.d_head, pairs);
+    key_ = VectorSums(layers * spec.kv_heads, spec.d_head, pairs);
+  }
   [[nodiscard]] bool wants_projections() const override { return true; }
   using Probe::see;
   void see(const Tile& /*tile*/) override {}
@@ -138,7 +125,7 @@ class ScoredProbe : public Probe {
     set_vectors(query_, projections.query, rotary, place * site_.stack->block.heads);
     set_vectors(key_, projections.key, rotary, place * site_.stack->block.kv_heads);
   }
-  [[nodiscard]] ScoredDocument taken() { return {account_.taken(), std::move(query_), std::move(key_)}; }
+  [[nodiscard]] ScoredSums taken() { return {account_.taken(), std::move(query_), std::move(key_)}; }
 
  private:
   AccountSite site_;
@@ -147,88 +134,48 @@ class ScoredProbe : public Probe {
   VectorSums query_, key_;
 };
 
-ScoredSums no_scored_documents(const AnalysisInput& input) {
-  const BlockSpec& spec = input.stack().block;
-  const Index layers = std::ssize(input.site.grid.layers);
-  const Index pairs = most_pairs(rotary_terms(input.stack(), input.site.grid));
-  const Index kept = dealt_documents(input.site.documents, input.site.length, input.options.dealt_tokens);
-  return {AccountSums(input.site.documents, kept), VectorSums(layers * spec.heads, spec.d_head, pairs),
-          VectorSums(layers * spec.kv_heads, spec.d_head, pairs)};
-}
-
-class PublishedScoresAnalysis : public DocumentAnalysis<ScoredDocument, ScoredSums> {
+class PublishedScoresAnalysis : public AnalysisOf<ScoredSums> {
  public:
   explicit PublishedScoresAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input, [input] { return no_scored_documents(input); }), empty_(no_scored_documents(input)) {
-    site_ = {input.site.grid, input.site.kind, input.site.length, 0, &input.stack()};
-  }
+      : AnalysisOf(input),
+        site_{input.site.grid, input.site.kind, input.site.length, 0, &input.stack()},
+        kept_(dealt_documents(input.site.documents, input.site.length, input.options.dealt_tokens)) {}
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
     const Index number = site().number_of(i);
     if (number < 0) return nullptr;
-    return look_of(std::make_unique<ScoredProbe>(site_, number, document, empty_), &ScoredProbe::taken);
+    return look_of<ScoredProbe>(site_, number, document, is_dealt(number, site().documents, kept_));
   }
 
-  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(ScoredSums& sum, Finished& finished) override {
     PublishedScores scores;
     scores.grid = site().grid;
-    scores.documents = sum_.account.documents();
+    scores.documents = sum.account.documents();
     SwappedKeysOptions& how = scores.options.swapped;
     // Where the key itself may hold its place, its content alone is moved.
     const bool in_keys = !input().knows_positions() || !stack().embedding.positions.empty();
     how.part = in_keys ? SwappedPart::contents : SwappedPart::keys;
     how.seed = options().seed;
     how.threads = input().threads;
-    scores.swapped = swapped_keys(sum_.account, site_, how);
+    scores.swapped = swapped_keys(sum.account, site_, how);
     const auto& traces = finished.get<OffsetTraces>();
     const Index reach = std::min(traces.reach, (site().length - 1) / 2);  // as measured_offset() searches
     set_slash_scores(scores, traces, reach, site_.kind == AttentionKind::causal);
     const std::vector<const RotaryTerm*> terms = rotary_terms(stack(), scores.grid);
-    scores.query = vector_scores(sum_.query, scores.grid, terms, scores.options.massive);
-    scores.key = vector_scores(sum_.key, scores.grid, terms, scores.options.massive);
+    scores.query = vector_scores(sum.query, scores.grid, terms, scores.options.massive);
+    scores.key = vector_scores(sum.key, scores.grid, terms, scores.options.massive);
     scores.turns = most_pairs(terms) > 0;
     return describe(scores);
   }
 
  private:
-  void add(ScoredSums& sum, ScoredDocument&& document) const override {
-    sum.account.add(std::move(document.account));
-    sum.query.add(document.query);
-    sum.key.add(document.key);
-  }
-  void join(ScoredSums& sum, ScoredSums&& next) const override {
-    sum.account.join(std::move(next.account));
-    sum.query.add(next.query);
-    sum.key.add(next.key);
-  }
-
-  ScoredSums empty_;
   AccountSite site_;
+  Index kept_;  ///< documents whose keys are swapped
 };
 
 std::unique_ptr<Analysis> make_published_scores(const AnalysisInput& input) {
   return input.site.length < 3 ? nullptr : std::make_unique<PublishedScoresAnalysis>(input);
-}
-
-AnalysisCost published_scores_cost(const AnalysisSizes& sizes, const DocumentSizes& document,
-                                   const JobOptions& options) {
-  AnalysisCost cost;
-  const auto kept = static_cast<double>(dealt_documents(
-      static_cast<Index>(sizes.alike), std::max<Index>(1, static_cast<Index>(sizes.length)), options.dealt_tokens));
-  const double rows = sizes.rows + sizes.key_rows;
-  const double whole = 4 * rows * sizes.d_head * sizes.length;
-  const double sums = 8 * rows * (2 * sizes.d_head + sizes.rotary_pairs + 3);
-  if (document.number >= 0) {
-    cost.document = 1e-10 * rows * sizes.d_head * sizes.d_head * (sizes.length + 10 * sizes.d_head);
-    cost.looking = 2 * whole + 2 * sums;
-  }
-  cost.kept = (2 + kept) * whole + sums;
-  const double heads = sizes.rows / std::max(1.0, sizes.layers);
-  cost.finishing = 8 * heads * sizes.length * (3 * sizes.d_head + 128);
-  cost.after =
-      kept * sizes.rows * sizes.length * (2 * sizes.length * (0.9e-9 + 1.8e-11 * sizes.d_head) + 128 * 0.5 * 3e-8);
-  cost.entries = sizes.rows * (2 * sizes.rotary_pairs + 20);
-  return cost;
 }
 
 }  // namespace
@@ -325,8 +272,7 @@ const AnalysisKind& published_scores_analysis() {
       .reads = {measured_offset_analysis},
       .one_sequence = true,
       .by_default = false,
-      .make = make_published_scores,
-      .cost = published_scores_cost};
+      .make = make_published_scores};
   return kind;
 }
 

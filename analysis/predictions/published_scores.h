@@ -12,7 +12,6 @@
 #include "../../core/numbers/matrix.h"
 #include "../attention/offset_trace.h"
 #include "../pass/analysis_kind.h"
-#include "../statistics/defined_mean.h"
 #include "swapped_keys.h"
 
 namespace headwave {
@@ -27,7 +26,6 @@ struct VectorSums {
   VectorSums() = default;
   /// @param pairs  channel pairs that turn; 0: nothing turns
   VectorSums(Index rows, Index d_head, Index pairs);
-  void add(const VectorSums& more);
   template <class Self>
   static auto members(Self& self) {
     return std::tie(self.sum, self.squares, self.norm, self.pair_norm, self.share);

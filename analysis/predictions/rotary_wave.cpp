@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "../../core/bytes/append.h"
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/numbers/random.h"
@@ -185,16 +184,16 @@ RotaryWave rotary_wave(const std::vector<DocumentRotary>& documents, const HeadG
 
 namespace {
 
-class RotaryWaveAnalysis : public DocumentAnalysis<DocumentRotary, std::vector<DocumentRotary>> {
+class RotaryWaveAnalysis : public AnalysisOf<RotaryDocuments> {
  public:
-  using DocumentAnalysis::DocumentAnalysis;
+  using AnalysisOf::AnalysisOf;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
     if (site().number_of(i) < 0 || !turns()) return nullptr;
-    return look_of(
-        std::make_unique<RotaryProbe>(site().grid, site().length, stack().block.d_head, *stack().rotary(), site().kind),
-        &RotaryProbe::taken);
+    return look_of<RotaryProbe>(site().grid, site().length, stack().block.d_head, *stack().rotary(), site().kind);
   }
-  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(RotaryDocuments& sum, Finished& finished) override {
     if (!turns()) {
       Fields fields("rotary_wave");
       fields.absent("predicted_offset", "token", "offset at which the position kernel is largest",
@@ -213,7 +212,7 @@ class RotaryWaveAnalysis : public DocumentAnalysis<DocumentRotary, std::vector<D
     how.threads = input().threads;
     std::vector<const RotaryTerm*> terms;
     for (const Index layer : site().grid.layers) terms.push_back(stack().rotary(layer));
-    return describe(finished.keep(rotary_wave(sum_, site().grid, terms, how)));
+    return describe(finished.keep(rotary_wave(sum.documents, site().grid, terms, how)));
   }
 
  private:
@@ -221,29 +220,10 @@ class RotaryWaveAnalysis : public DocumentAnalysis<DocumentRotary, std::vector<D
   [[nodiscard]] bool turns() const {
     return std::ranges::any_of(site().grid.layers, [&](Index layer) { return stack().rotary(layer) != nullptr; });
   }
-  void add(std::vector<DocumentRotary>& sum, DocumentRotary&& found) const override { sum.push_back(std::move(found)); }
-  void join(std::vector<DocumentRotary>& sum, std::vector<DocumentRotary>&& next) const override {
-    append(sum, std::move(next));
-  }
 };
 
 std::unique_ptr<Analysis> make_rotary_wave(const AnalysisInput& input) {
   return input.site.length < 3 ? nullptr : std::make_unique<RotaryWaveAnalysis>(input);
-}
-
-AnalysisCost rotary_wave_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
-  AnalysisCost cost;
-  if (sizes.rotary_pairs == 0) return cost;
-  const double means = 8 * 3 * sizes.rows * sizes.d_head;
-  if (document.number >= 0) {
-    cost.document = 4e-9 * sizes.rows * sizes.length * sizes.d_head;
-    cost.looking = means;
-  }
-  cost.kept = means * sizes.alike;
-  const double reach = 2 * static_cast<double>(options.reach) + 1;
-  cost.after = 2e-9 * sizes.rows * sizes.d_head * (reach + sizes.alike) * static_cast<double>(options.resamples);
-  cost.entries = sizes.rows * (3 * sizes.d_head + reach + 20);
-  return cost;
 }
 
 }  // namespace
@@ -286,12 +266,9 @@ std::vector<Field> describe(const RotaryWave& wave) {
            wave.agreement)
       .undefined(silent + "; or no pair turns as far");
   fields.interval("agreement", heads, wave.agreement_lower, wave.agreement_upper, no_interval);
-  fields.add("null_median", heads, "1", "median of the agreement with random phases", wave.null_median)
-      .undefined(no_null);
-  fields.add("null_quantile", heads, "1", "quantile 1 - level of the agreement with random phases", wave.null_quantile)
-      .undefined(no_null);
-  fields.add("p_value", heads, "1", "chance of such an agreement with random phases", wave.p_value).undefined(no_null);
-  fields.add("q_value", heads, "1", "p_value adjusted for the number of heads", wave.q_value).undefined(no_null);
+  describe_null(
+      fields, heads,
+      {"agreement", "with random phases", no_null, wave.null_median, wave.null_quantile, wave.p_value, wave.q_value});
   fields
       .add("coherence", heads, "1",
            "largest position kernel over the sum of the pairs' moduli, pairs that hardly turn counted", wave.coherence)
@@ -332,8 +309,7 @@ const AnalysisKind& rotary_wave_analysis() {
                                  .step = Step::prediction,
                                  .needs = {Need::attention, Need::projections, Need::rotary, Need::equal_length},
                                  .one_sequence = true,
-                                 .make = make_rotary_wave,
-                                 .cost = rotary_wave_cost};
+                                 .make = make_rotary_wave};
   return kind;
 }
 

@@ -33,6 +33,14 @@ struct DocumentRotary {
   }
 };
 
+struct RotaryDocuments {
+  ByDocument<DocumentRotary> documents;
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.documents);
+  }
+};
+
 class RotaryProbe : public Probe {
  public:
   /// @param length  T: layers of other lengths are not looked at
@@ -43,7 +51,7 @@ class RotaryProbe : public Probe {
   void see(const LayerProjections& projections) override;
   void see(const Tile& /*tile*/) override {}
 
-  [[nodiscard]] DocumentRotary taken() { return std::move(found_); }
+  [[nodiscard]] RotaryDocuments taken() { return {{std::move(found_)}}; }
 
  private:
   HeadGrid grid_;

@@ -16,6 +16,7 @@
 #include "../../core/model/model_pass.h"
 #include "../../core/numbers/largest_entries.h"
 #include "../../core/process/threads.h"
+#include "../pass/even_spread.h"
 
 namespace headwave {
 
@@ -46,7 +47,11 @@ struct StretchLayer {
 struct KernelSums {
   Matrix query, key;                               // (heads * sources, 2 reach + 1)
   std::vector<Matrix> earlier_query, earlier_key;  // [chosen head] (sources by head, 2 reach + 1)
-  double closure = 0;                              // largest of the documents
+  Largest<double> closure;
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.query, self.key, self.earlier_query, self.earlier_key, self.closure);
+  }
 };
 
 /// Sums over pairs of documents of one layer, for what tokens add to the mean of their place.
@@ -54,42 +59,16 @@ struct ContentSums {
   Matrix query, key;                               // (heads * sources, content_offsets)
   Matrix sum, squares;                             // (heads, content_offsets)  of one pair's c(t)
   std::vector<Matrix> position_table, self_table;  // [chosen head] (sources^2, 2 reach + 1), (sources, sources)
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.query, self.key, self.sum, self.squares, self.position_table, self.self_table);
+  }
 };
 
 struct LayerSums {
   KernelSums kernel;
   ContentSums content;
 };
-
-template <class Sum>
-void add(Sum& sum, const Sum& more) {
-  if (sum.size() == 0)
-    sum = more;
-  else
-    sum += more;
-}
-
-void add(std::vector<Matrix>& sums, const std::vector<Matrix>& more) {
-  sums.resize(more.size());
-  for (std::size_t m = 0; m < more.size(); ++m) add(sums[m], more[m]);
-}
-
-void add(KernelSums& sum, const KernelSums& more) {
-  add(sum.query, more.query);
-  add(sum.key, more.key);
-  add(sum.earlier_query, more.earlier_query);
-  add(sum.earlier_key, more.earlier_key);
-  sum.closure = std::max(sum.closure, more.closure);
-}
-
-void add(ContentSums& sum, const ContentSums& more) {
-  add(sum.query, more.query);
-  add(sum.key, more.key);
-  add(sum.sum, more.sum);
-  add(sum.squares, more.squares);
-  add(sum.position_table, more.position_table);
-  add(sum.self_table, more.self_table);
-}
 
 /// Adds scores along diagonals |t| <= reach, every row centred over the keys that it may look at.
 /// @param scores  (count, count)  overwritten
@@ -200,7 +179,7 @@ class SourceProbe : public Probe {
     const auto place = static_cast<std::size_t>(work_.site->grid.place_of(projections.layer));
     KernelSums& sums = layers_[place];
     const Stretch& stretch = work_.stretch;
-    sums.closure = std::max(miss(made_.query, projections.query), miss(made_.key, projections.key));
+    sums.closure.value = std::max(miss(made_.query, projections.query), miss(made_.key, projections.key));
     term_ = work_.stack().rotary(projections.layer);
     for (Index s = 0; s < number(); ++s) {
       turned(made_.query.middleRows(s * count(), count()));
@@ -313,10 +292,10 @@ class SourcePair {
   [[nodiscard]] const std::vector<StreamSource>& sources() const { return probes_.front()->sources(); }
   [[nodiscard]] const std::vector<StreamSource>& fine_sources() const { return probes_.front()->fine_sources(); }
   /// Adds what both documents gave.
-  void add_to(std::vector<LayerSums>& sums) const {
+  void add_sums_to(std::vector<LayerSums>& sums) const {
     for (std::size_t l = 0; l < sums.size(); ++l) {
-      for (const auto& probe : probes_) add(sums[l].kernel, probe->found()[l]);
-      add(sums[l].content, layers_[l]);
+      for (const auto& probe : probes_) add_to(sums[l].kernel, KernelSums(probe->found()[l]));
+      add_to(sums[l].content, ContentSums(layers_[l]));
     }
   }
 
@@ -419,7 +398,7 @@ std::vector<Index> spread(const std::vector<Index>& numbers, Index all, Index wa
   wanted = std::min(wanted, all) / 2 * 2;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const Index n = numbers[i];
-    if (n >= 0 && (n + 1) * wanted / all > n * wanted / all) chosen.push_back(static_cast<Index>(i));
+    if (n >= 0 && is_spread(n, wanted, all)) chosen.push_back(static_cast<Index>(i));
   }
   return chosen;
 }
@@ -449,8 +428,8 @@ std::vector<StretchLayer> sums_of(const AccountHalves& halves, const Stretch& st
     StretchLayer sum;
     for (const AccountHalf& half : halves.halves) {
       if (half.documents == 0) continue;
-      add(sum.query, Matrix32(half.layers[place].query.middleRows(stretch.first, stretch.count)));
-      add(sum.key, Matrix32(half.layers[place].key.middleRows(stretch.first, stretch.count)));
+      add_to(sum.query, Matrix32(half.layers[place].query.middleRows(stretch.first, stretch.count)));
+      add_to(sum.key, Matrix32(half.layers[place].key.middleRows(stretch.first, stretch.count)));
     }
     const RotaryTerm* term = stack.rotary(halves.site.grid.layers[place]);
     turn(term, stretch, halves.site.length, stack.block.d_head, sum.query);
@@ -511,7 +490,7 @@ class SourceBuilder {
     const Index number = sums.kernel.query.rows() / heads;
     const auto documents = static_cast<double>(found_.documents);
     const Vector pairs = pairs_of(work_.stretch, work_.stack().window(layer));
-    found_.closure[static_cast<Index>(place)] = sums.kernel.closure;
+    found_.closure[static_cast<Index>(place)] = sums.kernel.closure.value;
     for (Index head = 0; head < heads; ++head) {
       const Index row = static_cast<Index>(place) * heads + head;
       const Matrix query = mean(sums.kernel.query.middleRows(head * number, number), documents, pairs);
@@ -641,7 +620,7 @@ ScoreSources score_sources(const Model& model, const Source& source, const std::
       passing.push_back({&documents[static_cast<std::size_t>(2 * first) + d], {&seen[d], 1}});
     (void)model_passes(model, passing, together > 1 ? options.threads : 1);
     return std::function<void()>([&, done] {
-      for (const auto& pair : *done) pair->add_to(sums);
+      for (const auto& pair : *done) pair->add_sums_to(sums);
       fine = done->front()->fine_sources();
     });
   };
@@ -725,23 +704,6 @@ std::unique_ptr<Analysis> make_score_sources(const AnalysisInput& input) {
   return std::make_unique<ScoreSourcesAnalysis>(input);
 }
 
-AnalysisCost score_sources_cost(const AnalysisSizes& sizes, const DocumentSizes& /*document*/,
-                                const JobOptions& /*options*/) {
-  const ScoreSourcesOptions usual;
-  AnalysisCost cost;
-  const double documents = std::min<double>(static_cast<double>(usual.documents), sizes.alike);
-  const double places = std::min<double>(static_cast<double>(usual.places), sizes.length);
-  const double sources = 2 * sizes.layers + 3,
-               width = (sizes.rows + sizes.key_rows) / std::max(1.0, sizes.layers) * sizes.d_head;
-  const double pass =
-      sizes.layers * sizes.length * (24 * sizes.d_model * sizes.d_model + 4 * sizes.length * sizes.d_model);
-  const double read = sizes.layers * 0.5 * sources * places * (2 * sizes.d_model * width + 4 * places * width);
-  cost.after = documents * 2e-11 * (pass + read);
-  cost.entries = sizes.rows * (8 * sources + 140);
-  cost.finishing = 4 * places * sources * (2 * sizes.d_model + width) + 16 * sizes.rows * 0.5 * sources * 140;
-  return cost;
-}
-
 }  // namespace
 
 std::vector<Field> describe(const ScoreSources& found) {
@@ -807,8 +769,7 @@ const AnalysisKind& score_sources_analysis() {
                                  .needs = {Need::weights, Need::projections, Need::equal_length},
                                  .reads = {head_account_analysis},
                                  .one_sequence = true,
-                                 .make = make_score_sources,
-                                 .cost = score_sources_cost};
+                                 .make = make_score_sources};
   return kind;
 }
 

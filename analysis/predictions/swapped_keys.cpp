@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "../../core/process/threads.h"
-#include "../statistics/defined_mean.h"
+#include "../pass/even_spread.h"
 
 namespace headwave {
 
@@ -37,9 +37,10 @@ class ChosenRows : public Probe {
 /// Up to so many places that are free to move, evenly spread.
 std::vector<Index> spread_queries(const std::vector<std::uint8_t>& stays, Index most) {
   const std::vector<Index> free = free_places(stays);
+  const Index count = std::ssize(free);
   std::vector<Index> chosen;
-  const Index count = std::min(most, std::ssize(free));
-  for (Index n = 0; n < count; ++n) chosen.push_back(free[static_cast<std::size_t>(n * std::ssize(free) / count)]);
+  for (Index n = 0; n < count; ++n)  // from the end: the first of each part
+    if (is_spread(count - 1 - n, std::min(most, count), count)) chosen.push_back(free[static_cast<std::size_t>(n)]);
   return chosen;
 }
 
@@ -63,7 +64,7 @@ Matrix document_scores(const AccountSite& site, std::size_t place, const Account
   const std::array<Probe*, 1> watching{&before}, comparing{&after};
   attend_layer(site, place, layer.query, layer.key, {}, watching);
   attend_layer(site, place, layer.query, key, {}, comparing);
-  DefinedMean mean(site.grid.heads, 2);
+  DefinedMean mean(Matrix::Constant(site.grid.heads, 2, not_defined));
   Matrix scores(site.grid.heads, 2);
   for (Index n = 0; n < std::ssize(queries); ++n) {
     const KeySpan open = allowed_keys(queries[static_cast<std::size_t>(n)], site.length,
@@ -74,7 +75,7 @@ Matrix document_scores(const AccountSite& site, std::size_t place, const Account
       scores(head, 0) = one.positional;
       scores(head, 1) = one.symbolic;
     }
-    mean.add(scores);
+    add_to(mean, DefinedMean(scores));
   }
   return mean.value();
 }
@@ -118,7 +119,7 @@ SwappedKeys swapped_keys(const AccountSums& sums, const AccountSite& site, const
   std::vector<Matrix> of_layers(static_cast<std::size_t>(layers));
   parallel_for(layers, options.threads, [&](Index l) {
     const auto place = static_cast<std::size_t>(l);
-    DefinedMean mean(heads, 2);
+    DefinedMean mean(Matrix::Constant(heads, 2, not_defined));
     for (std::size_t half = 0; half < sums.halves.size(); ++half) {
       const AccountHalf& other = sums.halves[1 - half];
       if (contents && other.documents == 0) continue;
@@ -127,7 +128,7 @@ SwappedKeys swapped_keys(const AccountSums& sums, const AccountSite& site, const
       for (const AccountDocument& document : sums.halves[half].to_deal) {
         Random own = random.stream(static_cast<std::uint64_t>(document.number));
         const std::vector<KeySwap> swaps = random_swaps(document.key_stays, own);
-        mean.add(document_scores(site, place, document, mean_key, swaps, options));
+        add_to(mean, DefinedMean(document_scores(site, place, document, mean_key, swaps, options)));
       }
     }
     of_layers[place] = mean.value();

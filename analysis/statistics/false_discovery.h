@@ -61,4 +61,20 @@ Vector pooled_p_values(const Vector& observed, const Matrix& null, NullScale sca
 /// Source: Benjamini and Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x
 Vector q_values(const Vector& p_values);
 
+/// What draws of a null say of a quantity of every head, to be described.
+struct NullSummary {
+  std::string quantity;   ///< "coherence"
+  std::string under;      ///< what the null is: "where keys read at random"
+  std::string undefined;  ///< why there may be none
+  const Vector &median, &quantile, &p_value, &q_value;
+};
+
+/// Adds the Fields null_median, null_quantile, p_value and q_value of a null.
+/// @param axes  layer, head
+/// @returns fields, whose last Field is null_quantile
+Fields& describe_null(Fields& fields, const std::vector<Axis>& axes, const NullSummary& null);
+
+/// Adds the Fields p_value and q_value alone.
+void describe_p_values(Fields& fields, const std::vector<Axis>& axes, const NullSummary& null);
+
 }  // namespace headwave

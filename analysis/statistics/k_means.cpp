@@ -22,7 +22,7 @@ constexpr Index points_in_cache = 512;  // so many points' distances are worked 
 constexpr double none = -std::numeric_limits<double>::infinity();
 
 /// Of some points the largest bracket, the first of equals, and the second largest.
-struct Largest {
+struct LargestBrackets {
   std::array<double, points_in_cache> best, second;
   std::array<Index, points_in_cache> nearest;
 
@@ -88,7 +88,7 @@ void NearestCentroids::give(Index point, Index centroid) {
 void NearestCentroids::look(const Matrix& centroids) {
   const Vector half_norms = 0.5 * centroids.rowwise().squaredNorm();
   Matrix near(points_in_cache, points_.cols()), scores(centroids.rows(), points_in_cache);
-  Largest largest;
+  LargestBrackets largest;
   moves_.clear();
   const auto count = static_cast<Index>(unsure_.size());
   for (Index first = 0; first < count; first += points_in_cache) {

@@ -40,65 +40,40 @@ CrossCovariance cross_covariance(const HeadWaves& waves, Index reach = std::nume
 /// themselves, over the largest modulus of a side: rounding, or something is wrong.
 double weighted_sum_residual(const HeadWaves& waves, const CrossCovariance& covariance);
 
-/// What one document gives: rows (head), or (head, component), lags |t| <= reach.
-struct DocumentCovariances {
-  Index reach = 0;
+/// Cross-covariances summed over documents. Rows are (head), or (head, component); lags |t| <= reach.
+struct CrossCovariances {
+  Index documents = 0;
   Matrix covariance, correlation, unbiased;  ///< (rows * d_head, 2 reach + 1)
   Matrix weighted, weighted_centred;         ///< (rows, 2 reach + 1)
   Vector key_only_share;                     ///< (rows)
-  Vector residual;                           ///< (rows); NaN where it was not asked for
-
-  explicit DocumentCovariances(Index rows = 0, Index components = 0, Index reach = 0);
-  void add(const HeadWaves& waves, Index components, bool check);
+  First<Vector> residual;                    ///< (rows)  of the identity (4), in the first document
+  ByDocument<Matrix> weighted_by_document;   ///< (rows, 2 reach + 1)  row-centred
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.documents, self.covariance, self.correlation, self.unbiased, self.weighted,
+                    self.weighted_centred, self.key_only_share, self.residual, self.weighted_by_document);
+  }
+  [[nodiscard]] Index reach() const { return weighted.cols() / 2; }
 };
 
 /// Gathers the covariances of every head over one document.
 class CovarianceListener : public WaveListener {
  public:
-  /// @param check  look at the identity (4) too: it costs the scores
-  CovarianceListener(const HeadGrid& grid, Index components, Index reach, bool check)
-      : components_(components), check_(check), found_(grid.rows(), components, reach) {}
-  void see(const HeadWaves& waves) override { found_.add(waves, components_, check_); }
-  [[nodiscard]] DocumentCovariances taken() { return std::move(found_); }
+  /// @param components  d_head
+  /// @param check       look at the identity (4) too: it costs the scores
+  CovarianceListener(const HeadGrid& grid, Index components, Index reach, bool check);
+  void see(const HeadWaves& waves) override;
+  [[nodiscard]] CrossCovariances taken();
 
  private:
   Index components_;
   bool check_;
-  DocumentCovariances found_;
+  CrossCovariances found_;
 };
 
-/// Means over documents; weighted sums also document by document.
-struct CrossCovariances {
-  HeadGrid grid;
-  Index components = 0, reach = 0, length = 0, documents = 0;
-  double score_scale = 1;
-  Matrix covariance, correlation, unbiased;  ///< (rows * components, 2 reach + 1)
-  Matrix weighted, weighted_centred;         ///< (rows, 2 reach + 1)
-  Vector key_only_share;                     ///< (rows)
-  Vector residual;                           ///< (rows) of the identity (4), in the first document
-  std::vector<Matrix> weighted_by_document;  ///< (rows, 2 reach + 1) row-centred
-};
-
-class CrossCovarianceSum {
- public:
-  CrossCovarianceSum(HeadGrid grid, Index components, Index reach, Index length, double score_scale);
-  void add(DocumentCovariances&& document);
-  /// Adds what the next documents came to.
-  void join(CrossCovarianceSum&& next);
-  [[nodiscard]] CrossCovariances covariances() const;
-  template <class Self>
-  static auto members(Self& self) {
-    auto& sum = self.sum_;
-    return std::tie(sum.documents, sum.covariance, sum.correlation, sum.unbiased, sum.weighted, sum.weighted_centred,
-                    sum.key_only_share, sum.residual, sum.weighted_by_document);
-  }
-
- private:
-  CrossCovariances sum_;
-};
-
-/// Fields cross_covariance/...
-std::vector<Field> describe(const CrossCovariances& covariances);
+/// Fields cross_covariance/...: means over documents; weighted sums also document by document.
+/// @param length  T of the documents
+std::vector<Field> describe(const CrossCovariances& covariances, const HeadGrid& grid, Index length);
 
 /// In a job: cross_covariance/..., CrossCovariances for those who read scores.
 const AnalysisKind& cross_covariance_analysis();

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "../../core/algebra/product.h"
 #include "../../core/algebra/random_frame.h"
 #include "../../core/bytes/append.h"
@@ -169,6 +171,12 @@ Eigen::VectorXcd phase_cross_spectrum(const PhaseRotation& rotation, const Vecto
   return cross;
 }
 
+CrossSpectra::CrossSpectra(const HeadGrid& heads, Index tokens, Index draws) : grid(heads), length(tokens) {
+  by_document.push_back(MatrixC::Zero(length / 2 + 1, grid.rows()));
+  null.assign(static_cast<std::size_t>(draws), by_document[0]);
+  null_documents = draws > 0 ? 1 : 0;
+}
+
 MatrixC CrossSpectra::mean() const {
   MatrixC sum = MatrixC::Zero(length / 2 + 1, grid.rows());
   for (const MatrixC& cross : by_document) sum += cross;
@@ -230,27 +238,16 @@ std::vector<Field> describe(const DelaySpectrum& spectrum) {
   fields.add("estimate", heads, "token", "delay" + of, spectrum.estimate)
       .undefined(nothing + edge)
       .note("reach", reach);
-  fields.add("lower", heads, "token", "lower end of the interval of estimate", spectrum.lower)
-      .undefined(no_interval)
-      .note("coverage", options.coverage)
-      .note("resamples", options.resamples);
-  fields.add("upper", heads, "token", "upper end of the interval of estimate", spectrum.upper)
-      .undefined(no_interval)
-      .note("coverage", options.coverage)
-      .note("resamples", options.resamples);
+  for (const auto& [end, value] : {std::pair("lower", &spectrum.lower), std::pair("upper", &spectrum.upper)})
+    fields.add(end, heads, "token", fmt::format("{} end of the interval of estimate", end), *value)
+        .undefined(no_interval)
+        .note("coverage", options.coverage)
+        .note("resamples", options.resamples);
   fields.add("coherence", heads, "1", "share of the cross-spectrum that agrees on the delay", spectrum.coherence)
       .undefined(nothing);
-  fields.add("null_median", heads, "1", "median of the coherence where keys read at random", spectrum.null_median)
-      .undefined(no_null);
-  fields
-      .add("null_quantile", heads, "1", "quantile 1 - level of the coherence where keys read at random",
-           spectrum.null_quantile)
-      .undefined(no_null);
-  fields
-      .add("p_value", heads, "1", "chance of such a coherence where keys read at random, heads pooled",
-           spectrum.p_value)
-      .undefined(no_null);
-  fields.add("q_value", heads, "1", "p_value adjusted for the number of heads", spectrum.q_value).undefined(no_null);
+  describe_null(fields, heads,
+                {"coherence", "where keys read at random, heads pooled", no_null, spectrum.null_median,
+                 spectrum.null_quantile, spectrum.p_value, spectrum.q_value});
   fields.add("runner_up", heads, "token", "delay of the second highest peak", spectrum.runner_up).undefined(no_other);
   fields
       .add("runner_up_share", heads, "1", "height of the second highest peak over the highest",
@@ -282,30 +279,15 @@ std::vector<Field> describe(const DelaySpectrum& spectrum) {
 
 namespace {
 
-void add_to(std::vector<MatrixC>& sums, std::vector<MatrixC>&& parts) {
-  if (sums.empty()) {
-    sums = std::move(parts);
-    return;
-  }
-  for (std::size_t i = 0; i < parts.size(); ++i) sums[i] += parts[i];
-}
-
 /// scale_of() the largest part of any entry.
 double scale_of_parts(const MatrixC& values) {
   if (values.size() == 0) return 1;
   return scale_of(std::max(values.real().cwiseAbs().maxCoeff(), values.imag().cwiseAbs().maxCoeff()));
 }
 
-class ScoreDelayAnalysis : public DocumentAnalysis<DocumentCross, CrossSpectra> {
+class ScoreDelayAnalysis : public AnalysisOf<CrossSpectra> {
  public:
-  explicit ScoreDelayAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input, [&site = input.site] {
-          CrossSpectra none;
-          none.grid = site.grid;
-          none.length = site.length;
-          return none;
-        }) {}
-
+  using AnalysisOf::AnalysisOf;
   void prepare(Finished& /*finished*/) override {
     RandomReadingOptions reading;
     reading.draws = options().draws;
@@ -315,59 +297,26 @@ class ScoreDelayAnalysis : public DocumentAnalysis<DocumentCross, CrossSpectra> 
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
     if (site().number_of(i) < 0) return nullptr;
-    return look_of(std::make_unique<ScoreDelayListener>(site().grid, site().length, options().draws, frames_),
-                   &ScoreDelayListener::taken);
+    return look_of<ScoreDelayListener>(site().grid, site().length, options().draws, frames_);
   }
 
-  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
-    const DelaySpectrum delay = job_delay(sum_, "delay_spectrum", "queries and keys", input());
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(CrossSpectra& sum, Finished& finished) override {
+    const DelaySpectrum delay = job_delay(sum, "delay_spectrum", "queries and keys", input());
     return before_position_term(describe(finished.keep(ScoreDelay{delay}).spectrum), stack());
   }
 
  private:
-  void add(CrossSpectra& sum, DocumentCross&& found) const override { add_document(sum, std::move(found)); }
-  void join(CrossSpectra& sum, CrossSpectra&& next) const override { join_documents(sum, std::move(next)); }
-
   Matrix32 frames_;
 };
 
-AnalysisCost delay_spectrum_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& options) {
-  AnalysisCost cost;
-  const auto draws = static_cast<double>(options.draws);
-  const double random_columns = draws * sizes.d_head;
-  if (document.number >= 0) {
-    cost.document = (0.3e-8 + 0.1e-8 * draws) * sizes.length * sizes.rows * sizes.d_head;
-    cost.looking = cross_spectra_bytes(sizes, 1 + draws);
-    cost.showing = 4 * sizes.length * (random_columns + sizes.d_model + sizes.rows / sizes.layers * sizes.d_head);
-  }
-  cost.prepared = 4 * sizes.d_model * random_columns;
-  cost.kept = cross_spectra_bytes(sizes, sizes.alike + draws);
-  cost.after = job_delay_cost(sizes, options);
-  cost.finishing = cross_spectra_bytes(sizes, 2);
-  cost.entries = 4 * sizes.rows * sizes.frequencies();
-  return cost;
-}
-
 }  // namespace
-
-void add_document(CrossSpectra& sum, DocumentCross&& document) {
-  sum.by_document.push_back(std::move(document.cross));
-  if (!document.null.empty()) ++sum.null_documents;
-  add_to(sum.null, std::move(document.null));
-}
-
-void join_documents(CrossSpectra& sum, CrossSpectra&& next) {
-  append(sum.by_document, std::move(next.by_document));
-  sum.null_documents += next.null_documents;
-  add_to(sum.null, std::move(next.null));
-}
 
 ScoreDelayListener::ScoreDelayListener(const HeadGrid& grid, Index length, Index draws, const Matrix32& frames)
     : frames_(frames), heads_(grid.heads), draws_(draws), width_(frames.cols() / std::max<Index>(1, draws)) {
-  found_.cross = MatrixC::Zero(length / 2 + 1, grid.rows());
-  found_.null.assign(static_cast<std::size_t>(draws), found_.cross);
-  random_keys_.resize(found_.cross.rows(), 2 * draws * width_);
-  gained_.resize(found_.cross.rows(), 2 * heads_ * width_);
+  found_ = CrossSpectra(grid, length, draws);
+  random_keys_.resize(length / 2 + 1, 2 * draws * width_);
+  gained_.resize(length / 2 + 1, 2 * heads_ * width_);
   query_scale_ = Vector::Ones(heads_);
 }
 
@@ -381,7 +330,7 @@ void ScoreDelayListener::begin(const WaveLayer& layer) {
 
 void ScoreDelayListener::see(const HeadWaves& waves) {
   const MatrixC gained = gained_queries(waves);
-  found_.cross.col(waves.row) = cross_spectrum(gained, waves.key_spectrum);
+  found_.by_document[0].col(waves.row) = cross_spectrum(gained, waves.key_spectrum);
   if (draws_ == 0) return;
   const Index head = waves.row % heads_, first = head * width_;
   query_scale_[head] = scale_of_parts(gained);
@@ -405,8 +354,9 @@ void ScoreDelayListener::end(const WaveLayer& layer) {
   }
 }
 
-DelaySpectrum job_delay(const CrossSpectra& spectra, const char* name, const char* long_name,
-                        const AnalysisInput& input) {
+DelaySpectrum job_delay(CrossSpectra& spectra, const char* name, const char* long_name, const AnalysisInput& input) {
+  spectra.grid = input.site.grid;
+  spectra.length = input.site.length;
   DelaySpectrumOptions options;
   options.delay.reach = input.options.reach;
   options.resamples = input.options.resamples;
@@ -416,19 +366,6 @@ DelaySpectrum job_delay(const CrossSpectra& spectra, const char* name, const cha
   return delay_spectrum(spectra, name, long_name, options);
 }
 
-double cross_spectra_bytes(const AnalysisSizes& sizes, double count) {
-  return 16 * count * sizes.rows * (0.5 * sizes.length + 1);
-}
-
-double job_delay_cost(const AnalysisSizes& sizes, const JobOptions& options) {
-  // Every reading of a delay costs about the same; below so many documents there are no resamples.
-  const bool few = sizes.alike < static_cast<double>(DelaySpectrumOptions().least_documents);
-  const double resamples = few ? 0.0 : static_cast<double>(options.resamples);
-  const double entries = sizes.rows * (0.5 * sizes.length + 1);
-  return entries *
-         (2.2e-7 * (6 + static_cast<double>(options.draws) + resamples) + 0.9e-9 * 0.63 * resamples * sizes.alike);
-}
-
 const AnalysisKind& delay_spectrum_analysis() {
   static const AnalysisKind kind{.name = "delay_spectrum",
                                  .finds = "the delay between queries and keys, to parts of a token",
@@ -436,8 +373,7 @@ const AnalysisKind& delay_spectrum_analysis() {
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {qk_svd_analysis},
                                  .chain = true,
-                                 .make = make_of<ScoreDelayAnalysis>,
-                                 .cost = delay_spectrum_cost};
+                                 .make = make_of<ScoreDelayAnalysis>};
   return kind;
 }
 

@@ -62,13 +62,16 @@ Eigen::VectorXcd cross_spectrum(const MatrixC& gained, const MatrixC& keys);
 /// @param amplitude  (floor(T/2) + 1, k)  direction_spectra() of the queries
 Eigen::VectorXcd phase_cross_spectrum(const PhaseRotation& rotation, const Vector& gain, const Matrix& amplitude);
 
-/// Cross-spectra of a job, document by document, and those of its null summed over documents.
+/// Cross-spectra of documents, one by one, and those of their null summed over documents.
 struct CrossSpectra {
-  HeadGrid grid;
-  Index length = 0;                    ///< T
-  std::vector<MatrixC> by_document;    ///< (floor(T/2) + 1, rows) each
-  std::vector<MatrixC> null;           ///< one per draw, (floor(T/2) + 1, rows), summed over documents
-  Index null_documents = 0;            ///< the first so many, over which the null is summed; 0: all
+  HeadGrid grid;                    ///< the same for all documents, as is the length
+  Index length = 0;                 ///< T
+  ByDocument<MatrixC> by_document;  ///< (floor(T/2) + 1, rows) each
+  std::vector<MatrixC> null;        ///< one per draw, (floor(T/2) + 1, rows), summed over documents
+  Index null_documents = 0;         ///< the first so many, over which the null is summed; 0: all
+  CrossSpectra() = default;
+  /// Of one document, all zeros.
+  CrossSpectra(const HeadGrid& grid, Index length, Index draws);
   [[nodiscard]] MatrixC mean() const;  ///< (floor(T/2) + 1, rows)
   template <class Self>
   static auto members(Self& self) {
@@ -126,17 +129,6 @@ DelaySpectrum delay_spectrum(const CrossSpectra& spectra, std::string name, std:
 /// Fields <name>/...
 std::vector<Field> describe(const DelaySpectrum& spectrum);
 
-/// What one document says of the delay between queries and keys.
-struct DocumentCross {
-  MatrixC cross;              ///< (floor(T/2) + 1, rows)
-  std::vector<MatrixC> null;  ///< one per draw; empty: none was drawn over this document
-};
-
-/// Adds a document's cross-spectra to those of a job, in the order of documents.
-void add_document(CrossSpectra& sum, DocumentCross&& document);
-/// Adds what the next documents came to.
-void join_documents(CrossSpectra& sum, CrossSpectra&& next);
-
 /// Gathers the cross-spectrum of every head over one document, and those of heads whose keys read at random: these in float, as
 /// states are, for all heads of a layer at once.
 class ScoreDelayListener : public WaveListener {
@@ -146,7 +138,7 @@ class ScoreDelayListener : public WaveListener {
   void begin(const WaveLayer& layer) override;
   void see(const HeadWaves& waves) override;
   void end(const WaveLayer& layer) override;
-  [[nodiscard]] DocumentCross taken() { return std::move(found_); }
+  [[nodiscard]] CrossSpectra taken() { return std::move(found_); }
 
  private:
   const Matrix32& frames_;
@@ -155,7 +147,7 @@ class ScoreDelayListener : public WaveListener {
   Vector query_scale_;           ///< (heads)  the same of gained queries
   Matrix32 random_keys_;         ///< (floor(T/2) + 1, 2 * draws * width)  real parts of every draw, imaginary ones
   Matrix32 gained_;              ///< (floor(T/2) + 1, 2 * heads * width)  the same of every head's gained_queries()
-  DocumentCross found_;
+  CrossSpectra found_;
 };
 
 /// The delay that the scores say: predicted offsets to parts of a token.
@@ -164,14 +156,7 @@ struct ScoreDelay {
 };
 
 /// Of all documents of a job, as delay_spectrum() reads them with a job's options.
-DelaySpectrum job_delay(const CrossSpectra& spectra, const char* name, const char* long_name,
-                        const AnalysisInput& input);
-
-/// Bytes of the cross-spectra of all heads, so many times: of documents, or of draws of the null.
-double cross_spectra_bytes(const AnalysisSizes& sizes, double count);
-
-/// Seconds of one core that job_delay() takes.
-double job_delay_cost(const AnalysisSizes& sizes, const JobOptions& options);
+DelaySpectrum job_delay(CrossSpectra& spectra, const char* name, const char* long_name, const AnalysisInput& input);
 
 /// In a job: delay_spectrum/..., a ScoreDelay for those who compare.
 const AnalysisKind& delay_spectrum_analysis();

@@ -9,9 +9,9 @@
 
 namespace headwave {
 
-/// Where the energy of a job's heads lies in frequency and phase, mean over documents.
+/// Where the energy of heads lies in frequency and phase, summed over documents.
 struct PhaseSpectra {
-  HeadGrid grid;
+  HeadGrid grid;  ///< the same for all documents, as are the length and the bins
   Index length = 0, bins = 0, documents = 0;
   Matrix query;  ///< (rows, (floor(T/2) + 1) * bins)  amplitude, frequencies outermost
   Matrix key;    ///< the same of the keys
@@ -37,7 +37,7 @@ void add_head(PhaseSpectra& document, Index row, const PhaseRotation& rotation, 
 /// The bins of phase_bin() in ascending order, each known by its middle, in radian.
 Axis phase_axis(Index bins);
 
-/// Empty spectra of a grid.
+/// Spectra of one document, all zeros.
 PhaseSpectra phase_spectra(const HeadGrid& grid, Index length, Index bins);
 
 /// Fields phase_spectrum/query and phase_spectrum/key (layer, head, frequency, phase).
@@ -49,10 +49,14 @@ struct PhaseDelayOptions {
   Index null_documents = 2;  ///< documents over which the null is drawn: it costs a transform each
 };
 
-/// What one document says of the phases by which heads turn its waves.
-struct DocumentPhases {
-  DocumentCross cross;  ///< what the rotation's phases make of the queries' waves, see phase_cross_spectrum()
-  Matrix query, key;    ///< as in PhaseSpectra
+/// Phases by which heads turn the waves of documents, summed over documents.
+struct PhaseSums {
+  PhaseSpectra spectra;
+  CrossSpectra cross;  ///< what the rotation's phases make of the queries' waves, see phase_cross_spectrum()
+  template <class Self>
+  static auto members(Self& self) {
+    return std::tie(self.spectra, self.cross);
+  }
 };
 
 /// Gathers the energy of every head's directions by frequency and phase over one document, what the phases make of the
@@ -63,12 +67,11 @@ class PhaseListener : public WaveListener {
   /// @param rotations  must outlive the listener
   PhaseListener(const HeadGrid& grid, Index length, Index bins, Index draws, const RandomRotations& rotations);
   void see(const HeadWaves& waves) override;
-  [[nodiscard]] DocumentPhases taken();
+  [[nodiscard]] PhaseSums taken() { return std::move(found_); }
 
  private:
   const RandomRotations& rotations_;
-  PhaseSpectra spectra_;
-  DocumentCross cross_;
+  PhaseSums found_;
 };
 
 /// The delay that the phases say.

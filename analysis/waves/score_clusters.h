@@ -13,9 +13,11 @@ namespace headwave {
 /// the softmax sees, summed along a diagonal. An offset without a pair counts 0.
 ///
 /// Source: Yamamoto and Matsuzaki 2023 for GPT-2 and BART (score clusters, k = 2, |t| <= 30).
-/// @param window  at most covariances.reach counts, in tokens
+/// @param score_scale  of the model
+/// @param window       in tokens; more than covariances.reach() counts as that
 /// @throws Error as head_clusters()
-HeadClusters score_clusters(const CrossCovariances& covariances, Index window, const HeadClusterOptions& options = {});
+HeadClusters score_clusters(const CrossCovariances& covariances, const HeadGrid& grid, double score_scale, Index window,
+                            const HeadClusterOptions& options = {});
 
 /// In a job: score_cluster/...
 const AnalysisKind& score_cluster_analysis();

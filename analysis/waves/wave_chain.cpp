@@ -38,19 +38,6 @@ class QkSvdAnalysis : public Analysis {
   }
 };
 
-AnalysisCost qk_svd_cost(const AnalysisSizes& sizes, const DocumentSizes& document, const JobOptions& /*options*/) {
-  AnalysisCost cost;
-  cost.prepared = 32 * sizes.rows * sizes.d_head * sizes.d_head;
-  // What every analysis of the chain is shown of a layer: states, queries and keys, and transforms of one head's.
-  const double heads = sizes.rows / sizes.layers;
-  if (document.number >= 0)
-    cost.showing =
-        8 * (2 * sizes.length + sizes.d_head * heads) * sizes.d_model + sizes.length * sizes.d_head * (16 * heads + 80);
-  cost.before = sizes.rows * (3e-4 + 2e-9 * sizes.d_model * sizes.d_head * sizes.d_head);
-  cost.entries = 4 * sizes.rows * sizes.d_head;
-  return cost;
-}
-
 }  // namespace
 
 std::vector<WaveHead> wave_heads(const Stack& stack, const HeadGrid& grid, int threads) {
@@ -135,8 +122,7 @@ const AnalysisKind& qk_svd_analysis() {
                                  .step = Step::waves,
                                  .needs = {Need::weights},
                                  .chain = true,
-                                 .make = make_of<QkSvdAnalysis>,
-                                 .cost = qk_svd_cost};
+                                 .make = make_of<QkSvdAnalysis>};
   return kind;
 }
 

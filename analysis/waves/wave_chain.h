@@ -93,6 +93,26 @@ class WaveListener {
   virtual void end(const WaveLayer& /*layer*/) {}
 };
 
+/// A listener that calls observe(sum, waves) for every head.
+template <class Sum, class Observe>
+class WaveObserver : public WaveListener {
+ public:
+  WaveObserver(Sum sum, Observe observe) : sum_(std::move(sum)), observe_(std::move(observe)) {}
+  void see(const HeadWaves& waves) override { observe_(sum_, waves); }
+  [[nodiscard]] Sum taken() { return std::move(sum_); }
+
+ private:
+  Sum sum_;
+  Observe observe_;
+};
+
+/// A Look that calls observe(sum, waves) for every head.
+/// @param sum  of no document yet, with matrices of the right shape
+template <class Sum, class Observe>
+std::unique_ptr<Look> observe_waves(Sum sum, Observe observe) {
+  return look_of<WaveObserver<Sum, Observe>>(std::move(sum), std::move(observe));
+}
+
 /// Looks at the states that enter every layer, computes every head's redefined queries and keys once, and shows them to
 /// whoever wants to follow the wave through them.
 class WaveProbe : public Probe {

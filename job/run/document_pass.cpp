@@ -140,7 +140,9 @@ BlockSums DocumentPass::read_block(ByteReader bytes) const {
       const bool there = bytes.read<std::uint8_t>() != 0;
       if (there && !analyses_[s][a])
         throw FormatError(fmt::format("bytes of a block: {} has none here; they are another job's", kinds_[a]->name));
-      if (there) block[s][a] = analyses_[s][a]->read_block(bytes);
+      if (!there) continue;
+      block[s][a] = analyses_[s][a]->no_documents();
+      block[s][a]->read(bytes);
     }
   if (!bytes.at_end()) throw FormatError("bytes of a block: there are more than one block's");
   return block;

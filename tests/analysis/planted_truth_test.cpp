@@ -66,10 +66,12 @@ std::vector<Field> fields_of(const WaveStack& heads, const std::vector<Matrix32>
   DelaySpectrumOptions delay;
   delay.resamples = 10;
   std::vector<Field> fields;
-  for (auto& part : {describe(chain.heads, heads.grid()), describe(chain.covariances), describe(chain.phase_spectra),
-                     describe(chain.spectra), describe(chain.periodic), describe(chain.redefined, heads.grid()),
-                     describe(delay_spectrum(chain.scores, "delay_spectrum", "queries and keys", delay)),
-                     describe(delay_spectrum(chain.phases, "phase_delay", "phases", delay))})
+  for (auto& part :
+       {describe(chain.heads, heads.grid()), describe(chain.covariances, heads.grid(), chain.scores.length),
+        describe(chain.phase_spectra), describe(chain.spectra, heads.grid(), chain.scores.length, chain.count),
+        describe(chain.periodic, heads.grid(), chain.threshold), describe(chain.redefined, heads.grid()),
+        describe(delay_spectrum(chain.scores, "delay_spectrum", "queries and keys", delay)),
+        describe(delay_spectrum(chain.phases, "phase_delay", "phases", delay))})
     fields.insert(fields.end(), part.begin(), part.end());
   return fields;
 }
@@ -495,10 +497,7 @@ TEST_CASE("the planted bank: every positional head has its delay, noise and sink
   WaveProbe probe(planted.model.stack, grid, AttentionKind::self, 512, heads, {&listener});
   const std::array<Probe*, 1> probes{&probe};
   model_pass(planted.model, planted_documents(planted, 1, 512, 1)->document(0), probes);
-  CrossSpectra scores;
-  scores.grid = grid;
-  scores.length = 512;
-  add_document(scores, listener.taken());
+  const CrossSpectra scores = listener.taken();
   const DelaySpectrum found = delay_spectrum(scores, "delay_spectrum", "queries and keys");
   Index row = 0;
   for (const auto& layer : planted.spec.heads)

@@ -68,15 +68,14 @@ TEST_CASE("heads are followed where the weights have them, and directions where 
 
 TEST_CASE("scores are clustered of documents that are there, into clusters that can be") {
   CrossCovariances covariances;
-  covariances.grid = {{0}, 2};
-  covariances.reach = 3;
+  const HeadGrid grid{{0}, 2};
   HeadClusterOptions options;
   options.clusters = 1;
-  CHECK_THROWS_AS(score_clusters(covariances, 3, options), ShapeError);
+  CHECK_THROWS_AS(score_clusters(covariances, grid, 1, 3, options), ShapeError);
   covariances.weighted_by_document = {Matrix::Random(2, 7)};
-  CHECK(score_clusters(covariances, 3, options).mass[0] == 1);
+  CHECK(score_clusters(covariances, grid, 1, 3, options).mass[0] == 1);
   options.clusters = 0;
-  CHECK_THROWS_AS(score_clusters(covariances, 3, options), NumericError);
+  CHECK_THROWS_AS(score_clusters(covariances, grid, 1, 3, options), NumericError);
 }
 
 TEST_CASE("measured offsets are refused at a level that is no chance") {
