@@ -64,8 +64,8 @@ class AttentionMapAnalysis : public AnalysisOf<First<AttentionMaps>> {
   using AnalysisOf::AnalysisOf;
   /// A trial of a job may have fewer documents than the job: then its last one is mapped.
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
-    if (i != std::min(options().map_document, input().documents - 1)) return nullptr;
-    const MapOptions window{.first = options().map_first, .tokens = options().map_tokens};
+    if (i != std::min(options()[map_document_option], input().documents - 1)) return nullptr;
+    const MapOptions window{.first = options()[map_first_option], .tokens = options()[map_tokens_option]};
     return look_of<AttentionMapProbe>(heads_of(site().grid), window, document, site().kind);
   }
 
@@ -191,6 +191,7 @@ const AnalysisKind& attention_map_analysis() {
       .finds = "attention over a window of a document weight by weight, and in tiles of all of it",
       .step = Step::landing,
       .needs = {Need::attention},
+      .options = {&map_document_option, &map_first_option, &map_tokens_option},
       .make = make_of<AttentionMapAnalysis>};
   return kind;
 }

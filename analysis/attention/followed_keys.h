@@ -6,13 +6,13 @@
 
 namespace headwave {
 
-/// In how many documents attention follows moved keys. S = shifts.
+/// Number of documents in which attention follows moved keys. S = shifts.
 struct FollowedDocuments {
-  Vector followed;  ///< (S)  documents in which it does; NaN: none was asked
-  Vector asked;     ///< (S)  documents in which it could; NaN: none
+  Vector followed;  ///< (S)  documents in which it follows; NaN: it could follow in none
+  Vector asked;     ///< (S)  documents in which it could follow; NaN: none
 };
 
-/// Where a head may look.
+/// Offsets that the mask allows.
 struct OffsetLimits {
   Index window = 0;     ///< of the mask, |t| < window; 0: no limit
   bool causal = false;  ///< t <= 0 alone
@@ -29,10 +29,9 @@ struct MovedProfiles {
 ///
 ///     moved = argmax over s of sum_t min( p'(t) / sum p',  p(t - s) / sum p ),  |s| <= reach     (1)
 ///
-/// sums over the offsets t at which both are numbers, since a mask may hide what comes from beyond it;
-/// displacements that leave fewer than half of the reach are not looked at. Of equal ones the nearest counts,
-/// then the left one. All of the profile counts, so it does not depend on which of two weights beside each
-/// other is the larger.
+/// summed over the offsets t at which both are defined, since a mask may hide what comes from beyond it. A displacement
+/// that leaves less than half of the reach is not considered. Ties go to the smaller |s|, then to the left. The whole
+/// profile counts, so the result does not depend on which of two neighbouring weights is larger.
 /// @param before, after  (2 reach + 1)  NaN: no pair
 Index profile_displacement(const Vector& before, const Vector& after);
 
@@ -47,7 +46,7 @@ Index profile_displacement(const Vector& before, const Vector& after);
 FollowedDocuments followed_documents(const std::vector<Index>& shifts, const std::vector<MovedProfiles>& documents,
                                      const OffsetLimits& limits);
 
-/// How well a head's offset follows the shifts by which its keys were re-aimed.
+/// How well a head's offset follows when its keys are shifted.
 struct FollowedShifts {
   double share = 0;  ///< of the shifts u != 0 that move the offset by exactly -u; NaN: none, or no offset at u = 0
   double slope = 0;  ///< least squares through 0 of the moved offset on u; NaN: no shift to fit

@@ -9,6 +9,7 @@
 
 #include "../../core/fields/fields.h"
 #include "../statistics/quantile.h"
+#include "attention_map.h"
 
 namespace headwave {
 
@@ -24,7 +25,7 @@ class GridOffsetAnalysis : public AnalysisOf<GridOffsetSum> {
     }
   }
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
-    const bool map = i == std::min(options().map_document, input().documents - 1);
+    const bool map = i == std::min(options()[map_document_option], input().documents - 1);
     return look_of<GridOffsetProbe>(site().grid, grid_, document, map, &pairs_);
   }
 
@@ -264,14 +265,13 @@ void add_offsets(Fields& fields, const GridOffsets& found, const std::vector<Axi
       "search, half the grid";
   fields
       .add("offset_down", heads, "patch",
-           "rows from the query patch down to the key patch at which the mean attention weight is largest", found.down)
-      .undefined(why)
+           "rows from the query patch down to the key patch at which the mean attention weight is largest", found.down,
+           why)
       .note("level", found.level);
   fields
       .add("offset_right", heads, "patch",
            "columns from the query patch to the right to the key patch at which the mean attention weight is largest",
-           found.right)
-      .undefined(why)
+           found.right, why)
       .note("level", found.level);
   fields.flags("status", heads, "whether the head singles out an offset on the grid", found.status,
                {"offset", "self", "flat", "edge"});

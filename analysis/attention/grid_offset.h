@@ -23,7 +23,7 @@ class GridLags {
   [[nodiscard]] Index place(Index down, Index right) const {
     return (down + rows_ - 1) * (2 * columns_ - 1) + right + columns_ - 1;
   }
-  /// How many pairs of patches lie so.
+  /// Number of pairs of patches at that offset.
   [[nodiscard]] double pairs(Index down, Index right) const {
     return static_cast<double>((rows_ - std::abs(down)) * (columns_ - std::abs(right)));
   }
@@ -60,9 +60,10 @@ struct GridOffsets {
   Matrix weight;                                      ///< (rows, lags)
   Matrix null_weight, null_deviation, null_skewness;  ///< (rows, lags)
   Vector correlation;                                 ///< (rows)  of images, as in OffsetTraces
-  Matrix opening, received, map;                      ///< as of a document; `map` of the one that maps are of
+  Matrix opening, received, map;                      ///< means over images; `map` of one image
   Vector down, right;                                 ///< (rows) patches; NaN where the status is not `offset`
-  Vector peak, threshold, chance;  ///< (rows) largest mean weight, what it had to exceed, and what is expected there
+  Vector peak, threshold,
+      chance;  ///< (rows) largest mean weight, the threshold it had to exceed, its expectation under the null
   std::vector<OffsetStatus> status;
   std::string map_document;
 };
@@ -89,19 +90,19 @@ GridOffsets grid_offsets(const GridOffsetSum& sum, const HeadGrid& heads, const 
 /// @param opening  what the opening tokens are called
 std::vector<Field> describe(const GridOffsets& found, const std::vector<std::string>& opening);
 
-/// In a job of images: grid_offset/...; GridOffsets for those who read them.
+/// In a job of images: grid_offset/... Keeps GridOffsets for analyses that read them.
 const AnalysisKind& grid_offset_analysis();
 
-/// Sums attention weights between patches by their offset on the grid, while they pass by.
+/// Sums attention weights between patches by their offset on the grid.
 ///
-/// Beside it stands the null of a head that does not care where a key is relative to the query, as in OffsetTraceProbe:
-/// each key keeps the weights it gets from other patches, but which gives which is drawn anew. With m_j, v_j and w_j the
+/// The null is a head that ignores where a key is relative to the query, as in OffsetTraceProbe: each key keeps the
+/// weights that it gets from other patches, and which patch gives which weight is drawn at random. With m_j, v_j and w_j the
 /// mean, variance and third central moment of the weights A[i, j], i != j, that patch j gets,
 ///
 ///     E[w] = sum m_j / n,  Var[w] = sum v_j / n^2,  third moment = sum w_j / n^3  over the n keys j at that offset   (1)
 class GridOffsetProbe : public Probe {
  public:
-  /// @param document  the one that will pass by
+  /// @param document  the document that will be seen
   /// @param map       keep the weights of chosen queries as well
   /// @param pairs     where weights are kept, to be compared with other images; null: nowhere. Must outlive the probe
   /// @throws ShapeError if the document has not as many tokens as the grid

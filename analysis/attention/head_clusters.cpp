@@ -187,9 +187,9 @@ class HeadClusterAnalysis : public Analysis {
   using Analysis::Analysis;
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
     const auto& traces = finished.get<OffsetTraces>();
-    const ComparableTraces vectors = comparable_traces(traces, std::min(options().window, traces.reach));
+    const ComparableTraces vectors = comparable_traces(traces, std::min(options()[window_option], traces.reach));
     return describe(head_clusters({vectors.values, traces.grid.layers, traces.grid.heads, vectors.normalisation},
-                                  job_cluster_options(input(), options().clusters)));
+                                  job_cluster_options(input(), options()[clusters_option])));
   }
 };
 
@@ -222,7 +222,7 @@ HeadClusters head_clusters(const HeadVectors& vectors, const HeadClusterOptions&
 HeadClusterOptions job_cluster_options(const AnalysisInput& input, Index clusters) {
   HeadClusterOptions options;
   options.clusters = clusters;
-  options.sweep_last = input.options.sweep;
+  options.sweep_last = input.options[sweep_option];
   options.seed = input.options.seed;
   options.threads = input.threads;
   return options;
@@ -234,6 +234,7 @@ const AnalysisKind& head_cluster_analysis() {
                                  .step = Step::landing,
                                  .needs = {Need::attention},
                                  .reads = {measured_offset_analysis},
+                                 .options = {&window_option, &clusters_option, &sweep_option},
                                  .make = make_of<HeadClusterAnalysis>};
   return kind;
 }

@@ -165,9 +165,8 @@ std::vector<Field> describe(const HeadTypes& types) {
     if (text.threshold == &HeadTypeOptions::content) fields.note("baseline_ratio", types.options.content_ratio);
     if (text.source != nullptr) fields.note("source", text.source);
   }
-  fields
-      .add("sink_position", {layer, head}, "token", "the key of sink_weight in the first document", types.sink_position)
-      .undefined(std::string("-1: ") + no_attention);
+  fields.add("sink_position", {layer, head}, "token", "the key of sink_weight in the first document",
+             types.sink_position, std::string("-1: ") + no_attention);
   fields
       .add("position_disagreement", {layer}, "1",
            "disagreement of positions: minus the mean over pairs of heads of |A_a * A_b|", types.position_disagreement)

@@ -16,7 +16,7 @@
 namespace headwave {
 
 struct HeadTypeOptions {
-  Index reach = 8;           ///< largest |t| at which a row's largest weight is told apart, in tokens
+  Index reach = 8;           ///< largest |t| at which a row's largest weight is recorded, in tokens
   double one_offset = 0.9;   ///< least share of queries whose largest weight lies at one offset (Voita et al. 2019)
   double neighbour = 0.5;    ///< mean weight on the token before, or after, must exceed this (Clark et al. 2019)
   double sink = 0.3;         ///< mean weight that one key gets must exceed this (Gu et al. 2025)
@@ -24,7 +24,7 @@ struct HeadTypeOptions {
   double content_ratio = 3;  ///< ... and this many times their baseline: ours as well
 };
 
-/// What is measured of every head: means over the query rows of a document, then over documents. A is its attention.
+/// Scores of every head: means over the query rows of a document, then over documents. A is the head's attention.
 enum class HeadScore : std::uint8_t {
   previous,            ///< mean of A[i, i-1] over i >= 1: the score of a previous-token head
   next,                ///< mean of A[i, i+1] over i < T-1; undefined under a causal mask
@@ -40,11 +40,11 @@ enum class HeadScore : std::uint8_t {
 };
 constexpr std::size_t head_scores = 11;
 
-/// What a head is called: the first of these that holds, in this order, else `other`. Names are of their authors and say
-/// where weights lie; why a head looks there, head_account() says. Voita's "positional" is `one_offset` here.
+/// The type of a head: the first that holds in the order of type_of(), else `other`. Names are their authors' and describe
+/// where weights lie, not why: see head_account(). Voita's "positional" is `one_offset` here.
 enum class HeadType : std::uint8_t { other, previous, next, one_offset, duplicate, induction, sink };
 
-/// Head types of a job: means over the documents where a quantity is defined. NaN: in none.
+/// Head types of a job: means over the documents in which a quantity is defined. NaN: defined in no document.
 ///
 ///     argmax_share[t] = share of queries i whose largest weight A[i, j] is at j - i = t            (1)
 ///     positional_share = max_t argmax_share[t],  |t| <= reach                                       (2)
@@ -102,20 +102,19 @@ HeadTypes head_types(const HeadTypeSum& sum, const HeadGrid& grid, AttentionKind
 /// Fields head_types/..., the name a head is given first.
 std::vector<Field> describe(const HeadTypes& types);
 
-/// Measures what type every head is of (head_types.h has the equations) while its weights pass by.
+/// Measures the scores of HeadTypes over one document.
 ///
-/// Rows of zeros, where a mask forbids every key, are no queries and are left out; of the sink's mean they are part.
-/// Which keys hold the query's own token is looked up once per document; a head then costs one pass over its weights
-/// and one step per pair of equal tokens, a layer heads^2 / 2 products per query-key pair for equation (4), which is
-/// the square root of
+/// A row of zeros, where the mask forbids every key, is omitted, except from the mean of a sink. Keys that hold the
+/// query's own token are looked up once per document. A head then costs one pass over its weights and one step per pair
+/// of equal tokens; a layer costs heads^2 / 2 products per query-key pair for equation (4), the square root of
 ///
 ///     |A_a * A_b|^2 = sum_ij A_a[i, j]^2 A_b[i, j]^2                                                (5)
 ///
 /// Logarithms are in float, as the weights are; all else is in double.
 class HeadTypeProbe : public Probe {
  public:
-  /// @param document  the one that will pass by
-  /// @param kind      the attention that is looked at; others pass unseen
+  /// @param document  the document that will be seen
+  /// @param kind      the kind of attention to look at; other kinds are ignored
   /// @throws ShapeError if the reach is negative, or ids and marks of special tokens differ in number
   HeadTypeProbe(HeadGrid grid, const Document& document, AttentionKind kind = AttentionKind::self,
                 const HeadTypeOptions& options = {});

@@ -72,18 +72,18 @@ MeasuredOffsets measured_offsets(const OffsetTraces& traces, const MeasuredOffse
 std::vector<Field> describe(const MeasuredOffsets& measured) {
   const std::vector<Axis> axes{pairs_axis(), layer_axis(measured.grid.layers), head_axis(measured.grid.heads)};
   Fields fields("measured_offset");
-  fields.add("offset", axes, "token", "offset at which the mean attention weight is largest", measured.offset)
-      .undefined(
-          "status is self or flat: the maximum cannot be told from shuffled positions; or edge: it lies at "
-          "the end of the search, |t| = reach")
+  fields
+      .add("offset", axes, "token", "offset at which the mean attention weight is largest", measured.offset,
+           "status is self or flat: the maximum cannot be told from shuffled positions; or edge: it lies at "
+           "the end of the search, |t| = reach")
       .note("reach", measured.reach)
       .note("level", measured.level);
   fields.flags("status", axes, "whether the head singles out an offset", measured.status,
                {"offset", "self", "flat", "edge"});
   fields.add("weight", axes, "1", "largest mean attention weight within reach", measured.weight);
   fields.add("threshold", axes, "1", "weight that a head without a preference stays below", measured.threshold);
-  fields.add("chance", axes, "1", "weight expected at that offset if the queries are shuffled", measured.chance)
-      .undefined("the documents have too few pairs at that offset for a null");
+  fields.add("chance", axes, "1", "weight expected at that offset if the queries are shuffled", measured.chance,
+             "the documents have too few pairs at that offset for a null");
   return fields.taken();
 }
 

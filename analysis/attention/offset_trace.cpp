@@ -67,32 +67,24 @@ std::vector<Field> describe(const OffsetTraces& traces) {
   const Axis near = offset_axis("near_offset", -traces.reach, traces.reach);
   const char* const no_null = "no document has enough pairs of that kind at that offset";
   Fields fields("offset_trace");
-  fields
-      .add("mean_weight", {pairs, layer, head, offset}, "1",
-           "mean attention weight at an offset: trace / count, averaged over documents", traces.weight)
-      .undefined("no document has a pair of that kind at that offset");
+  fields.add("mean_weight", {pairs, layer, head, offset}, "1",
+             "mean attention weight at an offset: trace / count, averaged over documents", traces.weight,
+             "no document has a pair of that kind at that offset");
   fields.add("trace", {pairs, layer, head, offset}, "1",
              "attention weight summed along a diagonal, averaged over documents", traces.trace);
   fields.add("count", {pairs, offset}, "1", "query-key pairs at an offset, averaged over documents", traces.count);
-  fields
-      .add("null_weight", {pairs, layer, head, near}, "1",
-           "mean attention weight expected at an offset if the queries are shuffled", traces.null_weight)
-      .undefined(no_null);
-  fields
-      .add("null_deviation", {pairs, layer, head, near}, "1", "standard deviation of null_weight",
-           traces.null_deviation)
-      .undefined(no_null);
-  fields.add("null_skewness", {pairs, layer, head, near}, "1", "skewness of null_weight", traces.null_skewness)
-      .undefined(no_null);
-  fields
-      .add("document_correlation", {layer, head}, "1",
-           "correlation between documents of the weights that pairs of places get, which null_deviation rests on",
-           traces.correlation)
-      .undefined("one document, or none that share a pair of places; counts as 1");
-  fields
-      .add("by_document", {document, layer, head, near}, "1",
-           "attention weight summed along a diagonal, all pairs of one document", traces.by_document)
-      .undefined("the document has no pair at that offset");
+  fields.add("null_weight", {pairs, layer, head, near}, "1",
+             "mean attention weight expected at an offset if the queries are shuffled", traces.null_weight, no_null);
+  fields.add("null_deviation", {pairs, layer, head, near}, "1", "standard deviation of null_weight",
+             traces.null_deviation, no_null);
+  fields.add("null_skewness", {pairs, layer, head, near}, "1", "skewness of null_weight", traces.null_skewness,
+             no_null);
+  fields.add("document_correlation", {layer, head}, "1",
+             "correlation between documents of the weights that pairs of places get, which null_deviation rests on",
+             traces.correlation, "one document, or none that share a pair of places; counts as 1");
+  fields.add("by_document", {document, layer, head, near}, "1",
+             "attention weight summed along a diagonal, all pairs of one document", traces.by_document,
+             "the document has no pair at that offset");
   fields.add("length", {document}, "token", "length of a document", traces.lengths);
   return fields.taken();
 }

@@ -85,16 +85,15 @@ ComparableTraces comparable_traces(const OffsetTraces& traces, Index window);
 /// Fields offset_trace/...
 std::vector<Field> describe(const OffsetTraces& traces);
 
-/// Sums attention weights along diagonals while they pass by.
+/// Sums attention weights along diagonals.
 ///
 ///     tr_t(A) = sum_i A[i, i+t]                                                             (1)
 ///
 /// is a sum over query positions, not a mean; divided by its count it is the mean weight at offset t.
 ///
-/// Beside it stands the null of one document, of a head that does not care where a key is relative to the
-/// query: each key keeps the weights it gets from others, but which query gives which is drawn anew. What it
-/// is of several documents is another matter (document_correlation.h), for which weights are kept at pairs of
-/// places that all documents share. With m_j, v_j and w_j the mean, variance and third central moment of the
+/// The null of one document is a head that ignores where a key is relative to the query: each key keeps the weights that
+/// it gets from others, and which query gives which weight is drawn at random. The null of several documents also needs
+/// their correlation (document_correlation.h), for which weights are kept at pairs of places that all documents share. With m_j, v_j and w_j the mean, variance and third central moment of the
 /// weights A[i, j], i != j, that key j gets,
 ///
 ///     E[tr_t] = sum m_j,  Var[tr_t] = sum v_j,  third moment = sum w_j  over the diagonal's keys j   (2)
@@ -108,9 +107,9 @@ std::vector<Field> describe(const OffsetTraces& traces);
 /// Source: Yamamoto and Matsuzaki 2023, equation 7; shuffling as a null after Hoeffding 1951.
 class OffsetTraceProbe : public Probe {
  public:
-  /// @param document  the one that will pass by
+  /// @param document  the document that will be seen
   /// @param reach     largest |t| for which the null is kept, in tokens
-  /// @param kind      the attention that is looked at; others pass unseen
+  /// @param kind      the kind of attention to look at; other kinds are ignored
   /// @param longest   tokens of the longest document that will be added to this one; 0: this is the longest
   /// @param pairs     where weights are kept, to be compared with other documents; null: nowhere. Must
   ///         outlive the probe

@@ -10,17 +10,17 @@
 
 namespace headwave {
 
-/// Neighbouring query positions taken together, and the offsets that their keys can have.
+/// Bands of neighbouring query positions, and the offsets that their keys can have.
 ///
-/// Every band is as wide as the smallest power of two with which no more than so many bands cover T queries; the last one
-/// ends with T. So the bands of most jobs have the same edges, whatever their longest document. Sums over the diagonals
-/// of all bands stand one behind the other, offsets ascending within a band: fewer than (bands + 1) T numbers.
+/// The width of a band is the smallest power of two with which at most `most` bands cover T queries; the last band ends at
+/// T. So the bands of most jobs have the same edges, whatever the longest document. Sums over the diagonals of all bands
+/// follow one another, band by band with ascending offsets: fewer than (bands + 1) T numbers.
 class QueryBands {
  public:
   QueryBands() = default;
   /// @param length  T of the longest document, in tokens
   /// @param most    bands at most, >= 1
-  /// @param causal  keys do not stand behind their query
+  /// @param causal  no key comes after its query
   QueryBands(Index length, Index most, bool causal);
 
   [[nodiscard]] Index count() const { return static_cast<Index>(starts_.size()) - 1; }
@@ -36,14 +36,14 @@ class QueryBands {
   [[nodiscard]] Index lowest(Index band) const { return 1 - end(band); }
   [[nodiscard]] Index highest(Index band) const { return causal_ ? 0 : length_ - 1 - first(band); }
 
-  /// Sums over all diagonals of all bands.
+  /// Number of diagonals of all bands.
   [[nodiscard]] Index columns() const { return starts_.back(); }
-  /// Where the diagonal t of a band stands among them.
+  /// Column of diagonal t of a band.
   [[nodiscard]] Index column(Index band, Index t) const {
     return starts_[static_cast<std::size_t>(band)] + t - lowest(band);
   }
 
-  /// How many pairs (i, i+t) of a band there are in a document.
+  /// Number of pairs (i, i+t) of a band in a document.
   /// @param tokens  of the document, at most T
   /// @param window  keys this far away are masked, |i - j| < window; 0: no limit
   [[nodiscard]] Index pairs(Index band, Index t, Index tokens, Index window) const;
@@ -54,11 +54,11 @@ class QueryBands {
   std::vector<Index> starts_{0};  ///< (count + 1)
 };
 
-/// Neighbouring offsets taken together: first <= t <= last.
+/// Neighbouring offsets: first <= t <= last.
 struct OffsetBin {
   Index first = 0, last = 0;
 
-  /// Where it stands on an axis: the offset itself, or the middle of several.
+  /// Its coordinate on an axis: the offset itself, or the middle of several.
   [[nodiscard]] double middle() const { return 0.5 * static_cast<double>(first + last); }
 };
 
@@ -68,15 +68,15 @@ constexpr Index bins_per_doubling = 4;
 /// (reach + 1) 2^(k/4), the last cut off where T ends; under a causal mask t <= 0 alone.
 std::vector<OffsetBin> offset_bins(Index length, Index reach, bool causal);
 
-/// Attention weights summed along the diagonals of every band of queries b, and what they would be if it did not matter
-/// which of the band's queries gives a key its weight. Columns are those of QueryBands.
+/// Attention weights summed along the diagonals of every band b of queries, and their expectation if it did not matter
+/// which query of the band gives a key its weight. Columns as in QueryBands.
 ///
 ///     D_b(t) = sum over i in b of A[i, i+t]                                                    (1)
 ///     E_b(t) = sum over i in b of m_(i+t),   V_b(t) = sum over i in b of v_(i+t)               (2)
 ///
-/// m_j and v_j are mean and variance of the weights that key j gets from those queries of b that may look at it. A key
-/// that draws everybody (the first token, [SEP]) is in (2) as it is in (1): what (1) has above (2) belongs to the offset.
-/// (2) takes keys as independent of one another, and leaves the weight of a key that a single query sees as it is.
+/// m_j and v_j are mean and variance of the weights that key j gets from the queries of b that may look at it. A key that
+/// draws every query (the first token, [SEP]) counts alike in (1) and (2), so their difference belongs to the offset. (2)
+/// takes keys as independent of one another. The weight of a key that a single query sees stays as it is.
 ///
 /// One document or a sum of documents: fewer than 3 (bands + 1) T numbers for each head.
 ///
@@ -100,7 +100,7 @@ struct BandTraces {
   void add(BandTraces&& next);
 };
 
-/// Sums one document up while it passes by.
+/// Sums the traces of one document.
 class BandTraceProbe : public Probe {
  public:
   /// @param bands   of the longest document of the job
@@ -133,7 +133,7 @@ class BandTraceProbe : public Probe {
   BandTraces traces_;
 };
 
-/// Positions that a document's statistics had better show apart: special tokens and the first one.
+/// Positions of special tokens and of the first token.
 std::vector<Index> special_positions(const Document& document, AttentionKind kind);
 
 /// A single offset beyond the reach at which a head's attention piles up.
@@ -147,9 +147,9 @@ struct BandPeak {
 struct BandPeakOptions {
   Index reach = 64;            ///< |t| from which on peaks are looked for, in tokens
   double level = 0.01;         ///< chance that a head which prefers no offset there shows one, in any of its bands
-  double least_excess = 0.01;  ///< of the band's attention: what is less is no place where attention goes
-  Index apart = 8;             ///< a peak is the largest within so many tokens on either side
-  Index most = 3;              ///< of one band, the largest first
+  double least_excess = 0.01;  ///< share of the band's attention below which an offset is no peak
+  Index apart = 8;             ///< a peak is the largest excess within this many tokens on either side
+  Index most = 3;              ///< peaks of one band, the largest first
 };
 
 /// Peaks beyond the reach of one head, band by band.

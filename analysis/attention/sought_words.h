@@ -8,13 +8,13 @@
 
 namespace headwave {
 
-/// A word, and how a query scores its key.
+/// A word, and the score that a query gives its key.
 struct SoughtWord {
   Index id = 0;
   double score = 0;  ///< as before the softmax, less the query's mean score over all words
 };
 
-/// What a head looks for: the words whose keys each token's query would score highest, wherever they stood.
+/// What a head looks for: the words with the highest scores for each token's query, at any position.
 ///
 ///     score[i, w] = scale q~_i . (k_w - mean_v k_v),   q~_i = (x_i W_Q + b_Q) W_K^T           (1)
 ///

@@ -12,7 +12,7 @@
 
 namespace headwave {
 
-/// What heads do with values: means over the documents where a quantity is defined. NaN: in none.
+/// What heads do with values: means over the documents in which a quantity is defined. NaN: defined in no document.
 ///
 ///     D_sub = -1/H^2 sum_{a,b} cos(V_a, V_b),  D_out = -1/H^2 sum_{a,b} cos(O_a, O_b)                (1)
 ///     n_j = |(x_j W_V + b_V) W_O^h|                                                                  (2)
@@ -70,9 +70,9 @@ ValueUse value_use(const ValueUseSum& sum, const HeadGrid& grid, AttentionKind k
 /// Fields value_use/...
 std::vector<Field> describe(const ValueUse& use);
 
-/// Measures what heads do with values (value_use.h has the equations) while a document passes by.
+/// Measures ValueUse over one document.
 ///
-/// Lengths are had without forming v_j W_O, from the Gram matrix of W_O's rows of a head,
+/// Lengths are computed without forming v_j W_O, from the Gram matrix of the rows of W_O that belong to a head,
 ///
 ///     n_j^2 = v_j G_h v_j^T,  G_h = W_O^h W_O^h^T  (d_value, d_value)                               (6)
 ///
@@ -81,8 +81,8 @@ std::vector<Field> describe(const ValueUse& use);
 /// as of stored documents, is left undefined.
 class ValueProbe : public Probe {
  public:
-  /// @param document  the one that will pass by
-  /// @param kind      the attention that is looked at; others pass unseen
+  /// @param document  the document that will be seen
+  /// @param kind      the kind of attention to look at; other kinds are ignored
   /// @param reach     largest |t| of norm_weight, in tokens
   /// @throws ShapeError if the reach is negative, or ids and marks of special tokens differ in number
   ValueProbe(HeadGrid grid, const Document& document, AttentionKind kind = AttentionKind::self, Index reach = 64);

@@ -12,6 +12,7 @@
 #include "../../core/model/layer_positions.h"
 #include "../../core/model/trained_rows.h"
 #include "../../core/numbers/scale.h"
+#include "position_spectrum.h"
 
 namespace headwave {
 
@@ -32,8 +33,8 @@ class PositionComponentsAnalysis : public Analysis {
  public:
   using Analysis::Analysis;
   [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
-    return describe(
-        position_components(position_rows(stack(), std::min(input().longest, rows_to_read(stack(), options().rows)))));
+    return describe(position_components(
+        position_rows(stack(), std::min(input().longest, rows_to_read(stack(), options()[rows_option])))));
   }
 };
 

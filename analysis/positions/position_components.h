@@ -29,7 +29,7 @@ struct PositionComponents {
   [[nodiscard]] Matrix scores(Index r) const;
 };
 
-/// How many directions the position embedding spreads over: its principal components (PCA of positions).
+/// Principal components of the position embedding (PCA of positions).
 ///
 ///     P - 1 mean(P) = U S V^T,   share_k = s_k^2 / sum_j s_j^2,   scores = U S                  (1)
 ///

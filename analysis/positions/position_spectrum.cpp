@@ -17,8 +17,8 @@ namespace headwave {
 
 namespace {
 
-SpectrumBand band_of(const Matrix& amplitude) {
-  SpectrumBand band{amplitude.rowwise().mean(), Vector(amplitude.rows()), Vector(amplitude.rows())};
+SpectrumQuartiles quartiles_of(const Matrix& amplitude) {
+  SpectrumQuartiles band{amplitude.rowwise().mean(), Vector(amplitude.rows()), Vector(amplitude.rows())};
   for (Index f = 0; f < amplitude.rows(); ++f) {
     const std::vector<double> columns(amplitude.row(f).begin(), amplitude.row(f).end());
     band.lower(f) = quantile(columns, 0.25);
@@ -112,7 +112,7 @@ class PositionSpectrumAnalysis : public Analysis {
  public:
   using Analysis::Analysis;
   [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
-    const Matrix positions = position_rows(stack(), rows_to_read(stack(), options().rows));
+    const Matrix positions = position_rows(stack(), rows_to_read(stack(), options()[rows_option]));
     if (input().first.ids.empty() || positions.size() == 0) return describe(position_spectrum(positions));
     const Matrix words = word_sequence(input().model, input().first, site().kind).cast<double>();
     const Index length = std::min(words.rows(), positions.rows());
@@ -138,8 +138,8 @@ PositionSpectrum position_spectrum(MatrixView positions, MatrixView words, const
                     positions.rows(), words.rows()));
 
   result.amplitude = amplitude_spectrum(positions, options.spectrum);
-  result.positions = band_of(result.amplitude);
-  if (!words.empty()) result.words = band_of(amplitude_spectrum(words, options.spectrum));
+  result.positions = quartiles_of(result.amplitude);
+  if (!words.empty()) result.words = quartiles_of(amplitude_spectrum(words, options.spectrum));
   result.cumulative_energy = cumulative_energy_of(result.amplitude, result.length, positions.squaredNorm());
   if (!result.cumulative_energy.hasNaN()) result.peaks = peaks_of(result.positions.mean, options);
   return result;
@@ -189,6 +189,7 @@ const AnalysisKind& position_spectrum_analysis() {
                                  .finds = "frequencies of the position table",
                                  .step = Step::positions,
                                  .needs = {Need::positions},
+                                 .options = {&rows_option},
                                  .one_sequence = true,
                                  .make = make_of<PositionSpectrumAnalysis>};
   return kind;

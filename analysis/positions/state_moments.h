@@ -39,11 +39,11 @@ struct StateMoments {
   [[nodiscard]] MatrixView document_means() const { return {mean_values.data(), documents, d_model()}; }
 };
 
-/// What every analysis of several layers' moments expects of them.
+/// Checks the moments of several layers.
 /// @param layers         at least one, all of one length, width and number of documents
 /// @param layer_numbers  (layers)
-/// @param analysis       who asks, for the message
-/// @throws ShapeError if it is otherwise
+/// @param analysis       name of the caller, for the message
+/// @throws ShapeError if these conditions do not hold
 void check_layers(const std::vector<StateMoments>& layers, const std::vector<Index>& layer_numbers,
                   std::string_view analysis);
 
@@ -56,7 +56,7 @@ struct LayerMoments {
   }
 };
 
-/// In a job: LayerMoments, for those who compare hidden states with positions; no Fields.
+/// In a job: no Fields. Keeps LayerMoments for analyses that compare hidden states with positions.
 const AnalysisKind& state_moments_analysis();
 
 /// One layer's hidden states in parts, balanced over documents c and positions t: x_ct = mean + pos_t + ctx_c + res_ct.

@@ -64,7 +64,7 @@ struct AccountDocument {
   }
 };
 
-/// Sums over one half of the documents: those of even number, or those of odd number.
+/// Sums over one half of the documents: the documents of even number, or of odd number.
 struct AccountHalf {
   Index documents = 0;
   std::vector<LayerQueriesKeys> layers;  ///< sums of queries and keys at every place
@@ -87,18 +87,18 @@ struct AccountSums {
   [[nodiscard]] Index documents() const { return halves[0].documents + halves[1].documents; }
 };
 
-/// How many documents are dealt: enough for so many tokens, at least 8, spread evenly over all documents; 0
-/// tokens: none. Each is kept whole, so this bounds the memory of an account.
+/// Number of documents that are dealt, evenly spread over all: enough for `tokens` tokens, at least 8; for 0 tokens none.
+/// Each is kept whole, so this bounds the memory of an account.
 /// @param length  T of each
 Index dealt_documents(Index documents, Index length, Index tokens = 4096);
 
 /// Whether a document is among `dealt` of `documents`: in pairs of neighbours of even and odd number, evenly spread.
 bool is_dealt(Index number, Index documents, Index dealt);
 
-/// Places whose content may be dealt: those that do not stay, ascending.
+/// Places that do not stay, ascending: their content may be dealt.
 std::vector<Index> free_places(const std::vector<std::uint8_t>& stays);
 
-/// Where each place's content comes from: the free places in random order, those that stay from themselves.
+/// For each place, the place that its content comes from: free places in random order, places that stay from themselves.
 std::vector<Index> dealt_places(const std::vector<std::uint8_t>& stays, Random& random);
 
 /// Watches one document: sums attention weights along diagonals, keeps queries and keys.

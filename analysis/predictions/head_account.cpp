@@ -555,55 +555,39 @@ std::vector<Field> describe(const HeadAccount& account) {
       .note("least_documents", account.options.least_documents);
   fields.add("strength", heads, "1", "attention that a head draws to offsets |t| <= reach beyond uniform attention",
              account.strength);
-  fields
-      .add("part", parts, "1",
-           "part of what can be explained of the profile: by position, by tokens meeting themselves, by the order of "
-           "the text",
-           account.part)
-      .undefined(
-          or_self("fewer than 2 documents of this length, or the halves of the documents have nothing in common"));
+  fields.add("part", parts, "1",
+             "part of what can be explained of the profile: by position, by tokens meeting themselves, by the order of "
+             "the text",
+             account.part,
+             or_self("fewer than 2 documents of this length, or the halves of the documents have nothing in common"));
   fields.interval("part", parts, account.part_lower, account.part_upper, or_self(few));
-  fields
-      .add("overlap", matches, "1",
-           "share of the mass that makes the profile of one half of the documents differ from uniform attention which "
-           "this "
-           "profile of the other half gives",
-           of_all(&ProfileMatch::overlap))
-      .undefined(or_self(no_profile));
+  fields.add(
+      "overlap", matches, "1",
+      "share of the mass that makes the profile of one half of the documents differ from uniform attention which "
+      "this "
+      "profile of the other half gives",
+      of_all(&ProfileMatch::overlap), or_self(no_profile));
   fields.interval("overlap", matches, of_all(&ProfileMatch::overlap_lower), of_all(&ProfileMatch::overlap_upper),
                   or_self(few));
-  fields
-      .add("explained_share", matches, "1", "share of the logarithmic profile that is explained, level included",
-           of_all(&ProfileMatch::share))
-      .undefined(or_self(no_profile));
-  fields
-      .add("explained_shape", matches, "1", "share of the logarithmic profile's shape that is explained",
-           of_all(&ProfileMatch::shape))
-      .undefined(or_self(no_profile));
-  fields
-      .add("measured_profile", {layer, head, offset}, "1",
-           "mean attention weight at an offset, the first token neither query nor key", account.measured)
-      .undefined(no_pair);
-  fields
-      .add("dealt_profile", {term, layer, head, offset}, "1", "the same with contents dealt to other places",
-           account.profile)
-      .undefined(or_self(no_pair));
-  fields.add("uniform_profile", {layer, head, offset}, "1", "the same of uniform attention", account.uniform)
-      .undefined(no_pair);
-  fields
-      .add("measured_offset", heads, "token", "offset at which the measured profile is largest",
-           account.measured_offset)
-      .undefined("it is largest at the end of the search");
-  fields.add("measured_weight", heads, "1", "mean attention weight there", account.measured_weight).undefined(no_pair);
-  fields.add("dealt_offset", terms, "token", "offset at which the dealt profile is largest", account.offset)
-      .undefined(or_self("it is largest at the end of the search"));
-  fields.add("dealt_weight", terms, "1", "mean attention weight there", account.weight).undefined(or_self(no_pair));
+  fields.add("explained_share", matches, "1", "share of the logarithmic profile that is explained, level included",
+             of_all(&ProfileMatch::share), or_self(no_profile));
+  fields.add("explained_shape", matches, "1", "share of the logarithmic profile's shape that is explained",
+             of_all(&ProfileMatch::shape), or_self(no_profile));
+  fields.add("measured_profile", {layer, head, offset}, "1",
+             "mean attention weight at an offset, the first token neither query nor key", account.measured, no_pair);
+  fields.add("dealt_profile", {term, layer, head, offset}, "1", "the same with contents dealt to other places",
+             account.profile, or_self(no_pair));
+  fields.add("uniform_profile", {layer, head, offset}, "1", "the same of uniform attention", account.uniform, no_pair);
+  fields.add("measured_offset", heads, "token", "offset at which the measured profile is largest",
+             account.measured_offset, "it is largest at the end of the search");
+  fields.add("measured_weight", heads, "1", "mean attention weight there", account.measured_weight, no_pair);
+  fields.add("dealt_offset", terms, "token", "offset at which the dealt profile is largest", account.offset,
+             or_self("it is largest at the end of the search"));
+  fields.add("dealt_weight", terms, "1", "mean attention weight there", account.weight, or_self(no_pair));
   fields.add("position_strength", heads, "1", "strength of the profile that positions give", account.position_strength);
-  fields
-      .add("null_strength", heads, "1", "the same with places in random order: median of the draws",
-           account.null_strength)
-      .undefined(no_null);
-  fields.add("null_high", heads, "1", "... the largest of the draws", account.null_high).undefined(no_null);
+  fields.add("null_strength", heads, "1", "the same with places in random order: median of the draws",
+             account.null_strength, no_null);
+  fields.add("null_high", heads, "1", "... the largest of the draws", account.null_high, no_null);
   describe_p_values(fields, heads,
                     {"strength", "with places in random order", no_null, account.null_strength, account.null_high,
                      account.p_value, account.q_value});

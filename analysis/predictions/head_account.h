@@ -10,7 +10,7 @@
 
 namespace headwave {
 
-/// What a dealt profile keeps of a head's attention, each with those before it.
+/// What a dealt profile keeps of a head's attention. Each term includes the terms before it.
 enum class AccountTerm : std::uint8_t {
   position,  ///< positions: every token's content is dealt to another place, queries and keys apart
   self,      ///< ... and every token meeting itself: queries and keys are dealt together
@@ -40,7 +40,7 @@ struct HeadAccountOptions {
   int threads = 1;  ///< changes no digit
 };
 
-/// How well one profile gives another, heads in rows.
+/// How well one profile predicts another, for each head.
 struct ProfileMatch {
   Vector overlap;                       ///< profile_overlap()
   Vector share;                         ///< explained_share()
@@ -132,7 +132,7 @@ struct AccountHalves {
 /// Fields head_account/...
 std::vector<Field> describe(const HeadAccount& account);
 
-/// In a job: head_account/..., HeadAccount and AccountHalves for those who read them.
+/// In a job: head_account/... Keeps HeadAccount and AccountHalves for analyses that read them.
 const AnalysisKind& head_account_analysis();
 
 }  // namespace headwave

@@ -293,22 +293,17 @@ void add_bands(Fields& fields, const OffsetByQuery& found, const Axes& axes) {
 void add_shares(Fields& fields, const OffsetByQuery& found, const Axes& axes, const std::vector<Axis>& heads) {
   std::vector<Axis> bands = heads;
   bands.push_back(axes.band);
-  fields.add("share_beyond", heads, "1", "share of all attention that lands beyond the reach", found.beyond_all.share)
-      .undefined("no query has a key beyond the reach");
+  fields.add("share_beyond", heads, "1", "share of all attention that lands beyond the reach", found.beyond_all.share,
+             "no query has a key beyond the reach");
   fields.interval("share", heads, found.beyond_all.lower, found.beyond_all.upper, few_documents);
-  fields
-      .add("special_share", heads, "1", "... that lands there on special tokens or the document's first",
-           found.special_all)
-      .undefined("no query has a key beyond the reach");
-  fields
-      .add("band_share", bands, "1", "share of a band's attention that lands beyond the reach",
-           by_head(found.beyond, &ShareInterval::share))
-      .undefined(no_far_key);
+  fields.add("special_share", heads, "1", "... that lands there on special tokens or the document's first",
+             found.special_all, "no query has a key beyond the reach");
+  fields.add("band_share", bands, "1", "share of a band's attention that lands beyond the reach",
+             by_head(found.beyond, &ShareInterval::share), no_far_key);
   fields.interval("band", bands, by_head(found.beyond, &ShareInterval::lower),
                   by_head(found.beyond, &ShareInterval::upper), few_documents);
-  fields
-      .add("band_special", bands, "1", "... that lands there on special tokens or the document's first", found.special)
-      .undefined(no_far_key);
+  fields.add("band_special", bands, "1", "... that lands there on special tokens or the document's first",
+             found.special, no_far_key);
 }
 
 void add_peaks(Fields& fields, const OffsetByQuery& found, const Axes& axes, const std::vector<Axis>& heads) {
@@ -322,23 +317,16 @@ void add_peaks(Fields& fields, const OffsetByQuery& found, const Axes& axes, con
   };
   fields
       .add("peak_offset", places, "token", "single offset beyond the reach at which attention piles up",
-           number(&BandPeak::offset))
-      .undefined(no_peak)
+           number(&BandPeak::offset), no_peak)
       .note("least_excess", found.options.peaks.least_excess)
       .note("apart", found.options.peaks.apart)
       .note("level", found.options.peaks.level);
-  fields
-      .add("peak_weight", places, "1", "mean attention weight there, of the queries that have a key there",
-           number(&BandPeak::weight))
-      .undefined(no_peak);
-  fields
-      .add("peak_chance", places, "1", "... if it did not matter which of the band's queries gives a key its weight",
-           number(&BandPeak::chance))
-      .undefined(no_peak);
-  fields
-      .add("peak_excess", places, "1", "share of the band's attention that lands there, less what chance puts there",
-           number(&BandPeak::excess))
-      .undefined(no_peak);
+  fields.add("peak_weight", places, "1", "mean attention weight there, of the queries that have a key there",
+             number(&BandPeak::weight), no_peak);
+  fields.add("peak_chance", places, "1", "... if it did not matter which of the band's queries gives a key its weight",
+             number(&BandPeak::chance), no_peak);
+  fields.add("peak_excess", places, "1", "share of the band's attention that lands there, less what chance puts there",
+             number(&BandPeak::excess), no_peak);
   fields.flags(
       "peak_source", places, "whether mean queries and keys of their places alone bring the peak about",
       by_place(found.source, found.options.peaks.most, PeakSource::none, [](PeakSource source) { return source; }),
@@ -356,8 +344,7 @@ std::vector<Field> describe(const OffsetByQuery& found) {
   Fields fields("offset_by_query");
   fields
       .add("profile", profile, "1", "attention weight of a query summed over a bin of offsets, mean over the band",
-           by_head(found.profile, found.grid.rows()))
-      .undefined(no_key)
+           by_head(found.profile, found.grid.rows()), no_key)
       .note("normalisation", "over the bins of a band it sums to 1");
   add_shares(fields, found, axes, heads);
   add_peaks(fields, found, axes, heads);

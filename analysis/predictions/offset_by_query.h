@@ -36,11 +36,11 @@ struct OffsetByQueryOptions {
   int threads = 1;  ///< changes no digit
 };
 
-/// What a peak comes from.
+/// The cause of a peak.
 enum class PeakSource : std::uint8_t {
-  none,      ///< there is no such peak
-  position,  ///< mean queries and keys of their places alone bring it about: an alias of the wave, say
-  other,     ///< they do not
+  none,      ///< no peak
+  position,  ///< the mean queries and keys of places alone produce it, such as an alias of the wave
+  other,     ///< the mean queries and keys of places alone do not produce it
   unknown,   ///< the position term was not measured there
 };
 
@@ -49,7 +49,7 @@ struct ShareInterval {
   Vector share, lower, upper;  ///< (rows)  NaN: undefined
 };
 
-/// Where attention goes, by where its query stands.
+/// Where attention goes, by the position of the query.
 struct OffsetByQuery {
   HeadGrid grid;
   QueryBands bands;

@@ -17,6 +17,7 @@
 #include "../../core/numbers/lagged_sums.h"
 #include "../../core/numbers/offset_peak.h"
 #include "../../core/process/threads.h"
+#include "../positions/position_spectrum.h"
 #include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"
 
@@ -179,9 +180,9 @@ class PositionAtlasAnalysis : public Analysis {
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
     PositionAtlasOptions atlas;
     atlas.layers = site().grid.layers;
-    atlas.length = std::min(input().longest, rows_to_read(stack(), options().rows));
+    atlas.length = std::min(input().longest, rows_to_read(stack(), options()[rows_option]));
     atlas.reach = options().reach;
-    atlas.null.draws = options().atlas_draws;
+    atlas.null.draws = options()[atlas_draws_option];
     atlas.null.level = options().false_share;
     atlas.null.seed = options().seed;
     atlas.threads = input().threads;
@@ -263,13 +264,13 @@ std::vector<Field> describe(const PositionAtlas& atlas) {
   const std::string no_null = reason + ", or no null was drawn";
   const char* const proxy = "proxy: positions and words as the embedding gives them";
   Fields fields("position_atlas");
-  fields.add("offset", heads, "token", "offset that the weights alone predict", atlas.offset)
-      .undefined(atlas.undefined.empty() ? "position_atlas/status says why" : atlas.undefined)
+  fields
+      .add("offset", heads, "token", "offset that the weights alone predict", atlas.offset,
+           atlas.undefined.empty() ? "position_atlas/status says why" : atlas.undefined)
       .note("layers_above_0", proxy);
   fields
       .add("toeplitz_r2", heads, "1", "share of the scores between positions that depends on their offset alone",
-           atlas.toeplitz_r2)
-      .undefined(reason)
+           atlas.toeplitz_r2, reason)
       .note("layers_above_0", proxy);
   if (!atlas.undefined.empty()) return fields.taken();
 
@@ -277,39 +278,31 @@ std::vector<Field> describe(const PositionAtlas& atlas) {
       .note("level", null.level)
       .note("least_times", atlas.options.least_times)
       .note("reach", atlas.reach);
-  fields
-      .add("weight", heads, "1",
-           "softmax of the kernel at its maximum: the share of attention over the offsets searched", atlas.weight)
-      .undefined(reason);
-  fields.add("chance", heads, "1", "the same if the kernel were flat: one part for each offset searched", atlas.chance)
-      .undefined(reason);
-  fields.add("estimate", heads, "token", "offset of the kernel's maximum, told from chance or not", atlas.estimate)
-      .undefined(reason + ", or the maximum lies at the end of the search, |t| = reach");
-  fields
-      .add("other_r2", heads, "1",
-           "the Toeplitz share without what each position shares with itself: what is held against chance",
-           atlas.other_r2)
-      .undefined(reason);
-  fields
-      .add("other_null_quantile", heads, "1", "quantile 1 - level of other_r2 under random rotations of the keys",
-           atlas.other_null_quantile)
-      .undefined(no_null);
+  fields.add("weight", heads, "1",
+             "softmax of the kernel at its maximum: the share of attention over the offsets searched", atlas.weight,
+             reason);
+  fields.add("chance", heads, "1", "the same if the kernel were flat: one part for each offset searched", atlas.chance,
+             reason);
+  fields.add("estimate", heads, "token", "offset of the kernel's maximum, told from chance or not", atlas.estimate,
+             reason + ", or the maximum lies at the end of the search, |t| = reach");
+  fields.add("other_r2", heads, "1",
+             "the Toeplitz share without what each position shares with itself: what is held against chance",
+             atlas.other_r2, reason);
+  fields.add("other_null_quantile", heads, "1", "quantile 1 - level of other_r2 under random rotations of the keys",
+             atlas.other_null_quantile, no_null);
   describe_p_values(fields, heads,
                     {"other_r2", "under random rotations of the keys, heads pooled", no_null, atlas.null_median,
                      atlas.null_quantile, atlas.p_value, atlas.q_value});
-  fields.add("null_median", heads, "1", "median of toeplitz_r2 under random rotations of the keys", atlas.null_median)
-      .undefined(no_null);
+  fields.add("null_median", heads, "1", "median of toeplitz_r2 under random rotations of the keys", atlas.null_median,
+             no_null);
   fields
       .add("null_quantile", heads, "1", "quantile 1 - level of toeplitz_r2 under random rotations of the keys",
-           atlas.null_quantile)
-      .undefined(no_null)
+           atlas.null_quantile, no_null)
       .note("level", null.level)
       .note("draws", null.draws)
       .note("seed", null.seed);
-  fields
-      .add("key_only_share", heads, "1", "share of the key-only term b_Q.k in the row-centred score variance",
-           atlas.key_only_share)
-      .undefined(reason);
+  fields.add("key_only_share", heads, "1", "share of the key-only term b_Q.k in the row-centred score variance",
+             atlas.key_only_share, reason);
   fields
       .add("kernel", {layer, head, offset_axis("kernel_offset", -atlas.reach, atlas.reach)}, "1",
            "mean scaled score at an offset of positions averaged over words, row means removed, with b_Q and self_term",
@@ -343,6 +336,7 @@ const AnalysisKind& position_atlas_analysis() {
                                  .finds = "what positions alone predict, from the weights",
                                  .step = Step::prediction,
                                  .needs = {Need::positions, Need::weights},
+                                 .options = {&atlas_draws_option},
                                  .one_sequence = true,
                                  .make = make_position_atlas};
   return kind;

@@ -23,7 +23,7 @@ struct PositionNullOptions {
   int threads = 1;         ///< over draws; change no digit
 };
 
-/// Positions seen through random frames, as many as draws: what heads of one layer share in their null.
+/// The null of the heads of one layer: positions projected on random frames, one for each draw.
 class PositionNull {
  public:
   /// @param positions  (T, d_model)
@@ -42,7 +42,7 @@ class PositionNull {
   std::vector<Matrix> grams_;     ///< (d_head, d_head) of the same columns
 };
 
-/// What a head would do by position alone. T = positions.
+/// Scores of a head between positions alone. T = positions.
 struct PositionKernel {
   Vector kernel;              ///< (2 T - 1)  mean score at t = -(T-1) .. T-1, row means removed; without 1/sqrt(d_head)
   Vector with_bias;           ///< (2 T - 1)  the same with b_Q . k_j, which scores of a model have and (1) leaves out
@@ -90,7 +90,7 @@ struct PositionAtlasOptions {
   int threads = 0;         ///< 0: one per core; changes no digit
 };
 
-/// The weights-only atlas: what every head of a stack would do if nothing but weights were known. No text, no pass.
+/// The weights-only atlas: the offset of every head of a stack, predicted from its weights. No text, no forward pass.
 struct PositionAtlas {
   HeadGrid grid;
   Index length = 0;            ///< T
@@ -142,7 +142,10 @@ std::vector<Field> describe(const PositionAtlas& atlas);
 /// term.
 std::vector<Field> position_term_fields(const Stack& stack, Index reach);
 
-/// In a job: position_atlas/..., position_term/..., a PositionAtlas for those who compare.
+inline constexpr OwnOption atlas_draws_option{
+    "atlas_draws", "random rotations behind the null of what positions predict, 0: no null", 40, 3, 100000, true};
+
+/// In a job: position_atlas/... and position_term/... Keeps a PositionAtlas for comparison.
 const AnalysisKind& position_atlas_analysis();
 
 }  // namespace headwave

@@ -231,14 +231,12 @@ std::vector<Field> describe(const PublishedScores& scores) {
   fields
       .add("rank_one_share", of_sides, "1",
            "share of the squared singular values that is the largest one's, mean over documents",
-           both(&VectorScores::rank_one_share))
-      .undefined(zero)
+           both(&VectorScores::rank_one_share), zero)
       .note("source", cheng);
   fields
       .add("resultant_length", of_sides, "1",
            "mean resultant length: length of the mean vector over the mean length of vectors",
-           both(&VectorScores::resultant_length))
-      .undefined(zero)
+           both(&VectorScores::resultant_length), zero)
       .note("source", mao);
   if (scores.turns)
     fields
@@ -247,15 +245,14 @@ std::vector<Field> describe(const PublishedScores& scores) {
               counting_axis("pair", "1", "pair of channels that turn together, fastest first", 0,
                             scores.query.pair_resultant_length.cols() - 1)},
              "1", "the same of every pair of channels that turn together",
-             std::vector{scores.query.pair_resultant_length, scores.key.pair_resultant_length})
-        .undefined("the layer does not turn this pair, or all vectors are zero")
+             std::vector{scores.query.pair_resultant_length, scores.key.pair_resultant_length},
+             "the layer does not turn this pair, or all vectors are zero")
         .note("source", mao);
   fields.add("massive_values", of_sides, "1", "number of massive channels", both(&VectorScores::massive_values));
   fields.note("source", jin).note("threshold", scores.options.massive);
   fields
       .add("massive_ratio", of_sides, "1", "root mean square of the largest channel over that of the mean channel",
-           both(&VectorScores::massive_ratio))
-      .undefined(zero)
+           both(&VectorScores::massive_ratio), zero)
       .note("source", jin);
   fields.add("massive_channel", of_sides, "1", "the largest channel", both(&VectorScores::massive_channel));
   fields.note("source", jin);

@@ -32,7 +32,7 @@ struct VectorSums {
   }
 };
 
-/// What one layer of one document gives.
+/// Sets the sums of one layer of one document.
 /// @param vectors  (T, heads * d_head)
 /// @param rotary   of the layer; null: nothing turns
 /// @param row      of the layer's head 0 in the sums
@@ -42,8 +42,7 @@ void set_vectors(VectorSums& sums, MatrixView32 vectors, const RotaryTerm* rotar
 /// @returns NaN where the matrix is zero
 double rank_one_share(const Matrix& vectors);
 
-/// What is published about queries, or keys, as vectors. A key head that several heads read stands at each of
-/// them.
+/// Published scores of query vectors, or of key vectors. A key head is repeated for every head that reads it.
 struct VectorScores {
   Vector rank_one_share;         ///< (rows)  mean over documents
   Vector resultant_length;       ///< (rows)  equation (1) of whole vectors; NaN: all are zero
@@ -70,11 +69,11 @@ VectorScores vector_scores(const VectorSums& sums, const HeadGrid& grid, const s
 
 struct PublishedScoreOptions {
   SwappedKeysOptions swapped;
-  double massive = 5;  ///< a channel is massive from so many times the mean channel on
+  double massive = 5;  ///< a channel is massive if it exceeds the mean channel this many times
 };
 
-/// What others have published about heads, from the documents of the account (head_account.h), to compare
-/// with it; the slash score alone from documents of every length.
+/// Published scores of heads, to compare with the account (head_account.h). They use the documents of the account; only
+/// the slash score uses documents of every length.
 ///
 /// Positional and symbolic scores: swapped_keys.h. Rank-one share, mean resultant length and massive values
 /// of queries and keys: vector_scores.h. Average slash score, the largest mean weight along a diagonal:

@@ -240,39 +240,33 @@ std::vector<Field> describe(const RotaryWave& wave) {
   Fields fields("rotary_wave");
   fields
       .add("predicted_offset", heads, "token",
-           "offset at which the position kernel is largest, where pairs agree more than chance", wave.offset)
-      .undefined("pairs agree no more than with random phases (q_value above level); or " + at_end)
+           "offset at which the position kernel is largest, where pairs agree more than chance", wave.offset,
+           "pairs agree no more than with random phases (q_value above level); or " + at_end)
       .note("level", options.level);
-  fields.add("estimate", heads, "token", "offset at which the position kernel is largest", wave.estimate)
-      .undefined(silent + "; or " + at_end);
-  fields.add("lower", heads, "token", "lower end of the interval of estimate", wave.lower).undefined(no_interval);
-  fields.add("upper", heads, "token", "upper end of the interval of estimate", wave.upper).undefined(no_interval);
-  fields
-      .add("predicted_weight", heads, "1", "softmax of the position kernel there, over the offsets searched",
-           wave.weight)
-      .undefined(silent);
-  fields
-      .add("kernel", {layer, head, offset_axis("rotary_offset", -options.reach, options.reach)}, "1",
-           "position kernel kappa(t): scaled score of the mean query and the mean key at an offset, the first token "
-           "left out",
-           wave.kernel)
-      .undefined("the causal mask forbids the offset, or nothing turns");
+  fields.add("estimate", heads, "token", "offset at which the position kernel is largest", wave.estimate,
+             silent + "; or " + at_end);
+  fields.add("lower", heads, "token", "lower end of the interval of estimate", wave.lower, no_interval);
+  fields.add("upper", heads, "token", "upper end of the interval of estimate", wave.upper, no_interval);
+  fields.add("predicted_weight", heads, "1", "softmax of the position kernel there, over the offsets searched",
+             wave.weight, silent);
+  fields.add("kernel", {layer, head, offset_axis("rotary_offset", -options.reach, options.reach)}, "1",
+             "position kernel kappa(t): scaled score of the mean query and the mean key at an offset, the first token "
+             "left out",
+             wave.kernel, "the causal mask forbids the offset, or nothing turns");
   fields
       .add("constant", heads, "1", "the part of it that channels which do not turn give to every offset", wave.constant)
       .undefined_if_any("the layer turns nothing");
-  fields
-      .add("agreement", heads, "1",
-           "coherence of the pairs that turn by half a turn or more within the search: 1 where all ask for one offset",
-           wave.agreement)
-      .undefined(silent + "; or no pair turns as far");
+  fields.add(
+      "agreement", heads, "1",
+      "coherence of the pairs that turn by half a turn or more within the search: 1 where all ask for one offset",
+      wave.agreement, silent + "; or no pair turns as far");
   fields.interval("agreement", heads, wave.agreement_lower, wave.agreement_upper, no_interval);
   describe_null(
       fields, heads,
       {"agreement", "with random phases", no_null, wave.null_median, wave.null_quantile, wave.p_value, wave.q_value});
-  fields
-      .add("coherence", heads, "1",
-           "largest position kernel over the sum of the pairs' moduli, pairs that hardly turn counted", wave.coherence)
-      .undefined(silent);
+  fields.add("coherence", heads, "1",
+             "largest position kernel over the sum of the pairs' moduli, pairs that hardly turn counted",
+             wave.coherence, silent);
   fields.add("frequency", {pair}, "radian/token", "by which a pair turns from one token to the next", wave.frequency);
   if (wave.layer_frequency.size() > 0)
     fields.add("layer_frequency", {layer, pair}, "radian/token",
@@ -288,10 +282,8 @@ std::vector<Field> describe(const RotaryWave& wave) {
            wave.pair_offset)
       .undefined_if_any("the layer turns nothing");
   fields.add("use", pairs, "1", "mean modulus of a pair's queries times that of its keys, scaled", wave.use);
-  fields
-      .add("layer_use", {layer, pair}, "1", "use of a pair summed over the heads of a layer, as a share of all pairs",
-           wave.layer_use)
-      .undefined("queries or keys are zero");
+  fields.add("layer_use", {layer, pair}, "1", "use of a pair summed over the heads of a layer, as a share of all pairs",
+             wave.layer_use, "queries or keys are zero");
   add_status(fields, heads, wave.status);
   fields.note_all("documents", wave.documents)
       .note_all("length", options.length)

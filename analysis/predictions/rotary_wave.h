@@ -90,7 +90,7 @@ struct RotaryWave {
   Vector constant;         ///< (rows)         what channels that do not turn add at every offset
   Matrix kernel;           ///< (rows, 2 reach + 1)  kappa(t); NaN at t > 0 under a causal mask
   Vector estimate;         ///< (rows)  where kappa is largest, tokens; NaN: at the end of the search
-  Vector offset;           ///< (rows)  the same where the agreement leaves its null behind
+  Vector offset;           ///< (rows)  the estimate if the agreement exceeds its null; NaN otherwise
   Vector weight;           ///< (rows)  softmax of kappa there, over the offsets searched
   Vector lower, upper;     ///< (rows)  ends of the interval of the estimate; NaN: too few documents
   Vector coherence;        ///< (rows)  equation (3)

@@ -13,8 +13,8 @@
 namespace headwave {
 
 struct ScoreSourcesOptions {
-  Index documents = 8;          ///< so many of one length pass through the model once more, two by two, evenly spread
-  Index places = 128;           ///< tokens of each that are followed, in its middle
+  Index documents = 8;  ///< documents of one length that pass through the model once more in pairs, evenly spread
+  Index places = 128;   ///< tokens of each that are followed, in its middle
   std::vector<HeadName> heads;  ///< heads that get the whole table of sources
   bool earlier = false;         ///< whether they get earlier attention head by head, too: that takes memory
   double closure = 1e-4;        ///< largest error of the sum over sources, of the root mean square of what it should be
@@ -22,16 +22,16 @@ struct ScoreSourcesOptions {
   int threads = 1;              ///< changes no digit
 };
 
-/// The offsets whose content is taken apart: a token and itself, and its neighbours.
+/// The offsets whose content is decomposed: a token with itself and with its neighbours.
 constexpr std::array<Index, 3> content_offsets{-1, 0, 1};
 
-/// What one side of the scores comes from, sources in columns.
+/// Shares of the sources in one side of the scores, the query side or the key side.
 struct SourceShares {
   Matrix position;                                     ///< (rows, sources)  of the position kernel; rows add up to 1
   std::array<Matrix, content_offsets.size()> content;  ///< (rows, sources)  of c(t); NaN: c(t) is too small for shares
 };
 
-/// Which part of the network wrote what every head reads.
+/// The sources of what every head reads: the parts of the network that wrote it.
 struct ScoreSources {
   AccountSite site;
   ScoreSourcesOptions options;
@@ -48,7 +48,7 @@ struct ScoreSources {
   Matrix earlier_query, earlier_key;   ///< (chosen heads, earlier)  shares of the position kernel
 };
 
-/// Takes the scores of every head apart by what wrote the states that its queries and keys are made of.
+/// Decomposes the scores of every head by the sources of its queries and keys.
 ///
 /// The state that enters a layer is a sum x = sum_s c_s over sources s (stream_parts.h), and queries and keys are
 /// linear in it once norms are held, rotations too, so that

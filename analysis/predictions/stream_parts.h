@@ -11,12 +11,12 @@
 
 namespace headwave {
 
-/// Something that writes to the residual stream.
+/// A part of the network that writes to the residual stream.
 struct StreamSource {
   enum class Kind { words, positions, constants, attention, cross_attention, feed_forward, others };
   Kind kind = Kind::words;
   Index layer = -1;  ///< of what a block writes
-  Index head = -1;   ///< of attention that is told apart by head; -1: all heads together
+  Index head = -1;   ///< head whose attention is a source of its own; -1: all heads together
 
   /// "words", "positions", "constants", "attention 0", "cross-attention 0", "feed-forward 0", "L0H3"
   [[nodiscard]] std::string name() const;
@@ -84,13 +84,13 @@ class StreamParts {
   Matrix32 heads_;  // (heads * count, d_model)  of the attention that is added next
 };
 
-/// One head's keys, and a source of which they hold a part.
+/// The keys of a head, and a source whose part in them is wanted.
 struct SourceOfKeys {
   HeadName head;
   StreamSource source;
 };
 
-/// Watches one document, and keeps what some sources give to the keys of heads, before a rotary term turns them.
+/// Keeps, for one document, what some sources give to the keys of heads, before a rotary term turns them.
 class SourceKeysProbe : public Probe {
  public:
   /// @param kind    of the attention whose keys are looked at, within one sequence

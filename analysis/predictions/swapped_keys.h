@@ -9,8 +9,7 @@
 
 namespace headwave {
 
-/// What changes places when keys are swapped: whole keys, or what a token adds to the mean key of its
-/// place.
+/// What is swapped: whole keys, or only what a token adds to the mean key of its place.
 enum class SwappedPart : std::uint8_t { keys, contents };
 
 struct SwappedKeysOptions {
@@ -21,12 +20,12 @@ struct SwappedKeysOptions {
   int threads = 1;  ///< changes no digit
 };
 
-/// Two places whose keys change places.
+/// Two places whose keys are swapped.
 struct KeySwap {
   Index a = 0, b = 0;
 };
 
-/// How far attention stays at its place when keys are swapped, and how far it moves with the token.
+/// How far attention stays at its place, or moves with the token, when keys are swapped.
 struct SwapScores {
   double positional = not_defined, symbolic = not_defined;  ///< in 0 .. 1; NaN: no swap says anything
 };

@@ -14,7 +14,7 @@ struct WordAtlasOptions {
                            ///< the same everywhere, need not land there
 };
 
-/// Where every head would look, from a few documents of random words.
+/// Predicted offsets of every head from a few documents of random words.
 struct WordAtlas {
   AccountSite site;
   WordAtlasOptions options;

@@ -8,15 +8,36 @@
 
 #include "../../core/errors/nearest_name.h"
 
-// One line an analysis. NAME_analysis() stands in the analysis' own header.
-#define HEADWAVE_ANALYSES(analysis)                                                                                   \
-  analysis(measured_offset) analysis(head_cluster) analysis(attention_map) analysis(grid_offset) analysis(head_types) \
-      analysis(value_use) analysis(position_spectrum) analysis(position_components) analysis(position_atlas)          \
-          analysis(state_moments) analysis(position_correlation) analysis(position_split) analysis(qk_svd)            \
-              analysis(cross_covariance) analysis(score_cluster) analysis(wave_spectra) analysis(periodic_columns)    \
-                  analysis(redefined) analysis(phase_rotation) analysis(delay_spectrum) analysis(head_account)        \
-                      analysis(score_sources) analysis(offset_by_query) analysis(rotary_wave)                         \
-                          analysis(published_scores) analysis(offset_agreement)
+// Every analysis, in the order of the argument: one line each.
+// clang-format off
+#define HEADWAVE_ANALYSES(analysis) \
+  analysis(measured_offset) \
+  analysis(head_cluster) \
+  analysis(attention_map) \
+  analysis(grid_offset) \
+  analysis(head_types) \
+  analysis(value_use) \
+  analysis(position_spectrum) \
+  analysis(position_components) \
+  analysis(position_atlas) \
+  analysis(state_moments) \
+  analysis(position_correlation) \
+  analysis(position_split) \
+  analysis(qk_svd) \
+  analysis(cross_covariance) \
+  analysis(score_cluster) \
+  analysis(wave_spectra) \
+  analysis(periodic_columns) \
+  analysis(redefined) \
+  analysis(phase_rotation) \
+  analysis(delay_spectrum) \
+  analysis(head_account) \
+  analysis(score_sources) \
+  analysis(offset_by_query) \
+  analysis(rotary_wave) \
+  analysis(published_scores) \
+  analysis(offset_agreement)
+// clang-format on
 
 namespace headwave {
 

@@ -79,17 +79,16 @@ Vector q_values(const Vector& p_values) {
 
 Fields& describe_null(Fields& fields, const std::vector<Axis>& axes, const NullSummary& null) {
   describe_p_values(fields, axes, null);
-  fields.add("null_median", axes, "1", "median of the " + null.quantity + " " + null.under, null.median)
-      .undefined(null.undefined);
-  return fields
-      .add("null_quantile", axes, "1", "quantile 1 - level of the " + null.quantity + " " + null.under, null.quantile)
-      .undefined(null.undefined);
+  fields.add("null_median", axes, "1", "median of the " + null.quantity + " " + null.under, null.median,
+             null.undefined);
+  return fields.add("null_quantile", axes, "1", "quantile 1 - level of the " + null.quantity + " " + null.under,
+                    null.quantile, null.undefined);
 }
 
 void describe_p_values(Fields& fields, const std::vector<Axis>& axes, const NullSummary& null) {
-  fields.add("p_value", axes, "1", "chance of so large a " + null.quantity + " " + null.under, null.p_value)
-      .undefined(null.undefined);
-  fields.add("q_value", axes, "1", "p_value adjusted for the number of heads", null.q_value).undefined(null.undefined);
+  fields.add("p_value", axes, "1", "chance of so large a " + null.quantity + " " + null.under, null.p_value,
+             null.undefined);
+  fields.add("q_value", axes, "1", "p_value adjusted for the number of heads", null.q_value, null.undefined);
 }
 
 }  // namespace headwave

@@ -8,7 +8,7 @@
 
 namespace headwave {
 
-/// Whether an offset can be predicted for a head, and why not.
+/// Whether an offset is predicted for a head, and if not, why.
 enum class PredictedStatus : std::uint8_t {
   offset,   ///< yes
   edge,     ///< the maximum lies at the end of the search: it may be larger beyond, so it is no estimate
@@ -17,12 +17,12 @@ enum class PredictedStatus : std::uint8_t {
   nothing,  ///< there is nothing to be predicted from
 };
 
-/// Adds the flags that say so, as group/status.
+/// Adds these statuses as the Field group/status.
 /// @param axes  layer, head
-/// @returns fields, for what else is to be said of them
+/// @returns fields, to add notes
 Fields& add_status(Fields& fields, std::vector<Axis> axes, const std::vector<PredictedStatus>& statuses);
 
-/// On which scale draws are standardised, so that their spread says how far out an observation is.
+/// The scale on which draws are standardised.
 enum class NullScale : std::uint8_t {
   coherence,  ///< in [-1, 1], and below 0 too: Fisher's z, atanh c
   share,      ///< in [0, 1]: asin sqrt r, whose spread does not depend on r

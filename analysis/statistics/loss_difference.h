@@ -6,10 +6,10 @@
 
 namespace headwave {
 
-/// All documents together.
+/// Loss of all documents together.
 PredictionLoss total(const std::vector<PredictionLoss>& losses);
 
-/// How much larger the second mean loss is, in nats per token, and how uncertain that is over documents.
+/// Difference of two mean losses in nats per token, and its standard error over documents.
 struct LossDifference {
   double mean = 0;
   double standard_error = 0;  ///< of the mean over documents, each weighted by its tokens; NaN of fewer than two

@@ -15,7 +15,7 @@ struct MeanChangeOptions {
   int threads = 1;  ///< over rows; changes no digit
 };
 
-/// How means over documents differ between two sets of documents, with bands that hold for all entries together.
+/// Differences of means between two sets of documents, with simultaneous bands for all entries.
 struct MeanChange {
   Matrix first, second;  ///< (rows, columns)  means over blocks; NaN: undefined in a document of that set
   Matrix error;          ///< (rows, columns)  standard error of second - first; NaN where it is not tested
@@ -31,7 +31,7 @@ struct MeanChange {
     return factor * error(row, column) + rounding(row, column);
   }
   [[nodiscard]] double difference(Index row, Index column) const { return second(row, column) - first(row, column); }
-  /// Whether the band leaves 0 out.
+  /// Whether the band excludes 0.
   [[nodiscard]] bool beyond(Index row, Index column) const;
 };
 

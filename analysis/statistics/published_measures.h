@@ -33,7 +33,7 @@ double mean_with_offset(const Vector& offset, const Vector& value);
 /// @returns in [0, 1]; NaN where there are no heads
 double concentrated_heads(MatrixView shares, Index few = 2);
 
-/// How the positions' wave fares from the first layer to the last, read off canonical correlations by layer.
+/// How canonical correlations with the positions change from the first layer to the last.
 struct CorrelationByDepth {
   Index high = 0;   ///< components of the first layer that correlate above the limit
   double fall = 0;  ///< mean correlation of the first layer less that of the last; NaN: one of them has a NaN

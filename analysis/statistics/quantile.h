@@ -19,7 +19,7 @@ namespace headwave {
 /// @throws ShapeError if there are no values; NumericError if q is outside [0, 1] or a value is NaN
 double quantile(std::vector<double> values, double q);
 
-/// Equation (1) of every row: what a head's resamples or draws under a null come to.
+/// Equation (1) of every row, such as a head's resamples or draws under a null.
 ///
 /// @param draws  (rows, draws)
 /// @param q      in [0, 1]
@@ -27,19 +27,19 @@ double quantile(std::vector<double> values, double q);
 /// @throws NumericError if q is outside [0, 1]
 Vector row_quantiles(const Matrix& draws, double q);
 
-/// The z that a normal number of mean 0 and deviation 1 exceeds with this probability.
+/// The z that a standard normal variable exceeds with this probability.
 ///
 /// @param tail  in (0, 1)
 /// @throws NumericError if it is outside
 double normal_quantile(double tail);
 
-/// The same of Student's t.
+/// The same quantile of Student's t.
 ///
 /// @param degrees  of freedom, > 0
 /// @throws NumericError if tail or degrees is outside
 double student_quantile(double tail, double degrees);
 
-/// Which tail of a bootstrap distribution stands for a tail of the truth where documents are few.
+/// The tail of a bootstrap distribution that corresponds to a tail of the truth if documents are few.
 ///
 ///     tail' = Phi(-sqrt(n / (n - 1)) t),   P(Student's t with n - 1 degrees > t) = tail       (1)
 ///
@@ -53,7 +53,7 @@ double student_quantile(double tail, double degrees);
 /// @throws NumericError if tail or n is outside
 double bootstrap_tail(double tail, Index n);
 
-/// What a sum of independent numbers exceeds its mean by with at most this probability, however skew they are.
+/// The excess over its mean that a sum of independent numbers reaches with at most this probability, however skew they are.
 ///
 ///     x = L m / 3 + sqrt((L m / 3)^2 + 2 L v),   L = -log tail                                (2)
 ///
@@ -67,7 +67,7 @@ double bootstrap_tail(double tail, Index n);
 /// @throws NumericError if one of them is outside
 double largest_excess(double tail, double variance, double largest);
 
-/// How often each of n documents is drawn in a sample of n with replacement.
+/// The number of times that each of n documents is drawn in a sample of n with replacement.
 ///
 /// @param documents  n >= 1
 /// @returns (n)  whole numbers that sum to n

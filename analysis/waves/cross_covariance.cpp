@@ -139,38 +139,26 @@ std::vector<Field> describe(const CrossCovariances& covariances, const HeadGrid&
   const char* const no_pair = "no pair at that lag";
   const char* const no_column = "beyond the head's rank, or no pair at that lag";
   Fields fields("cross_covariance");
-  fields
-      .add("weighted", {layer, head, lag}, "1",
-           "sum of column cross-covariances weighted by gain: unscaled scores summed along a diagonal",
-           covariances.weighted / documents)
-      .undefined(no_pair);
-  fields
-      .add("weighted_centred", {layer, head, lag}, "1",
-           "the same of scores without their row means, which the softmax cannot see",
-           covariances.weighted_centred / documents)
-      .undefined(no_pair);
-  fields
-      .add("weighted_by_document", {document_axis(covariances.documents), layer, head, lag}, "1",
-           "weighted_centred of one document", covariances.weighted_by_document)
-      .undefined(no_pair);
+  fields.add("weighted", {layer, head, lag}, "1",
+             "sum of column cross-covariances weighted by gain: unscaled scores summed along a diagonal",
+             covariances.weighted / documents, no_pair);
+  fields.add("weighted_centred", {layer, head, lag}, "1",
+             "the same of scores without their row means, which the softmax cannot see",
+             covariances.weighted_centred / documents, no_pair);
+  fields.add("weighted_by_document", {document_axis(covariances.documents), layer, head, lag}, "1",
+             "weighted_centred of one document", covariances.weighted_by_document, no_pair);
   fields.add("identity_residual", {layer, head}, "1",
              "largest relative difference between the weighted sum and the traces of the scores, first document",
              *covariances.residual.value);
   fields.add("key_only_share", {layer, head}, "1", "share of the key-only term b_Q.k in the row-centred score variance",
              covariances.key_only_share / documents);
-  fields
-      .add("covariance", columns, "1", "biased cross-covariance of redefined query and key columns",
-           covariances.covariance / documents)
-      .undefined(no_column);
-  fields
-      .add("correlation", columns, "1",
-           "cross-correlation of redefined query and key columns, less its mean over all lags",
-           covariances.correlation / documents)
-      .undefined(no_column);
-  fields
-      .add("unbiased", columns, "1", "cross-covariance of centred columns divided by the number of pairs",
-           covariances.unbiased / documents)
-      .undefined(no_column);
+  fields.add("covariance", columns, "1", "biased cross-covariance of redefined query and key columns",
+             covariances.covariance / documents, no_column);
+  fields.add("correlation", columns, "1",
+             "cross-correlation of redefined query and key columns, less its mean over all lags",
+             covariances.correlation / documents, no_column);
+  fields.add("unbiased", columns, "1", "cross-covariance of centred columns divided by the number of pairs",
+             covariances.unbiased / documents, no_column);
   fields.note_all("length", length).note_all("documents", covariances.documents);
   return fields.taken();
 }

@@ -21,7 +21,7 @@ struct CrossCovariance {
   double key_only_share = 0;  ///< of the key-only term b_Q . k_j in the row-centred score variance; 0: no bias
 };
 
-/// How each redefined query column goes with its key column, lag by lag.
+/// Cross-covariance of each redefined query column with its key column, lag by lag.
 ///
 ///     xcov_j[t] = sum_i q[i, j] k[i+t, j]                                                     (1)
 ///     xcorr_j[t] = (xcov_j[t] - mean over all t of xcov_j) / (|q_j| |k_j|)                    (2)
@@ -75,7 +75,7 @@ class CovarianceListener : public WaveListener {
 /// @param length  T of the documents
 std::vector<Field> describe(const CrossCovariances& covariances, const HeadGrid& grid, Index length);
 
-/// In a job: cross_covariance/..., CrossCovariances for those who read scores.
+/// In a job: cross_covariance/... Keeps CrossCovariances for analyses that read scores.
 const AnalysisKind& cross_covariance_analysis();
 
 }  // namespace headwave

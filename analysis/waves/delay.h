@@ -13,7 +13,7 @@ struct DelayOptions {
   Index oversample = 8;  ///< grid points per token before the maximum is refined
 };
 
-/// Where the cross-spectrum of queries and keys points, and how much of it agrees.
+/// The delay between queries and keys of one head, and how much of the cross-spectrum agrees with it.
 struct Delay {
   double offset = 0;           ///< t^ in tokens, key minus query; NaN: nothing but rounding in the cross-spectrum
   double coherence = 0;        ///< share of the modulus that adds up at t^; 1: one delay at every frequency

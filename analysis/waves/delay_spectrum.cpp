@@ -52,7 +52,7 @@ Matrix32 random_frames(Index d_model, Index width, const RandomReadingOptions& o
   return frames;
 }
 
-RandomRotations::RandomRotations(Index d_model, const std::vector<WaveHead>& heads,
+RandomRotations::RandomRotations(Index d_model, const std::vector<ChainHead>& heads,
                                  const RandomReadingOptions& options) {
   const Index pool = std::max(options.draws, options.rotations);
   for (std::size_t row = 0; row < heads.size(); ++row) {
@@ -231,43 +231,34 @@ std::vector<Field> describe(const DelaySpectrum& spectrum) {
       "too few documents for an interval, or no estimate; an end at |t| = reach may lie beyond";
   const std::string no_null = "no null was drawn", no_other = "there is no other peak within the search";
   Fields fields(spectrum.name);
-  fields.add("offset", heads, "token", "delay" + of + ", where it can be told from chance", spectrum.offset)
-      .undefined("the coherence does not rise above its null (q_value above level), or there is none" + edge)
+  fields
+      .add("offset", heads, "token", "delay" + of + ", where it can be told from chance", spectrum.offset,
+           "the coherence does not rise above its null (q_value above level), or there is none" + edge)
       .note("level", options.level)
       .note("reach", reach);
-  fields.add("estimate", heads, "token", "delay" + of, spectrum.estimate)
-      .undefined(nothing + edge)
-      .note("reach", reach);
+  fields.add("estimate", heads, "token", "delay" + of, spectrum.estimate, nothing + edge).note("reach", reach);
   for (const auto& [end, value] : {std::pair("lower", &spectrum.lower), std::pair("upper", &spectrum.upper)})
-    fields.add(end, heads, "token", fmt::format("{} end of the interval of estimate", end), *value)
-        .undefined(no_interval)
+    fields.add(end, heads, "token", fmt::format("{} end of the interval of estimate", end), *value, no_interval)
         .note("coverage", options.coverage)
         .note("resamples", options.resamples);
-  fields.add("coherence", heads, "1", "share of the cross-spectrum that agrees on the delay", spectrum.coherence)
-      .undefined(nothing);
+  fields.add("coherence", heads, "1", "share of the cross-spectrum that agrees on the delay", spectrum.coherence,
+             nothing);
   describe_null(fields, heads,
                 {"coherence", "where keys read at random, heads pooled", no_null, spectrum.null_median,
                  spectrum.null_quantile, spectrum.p_value, spectrum.q_value});
-  fields.add("runner_up", heads, "token", "delay of the second highest peak", spectrum.runner_up).undefined(no_other);
-  fields
-      .add("runner_up_share", heads, "1", "height of the second highest peak over the highest",
-           spectrum.runner_up_share)
-      .undefined(no_other);
+  fields.add("runner_up", heads, "token", "delay of the second highest peak", spectrum.runner_up, no_other);
+  fields.add("runner_up_share", heads, "1", "height of the second highest peak over the highest",
+             spectrum.runner_up_share, no_other);
   fields
       .add("envelope_offset", heads, "token", "delay where all frequencies may share one phase more",
-           spectrum.envelope_offset)
-      .undefined(nothing + edge)
+           spectrum.envelope_offset, nothing + edge)
       .note("reach", reach);
-  fields.add("envelope_phase", heads, "radian", "that phase: 0 of a delay alone", spectrum.envelope_phase)
-      .undefined(nothing + edge);
-  fields
-      .add("envelope_coherence", heads, "1", "share of the cross-spectrum that agrees on both",
-           spectrum.envelope_coherence)
-      .undefined(nothing);
-  fields
-      .add("by_frequency", lines, "token", "delay of one frequency by itself, up to T / f",
-           spectrum.by_frequency.transpose())
-      .undefined("f = 0, or nothing at that frequency");
+  fields.add("envelope_phase", heads, "radian", "that phase: 0 of a delay alone", spectrum.envelope_phase,
+             nothing + edge);
+  fields.add("envelope_coherence", heads, "1", "share of the cross-spectrum that agrees on both",
+             spectrum.envelope_coherence, nothing);
+  fields.add("by_frequency", lines, "token", "delay of one frequency by itself, up to T / f",
+             spectrum.by_frequency.transpose(), "f = 0, or nothing at that frequency");
   fields.add("cross_real", lines, "1", "cross-spectrum, real part, mean over documents",
              spectrum.cross.real().transpose());
   fields.add("cross_imaginary", lines, "1", "cross-spectrum, imaginary part, mean over documents",

@@ -13,8 +13,8 @@
 
 namespace headwave {
 
-/// The null of the chain: heads whose keys read directions of the hidden states at random, with the gains they have.
-/// What such a head shows by its waves alone, a real one must exceed.
+/// Options of the null of the chain: heads whose keys read random directions of the hidden states with the same gains. A
+/// real head must exceed what such a head shows.
 struct RandomReadingOptions {
   Index draws = 20;       ///< random readings of the keys for each head
   Index rotations = 100;  ///< random rotations, of which every head takes `draws`: eigenvectors cost much
@@ -22,7 +22,7 @@ struct RandomReadingOptions {
   int threads = 1;  ///< changes no digit
 };
 
-/// Frames of orthonormal columns, side by side.
+/// Random frames of orthonormal columns, side by side.
 /// @param width  columns of each, d_head or less
 /// @returns (d_model, draws * width)
 Matrix32 random_frames(Index d_model, Index width, const RandomReadingOptions& options);
@@ -31,7 +31,7 @@ Matrix32 random_frames(Index d_model, Index width, const RandomReadingOptions& o
 class RandomRotations {
  public:
   RandomRotations() = default;
-  RandomRotations(Index d_model, const std::vector<WaveHead>& heads, const RandomReadingOptions& options);
+  RandomRotations(Index d_model, const std::vector<ChainHead>& heads, const RandomReadingOptions& options);
 
   /// Draw `draw` of a head: heads that shared all of them would err together.
   [[nodiscard]] const PhaseRotation& of(Index row, Index rank, Index draw) const;
@@ -49,8 +49,8 @@ Eigen::VectorXcd cross_spectrum(const HeadWaves& waves);
 /// @returns (floor(T/2) + 1, k)
 MatrixC gained_queries(const HeadWaves& waves);
 
-/// C(f) with any key columns: with those of X times a random frame what the head would match if it read random directions with its
-/// own gains.
+/// C(f) with any key columns. With the columns of X times a random frame it is the cross-spectrum of a head that reads
+/// random directions with the same gains.
 /// @param gained  (floor(T/2) + 1, k)  gained_queries()
 /// @param keys    (floor(T/2) + 1, k)  transform of the key columns
 Eigen::VectorXcd cross_spectrum(const MatrixC& gained, const MatrixC& keys);
@@ -68,7 +68,7 @@ struct CrossSpectra {
   Index length = 0;                 ///< T
   ByDocument<MatrixC> by_document;  ///< (floor(T/2) + 1, rows) each
   std::vector<MatrixC> null;        ///< one per draw, (floor(T/2) + 1, rows), summed over documents
-  Index null_documents = 0;         ///< the first so many, over which the null is summed; 0: all
+  Index null_documents = 0;         ///< number of documents, from the first, over which the null is summed; 0: all
   CrossSpectra() = default;
   /// Of one document, all zeros.
   CrossSpectra(const HeadGrid& grid, Index length, Index draws);
@@ -89,7 +89,7 @@ struct DelaySpectrumOptions {
   int threads = 1;  ///< changes no digit
 };
 
-/// Where every head's scores point, to parts of a token, with its uncertainty over documents and against chance.
+/// The delay of every head to parts of a token, with its uncertainty over documents and its null.
 struct DelaySpectrum {
   std::string name;       ///< of the Fields: "delay_spectrum"
   std::string long_name;  ///< what the cross-spectrum is of
@@ -98,7 +98,7 @@ struct DelaySpectrum {
   MatrixC cross;                        ///< (floor(T/2) + 1, rows)  mean over documents
   Matrix by_frequency;                  ///< (floor(T/2) + 1, rows)  tokens
   Vector estimate;                      ///< (rows)  t^ in tokens; NaN also at the end of the search
-  Vector offset;                        ///< (rows)  t^ where the coherence leaves its null behind, NaN elsewhere
+  Vector offset;                        ///< (rows)  t^ if the coherence exceeds its null; NaN otherwise
   std::vector<PredictedStatus> status;  ///< (rows)  whether there is an offset, and why not
   Vector coherence;                     ///< (rows)
   Vector runner_up, runner_up_share;    ///< (rows)
@@ -129,8 +129,8 @@ DelaySpectrum delay_spectrum(const CrossSpectra& spectra, std::string name, std:
 /// Fields <name>/...
 std::vector<Field> describe(const DelaySpectrum& spectrum);
 
-/// Gathers the cross-spectrum of every head over one document, and those of heads whose keys read at random: these in float, as
-/// states are, for all heads of a layer at once.
+/// Gathers the cross-spectrum of every head over one document, and the cross-spectra of heads whose keys read at random.
+/// The latter are computed in float, as states are, for all heads of a layer at once.
 class ScoreDelayListener : public WaveListener {
  public:
   /// @param frames  random_frames(), (d_model, draws * d); must outlive the listener
@@ -158,7 +158,7 @@ struct ScoreDelay {
 /// Of all documents of a job, as delay_spectrum() reads them with a job's options.
 DelaySpectrum job_delay(CrossSpectra& spectra, const char* name, const char* long_name, const AnalysisInput& input);
 
-/// In a job: delay_spectrum/..., a ScoreDelay for those who compare.
+/// In a job: delay_spectrum/... Keeps a ScoreDelay for comparison.
 const AnalysisKind& delay_spectrum_analysis();
 
 }  // namespace headwave

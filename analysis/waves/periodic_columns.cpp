@@ -101,14 +101,10 @@ std::vector<Field> describe(const PeriodicColumns& columns, const HeadGrid& grid
              columns.query / documents);
   fields.add("key", {layer, head}, "1", "periodic columns of redefined keys, mean over documents",
              columns.key / documents);
-  fields
-      .add("peak_share", by_column, "1", "share of a column's power within a bin of its peak, mean over documents",
-           columns.share / documents)
-      .undefined(beyond);
-  fields
-      .add("peak_frequency", by_column, "cycles/T", "where that peak is in the first document",
-           *columns.frequency.value)
-      .undefined(beyond);
+  fields.add("peak_share", by_column, "1", "share of a column's power within a bin of its peak, mean over documents",
+             columns.share / documents, beyond);
+  fields.add("peak_frequency", by_column, "cycles/T", "where that peak is in the first document",
+             *columns.frequency.value, beyond);
   fields.note_all("threshold", threshold)
       .note_all("lowest_frequency", options.lowest)
       .note_all("shortest_period", options.shortest)

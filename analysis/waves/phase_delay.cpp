@@ -54,7 +54,7 @@ class PhaseDelayAnalysis : public AnalysisOf<PhaseSums> {
     reading.draws = options().draws;
     reading.seed = options().seed;
     reading.threads = input().threads;
-    rotations_ = RandomRotations(stack().d_model(), finished.get<WaveHeads>().heads, reading);
+    rotations_ = RandomRotations(stack().d_model(), finished.get<ChainHeads>().heads, reading);
   }
 
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {

@@ -79,7 +79,7 @@ struct PhaseDelay {
   DelaySpectrum spectrum;
 };
 
-/// In a job: phase_spectrum/... and phase_delay/..., a PhaseDelay for those who compare.
+/// In a job: phase_spectrum/... and phase_delay/... Keeps a PhaseDelay for comparison.
 const AnalysisKind& phase_rotation_analysis();
 
 }  // namespace headwave

@@ -10,7 +10,7 @@
 
 namespace headwave {
 
-/// By how much a head turns what its query reads before its key reads it. k = numerical rank of the head.
+/// Phases by which a head turns what its query reads before its key reads it. k = numerical rank of the head.
 struct PhaseRotation {
   Vector phase;          ///< (k)  theta = arg lambda, radian, in (-pi, pi]
   Vector retention;      ///< (k)  |lambda| <= 1, descending; equal ones: the positive phase first

@@ -4,7 +4,7 @@
 
 namespace headwave {
 
-/// What a head matches, as ranked pairs of residual-stream directions. k = numerical rank of W_Q W_K^T, d_head or less.
+/// Pairs of residual-stream directions that a head matches, by descending gain. k = numerical rank of W_Q W_K^T.
 struct QkSvd {
   Vector gain;        ///< (min(d_head, d_model))  all singular values, descending; without 1/sqrt(d_head)
   Matrix query;       ///< (d_model, k)  orthonormal columns read on the query side

@@ -12,8 +12,8 @@ class ScoreClusterAnalysis : public Analysis {
   using Analysis::Analysis;
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
     const HeadClusters found =
-        score_clusters(finished.get<CrossCovariances>(), site().grid, stack().block.score_scale, options().score_window,
-                       job_cluster_options(input(), options().score_clusters));
+        score_clusters(finished.get<CrossCovariances>(), site().grid, stack().block.score_scale,
+                       options()[score_window_option], job_cluster_options(input(), options()[score_clusters_option]));
     return before_position_term(describe(found, "score_cluster"), stack());
   }
 };
@@ -40,6 +40,7 @@ const AnalysisKind& score_cluster_analysis() {
                                  .step = Step::waves,
                                  .needs = {Need::weights, Need::states, Need::equal_length},
                                  .reads = {cross_covariance_analysis},
+                                 .options = {&score_window_option, &score_clusters_option},
                                  .chain = true,
                                  .make = make_of<ScoreClusterAnalysis>};
   return kind;

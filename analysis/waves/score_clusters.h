@@ -19,6 +19,12 @@ namespace headwave {
 HeadClusters score_clusters(const CrossCovariances& covariances, const HeadGrid& grid, double score_scale, Index window,
                             const HeadClusterOptions& options = {});
 
+inline constexpr OwnOption score_window_option{
+    "score_window", "heads are clustered by their scores at offsets up to this, in tokens; the published choice", 30, 1,
+    4096};
+inline constexpr OwnOption score_clusters_option{"score_clusters", "number of clusters of scores; the published choice",
+                                                 2, 1, 100};
+
 /// In a job: score_cluster/...
 const AnalysisKind& score_cluster_analysis();
 

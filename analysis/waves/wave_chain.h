@@ -12,8 +12,8 @@
 
 namespace headwave {
 
-/// What of one head's weights the chain needs, document after document. k = numerical rank, d_head or less.
-struct WaveHead {
+/// One head's directions and phases, which the chain reads for every document. k = numerical rank, d_head or less.
+struct ChainHead {
   QkSvd svd;       ///< its (d_model, k) bases left empty to save memory
   Index rank = 0;  ///< k
   PhaseRotation rotation;
@@ -21,16 +21,16 @@ struct WaveHead {
 
 /// qk_svd() and phase_rotation() of every head of the layers looked at, rows as in HeadGrid.
 /// @throws ShapeError, NumericError as those do
-std::vector<WaveHead> wave_heads(const Stack& stack, const HeadGrid& grid, int threads);
+std::vector<ChainHead> chain_heads(const Stack& stack, const HeadGrid& grid, int threads);
 
 /// Fields qk_svd/... and phase_rotation/... of the weights alone: gains, rank, phases, retentions, condition.
-std::vector<Field> describe(const std::vector<WaveHead>& heads, const HeadGrid& grid);
+std::vector<Field> describe(const std::vector<ChainHead>& heads, const HeadGrid& grid);
 
 /// One head's redefined queries and keys over one document of T tokens, and their transforms: what every analysis of
 /// the chain reads. Biases are left out; rotary positions are not applied.
 struct HeadWaves {
   Index row = 0;  ///< of the HeadGrid
-  const WaveHead* head = nullptr;
+  const ChainHead* head = nullptr;
   Matrix query;            ///< (T, k)  Q = X U_Q
   Matrix key;              ///< (T, k)  K = X U_K
   MatrixC padded_query;    ///< (T + 1, k)  padded_spectrum() of Q
@@ -46,7 +46,8 @@ struct HeadWaves {
 /// @param query  (T, d_head)  x W_Q of this head, without bias
 /// @param key    (T, d_head)  x W_K of the key head that it reads, without bias
 /// @param query_bias  (d_head) or empty
-HeadWaves head_waves(Index row, const WaveHead& head, const Matrix& query, const Matrix& key, const Vector& query_bias);
+HeadWaves head_waves(Index row, const ChainHead& head, const Matrix& query, const Matrix& key,
+                     const Vector& query_bias);
 
 /// Which row of a matrix (heads * components, ...) belongs to a component of a head.
 inline Index component_row(Index row, Index component, Index components) {
@@ -59,16 +60,15 @@ Axis component_axis(Index components);
 /// Frequencies 0 .. floor(T/2), in cycles per T tokens.
 Axis frequency_axis(Index length);
 
-/// Says of Fields that a rotary or additive position term, which acts on queries, keys or scores after the chain has
-/// looked, is left out.
+/// Notes in Fields that the chain omits a rotary or additive position term, which acts later.
 std::vector<Field> before_position_term(std::vector<Field> fields, const Stack& stack);
 
-/// Of a job, for the analyses that follow the wave through the heads.
-struct WaveHeads {
-  std::vector<WaveHead> heads;  ///< rows of the grid
+/// The heads of a job, for analyses of the wave chain.
+struct ChainHeads {
+  std::vector<ChainHead> heads;  ///< rows of the grid
 };
 
-/// In a job: qk_svd/... and phase_rotation/... of the weights, and WaveHeads before the documents.
+/// In a job: qk_svd/... and phase_rotation/... of the weights, and ChainHeads before the documents.
 const AnalysisKind& qk_svd_analysis();
 
 /// One layer of the wave chain as a document passes.
@@ -79,8 +79,7 @@ struct WaveLayer {
   MatrixC spectrum;  ///< (floor(T/2) + 1, d_model)  its transform
 };
 
-/// Something that is shown the redefined queries and keys of every head while a document passes. Nothing of what it is
-/// shown outlives the call.
+/// Sees the redefined queries and keys of every head while a document passes. Nothing that it sees outlives the call.
 class WaveListener {
  public:
   WaveListener() = default;
@@ -113,14 +112,14 @@ std::unique_ptr<Look> observe_waves(Sum sum, Observe observe) {
   return look_of<WaveObserver<Sum, Observe>>(std::move(sum), std::move(observe));
 }
 
-/// Looks at the states that enter every layer, computes every head's redefined queries and keys once, and shows them to
-/// whoever wants to follow the wave through them.
+/// Computes every head's redefined queries and keys once, from the states that enter a layer, and shows them to all
+/// listeners.
 class WaveProbe : public Probe {
  public:
   /// @param heads      rows of the grid; it and what else is referred to must outlive the probe
   /// @param length     T; states of another length pass unseen
   WaveProbe(const Stack& stack, const HeadGrid& grid, AttentionKind kind, Index length,
-            const std::vector<WaveHead>& heads, std::vector<WaveListener*> listeners);
+            const std::vector<ChainHead>& heads, std::vector<WaveListener*> listeners);
   using Probe::see;
   void see(const LayerInput& input) override;
   void see(const Tile& /*tile*/) override {}
@@ -130,7 +129,7 @@ class WaveProbe : public Probe {
   const HeadGrid& grid_;
   AttentionKind kind_;
   Index length_;
-  const std::vector<WaveHead>& heads_;
+  const std::vector<ChainHead>& heads_;
   std::vector<WaveListener*> listeners_;
 };
 

@@ -9,9 +9,9 @@
 
 namespace headwave {
 
-/// What columns show at their strongest, frequency by frequency.
+/// Expected maximum of the amplitudes of n columns, frequency by frequency.
 ///
-///     max over n columns drawn from N, their mean over all draws = sum_i x_(i) C(i-1, n-1) / C(N, n)    (1)
+///     mean over all draws of n from N columns of their maximum = sum_i x_(i) C(i-1, n-1) / C(N, n)    (1)
 ///
 /// with x_(1) <= ... <= x_(N) the amplitudes of all columns at a frequency. n = N is the plain maximum, which grows with
 /// the number of columns: to compare 768 columns of states with 64 of queries, give both the smaller n.

@@ -70,7 +70,7 @@ std::unique_ptr<DocumentPass::OnItsWay> DocumentPass::begun(Index i) const {
     }
     if (listeners.empty()) continue;
     way->waves.push_back(std::make_unique<WaveProbe>(model_.stack_of(site.kind), site.grid, site.kind, site.length,
-                                                     finished_[s].get<WaveHeads>().heads, std::move(listeners)));
+                                                     finished_[s].get<ChainHeads>().heads, std::move(listeners)));
     way->probes.push_back(way->waves.back().get());
   }
   return way;

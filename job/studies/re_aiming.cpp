@@ -7,9 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "../../analysis/statistics/published_measures.h"
 #include "../../analysis/attention/followed_keys.h"
 #include "../../analysis/attention/measured_offset.h"
+#include "../../analysis/registry/job_option_table.h"
+#include "../../analysis/statistics/published_measures.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/intervention.h"
 #include "../../core/process/threads.h"

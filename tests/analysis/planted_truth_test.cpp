@@ -490,7 +490,7 @@ TEST_CASE("what the chain cannot know of short, constant or empty input is NaN a
 TEST_CASE("the planted bank: every positional head has its delay, noise and sink heads have none") {
   const PlantedModel planted = planted_model(planted_bank());
   const HeadGrid grid{{0, 1, 2, 3}, planted.model.stack.block.heads};
-  const std::vector<WaveHead> heads = wave_heads(planted.model.stack, grid, 2);
+  const std::vector<ChainHead> heads = chain_heads(planted.model.stack, grid, 2);
   const RandomReadingOptions reading;
   const Matrix32 frames = random_frames(planted.model.stack.d_model(), planted.model.stack.block.d_head, reading);
   ScoreDelayListener listener(grid, 512, reading.draws, frames);

@@ -114,7 +114,7 @@ inline WaveMatrices wave_matrices(const WaveSpec& spec) {
 
 /// A head followed through the chain over one document.
 struct Followed {
-  std::unique_ptr<WaveHead> head;  ///< where `waves` finds it
+  std::unique_ptr<ChainHead> head;  ///< where `waves` finds it
   HeadWaves waves;
   Eigen::VectorXcd cross;  ///< cross_spectrum()
   Delay delay;
@@ -134,7 +134,7 @@ struct Followed {
 inline Followed followed(const Matrix& states, const Matrix& query, const Matrix& key,
                          const DelayOptions& options = {}) {
   Followed result;
-  result.head = std::make_unique<WaveHead>();
+  result.head = std::make_unique<ChainHead>();
   result.head->svd = qk_svd(query, key);
   result.head->rank = result.head->svd.rank();
   result.head->rotation = phase_rotation(result.head->svd);
@@ -208,7 +208,7 @@ struct WaveStack {
 
 /// What the listeners of the chain say of documents given by the states that enter the layer.
 struct WaveChain {
-  std::vector<WaveHead> heads;
+  std::vector<ChainHead> heads;
   CrossCovariances covariances;
   double threshold = 1;  ///< of periodic columns
   Index count = 0;       ///< columns of the wave spectra
@@ -232,7 +232,7 @@ inline WaveChain chain_of(const Stack& stack, const HeadGrid& grid, const std::v
   const Index count = std::min({stack.d_model(), stack.block.heads * d_head, stack.block.kv_heads * d_head});
   const PhaseDelayOptions phasing;
   WaveChain chain;
-  chain.heads = wave_heads(stack, grid, 1);
+  chain.heads = chain_heads(stack, grid, 1);
   chain.count = count;
   if (options.columns) chain.threshold = periodic_threshold(length, options.periodic);
   const auto find_periodic = [&](PeriodicColumns& found, const HeadWaves& waves) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "../../analysis/attention/head_clusters.h"
 #include "../../core/planted/planted_bank.h"
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/job_input.h"
@@ -62,6 +63,6 @@ TEST_CASE("no estimate of no documents, of options out of range, or of a documen
                     "estimate_job: the source has no documents; expected at least one");
   CHECK_THROWS_AS(estimate_job(planted.model, FailingSource(*documents, -1), options), ShapeError);
   CHECK_THROWS_AS(estimate_job(planted.model, FailingSource(*documents, 1), options), IoError);
-  options.window = 0;
+  options[window_option] = 0;
   CHECK_THROWS_AS(estimate_job(planted.model, *documents, options), ShapeError);
 }

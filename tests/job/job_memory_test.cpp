@@ -3,6 +3,7 @@
 #include <fstream>
 #include <functional>
 
+#include "../../analysis/predictions/position_atlas.h"
 #include "../../core/planted/planted_bank.h"
 #include "../../job/inputs/job_input.h"
 #include "../../job/run/document_pass.h"
@@ -50,7 +51,7 @@ TEST_CASE("what documents come to is reckoned as large as it is, of every analys
     JobOptions options;
     options.only = {std::string(analysis->name)};
     if (!analysis->reads_one_of.empty()) options.only.emplace_back(analysis->reads_one_of.front()().name);
-    options.draws = options.atlas_draws = 5;
+    options.draws = options[atlas_draws_option] = 5;
     const JobMemory memory = job_memory(planted.model, *documents, options);
     const Bytes bytes = bytes_of(planted.model, *documents, options);
     INFO(analysis->name);

@@ -2,6 +2,8 @@
 
 #include <fstream>
 
+#include "../../analysis/attention/attention_map.h"
+#include "../../analysis/predictions/position_atlas.h"
 #include "../../analysis/registry/registry.h"
 #include "../../core/planted/planted_bank.h"
 #include "../../data/results/result_file.h"
@@ -39,7 +41,7 @@ TEST_CASE("the bound of a result's size holds for every analysis alone, and is n
     JobOptions options;
     options.only = {std::string(analysis->name)};
     if (!analysis->reads_one_of.empty()) options.only.emplace_back(analysis->reads_one_of.front()().name);
-    options.draws = options.atlas_draws = options.resamples = 3;
+    options.draws = options[atlas_draws_option] = options.resamples = 3;
     const auto [bound, file, unpacked] = compared(planted.model, *documents, options);
     INFO(analysis->name);
     CHECK(file < bound);
@@ -50,11 +52,11 @@ TEST_CASE("the bound of a result's size holds for every analysis alone, and is n
 TEST_CASE("the bound of a result's size holds whatever the reach, the documents and the maps") {
   const PlantedModel planted = planted_model(planted_bank());
   JobOptions options;
-  options.draws = options.atlas_draws = options.resamples = 0;
+  options.draws = options[atlas_draws_option] = options.resamples = 0;
   for (const Index reach : {1, 10, 200})
     for (const Index count : {1, 12}) {
       options.reach = reach;
-      options.map_tokens = 8 * count;
+      options[map_tokens_option] = 8 * count;
       const auto documents = planted_documents(planted, count, 200, 1);
       const auto [bound, file, unpacked] = compared(planted.model, *documents, options);
       INFO(reach << " tokens, " << count << " documents");
