@@ -39,8 +39,8 @@ Index shown_of(const MapOptions& options, Index length) {
   return std::min(options.tokens, length - std::max<Index>(options.first, 0));
 }
 
-/// Where a window may begin: one beside the other as far as they go, eight at most. Of queries and keys of different texts
-/// none is typical.
+/// Where a window may begin: one beside the other as far as they go, eight at most. Of queries and keys of
+/// different texts none is typical.
 std::vector<Index> begins_of(const MapOptions& options, AttentionKind kind, Index length) {
   constexpr Index most = 8;
   if (options.first != typical_window) return {options.first};

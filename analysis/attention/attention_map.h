@@ -13,8 +13,9 @@
 
 namespace headwave {
 
-/// Attention maps of one document: the weights of chosen heads over a window of it as they are, and over all of it in
-/// tiles, each with its largest and its mean weight. In the mean alone a diagonal one token wide would fade.
+/// Attention maps of one document: the weights of chosen heads over a window of it as they are, and over all
+/// of it in tiles, each with its largest and its mean weight. In the mean alone a diagonal one token wide
+/// would fade.
 struct AttentionMaps {
   std::vector<HeadName> heads;
   Index first = 0;              ///< position of the window's first token, among the queries and among the keys
@@ -46,14 +47,15 @@ struct MapOptions {
   Index tiles = 64;   ///< along a side, at most; all have equally many tokens
 };
 
-/// The window of a document that is most like the whole document: its mean weights by offset differ least from the
-/// document's, summed over |t| <= n / 2 and averaged over heads. Ties go to the first.
+/// The window of a document that is most like the whole document: its mean weights by offset differ least
+/// from the document's, summed over |t| <= n / 2 and averaged over heads. Ties go to the first.
 /// @param windows  per window and head, (n, n): rows are queries, columns keys
 /// @param document  per head, (2 n - 1): mean weight over the document's pairs at t = 1 - n ... n - 1
 /// @returns its number
 std::size_t typical_of(const std::vector<std::vector<Matrix32>>& windows, const std::vector<Vector>& document);
 
-/// Keeps the weights of chosen heads. A row of the window sums to less than 1 if attention also goes outside the window.
+/// Keeps the weights of chosen heads. A row of the window sums to less than 1 if attention also goes outside
+/// the window.
 class AttentionMapProbe : public Probe {
  public:
   /// @param kind  the kind of attention to look at; other kinds are ignored

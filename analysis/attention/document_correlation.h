@@ -11,9 +11,10 @@ namespace headwave {
 
 /// Pairs of places, the same in every document, at which attention weights are compared between documents.
 ///
-/// Pairs come in groups: one key and up to 8 queries, all within the first part of the longest document. The length of
-/// that part grows evenly from 4 tokens to T, so that a document of any length holds its share of the groups. The first
-/// place is omitted: it draws attention that has no better place. The sample depends on T and the mask alone.
+/// Pairs come in groups: one key and up to 8 queries, all within the first part of the longest document. The
+/// length of that part grows evenly from 4 tokens to T, so that a document of any length holds its share of
+/// the groups. The first place is omitted: it draws attention that has no better place. The sample depends on
+/// T and the mask alone.
 class PlacePairs {
  public:
   struct Pair {
@@ -70,11 +71,12 @@ class PlacePairWeights {
 ///
 ///     r = sum over pairs of sum_{d != d'} z_d z_d' / sum over pairs of n (n - 1)                     (2)
 ///
-/// where n documents hold a pair: the mean correlation between two documents (an intraclass correlation). It takes one
-/// sum per pair: sum_{d != d'} z_d z_d' = (sum_d z_d)^2 - sum_d z_d^2.
+/// where n documents hold a pair: the mean correlation between two documents (an intraclass correlation). It
+/// takes one sum per pair: sum_{d != d'} z_d z_d' = (sum_d z_d)^2 - sum_d z_d^2.
 ///
-/// From r and the moments of each document follow the moments of their sum. Each document's deviation is taken as a part
-/// that all documents share and a part of its own, sqrt(r) F + sqrt(1 - r) E_d, both of the same skewness:
+/// From r and the moments of each document follow the moments of their sum. Each document's deviation is
+/// taken as a part that all documents share and a part of its own, sqrt(r) F + sqrt(1 - r) E_d, both of the
+/// same skewness:
 ///
 ///     Var[sum_d X_d]          = (1 - r) sum v_d + r (sum sqrt v_d)^2                                  (3)
 ///     third moment of the sum = [(1 - r)^(3/2) sum w_d + r^(3/2) (sum cbrt w_d)^3] / [(1 - r)^(3/2) + r^(3/2)]   (4)

@@ -29,9 +29,10 @@ struct MovedProfiles {
 ///
 ///     moved = argmax over s of sum_t min( p'(t) / sum p',  p(t - s) / sum p ),  |s| <= reach     (1)
 ///
-/// summed over the offsets t at which both are defined, since a mask may hide what comes from beyond it. A displacement
-/// that leaves less than half of the reach is not considered. Ties go to the smaller |s|, then to the left. The whole
-/// profile counts, so the result does not depend on which of two neighbouring weights is larger.
+/// summed over the offsets t at which both are defined, since a mask may hide what comes from beyond it. A
+/// displacement that leaves less than half of the reach is not considered. Ties go to the smaller |s|, then
+/// to the left. The whole profile counts, so the result does not depend on which of two neighbouring weights
+/// is larger.
 /// @param before, after  (2 reach + 1)  NaN: no pair
 Index profile_displacement(const Vector& before, const Vector& after);
 
@@ -53,15 +54,16 @@ struct FollowedShifts {
   Index fitted = 0;  ///< shifts u != 0 that the slope is fitted to
 };
 
-/// Position is all that a head reads where share = 1 and slope = -1; 0 and 0: nothing that it reads was moved.
+/// Position is all that a head reads where share = 1 and slope = -1; 0 and 0: nothing that it reads was
+/// moved.
 ///
 ///     moved_u = t*_u - t*_0,   share = #{ u != 0 : moved_u = -u } / #{ u != 0 },
 ///     slope = sum_u u moved_u / sum_u u^2                                                     (1)
 ///
-/// The slope is fitted to the shifts that move the offset by 0 to 2 u, |moved_u + u| <= |u|. Under another shift the
-/// head looks somewhere else altogether, at an alias of its wave a whole period away say, and one such offset would
-/// outweigh all others. How many shifts are fitted is given beside the slope. A shift under which the head has no offset
-/// counts in the share as not followed, and not in the slope.
+/// The slope is fitted to the shifts that move the offset by 0 to 2 u, |moved_u + u| <= |u|. Under another
+/// shift the head looks somewhere else altogether, at an alias of its wave a whole period away say, and one
+/// such offset would outweigh all others. How many shifts are fitted is given beside the slope. A shift under
+/// which the head has no offset counts in the share as not followed, and not in the slope.
 ///
 /// @param shifts   (S)  u in tokens, 0 among them
 /// @param offsets  (S)  measured offset under each shift, tokens; NaN: undefined

@@ -74,7 +74,8 @@ void find_offset(GridOffsets& found, Index row, const std::vector<GridLag>& lags
   found.peak[row] = found.weight(row, at);
   found.chance[row] = mean;
   found.threshold[row] = mean + found.null_deviation(row, at) * (z + skewness * (z * z - 1) / 6);
-  // A head that gives every key the same weight from everywhere has a null without spread: nothing rises but rounding.
+  // A head that gives every key the same weight from everywhere has a null without spread: nothing rises but
+  // rounding.
   const double rounding = 8 * std::numeric_limits<float>::epsilon() * mean;
   if (!(found.peak[row] > found.threshold[row] + rounding)) return;
   const bool ends = ends_at(best.down, found.grid.rows) || ends_at(best.right, found.grid.columns);

@@ -14,8 +14,8 @@
 
 namespace headwave {
 
-/// Offsets between patches of a grid of R x C: down = -(R-1) ... R-1 rows from the query to the key, right = -(C-1) ...
-/// C-1 columns. In matrices one after another, right quickest.
+/// Offsets between patches of a grid of R x C: down = -(R-1) ... R-1 rows from the query to the key, right =
+/// -(C-1) ... C-1 columns. In matrices one after another, right quickest.
 class GridLags {
  public:
   explicit GridLags(const PatchGrid& grid) : rows_(grid.rows), columns_(grid.columns) {}
@@ -32,7 +32,8 @@ class GridLags {
   Index rows_, columns_;
 };
 
-/// Attention between patches, summed over images. P = patches; the null is that of `weight`, as in OffsetTraceProbe.
+/// Attention between patches, summed over images. P = patches; the null is that of `weight`, as in
+/// OffsetTraceProbe.
 struct GridOffsetSum {
   Index documents = 0;
   Matrix weight;       ///< (rows, lags)  mean attention weight of the pairs at an offset
@@ -73,12 +74,14 @@ struct GridOffsets {
 ///     w(down, right) = mean over images of the mean of A[i, j] over pairs of patches, j - i = (down, right)   (1)
 ///     offset = argmax w over |down| <= R/2, |right| <= C/2                                                  (2)
 ///
-/// The mean in (1) is over the pairs that there are, (R - |down|) (C - |right|): a far offset is no smaller for having
-/// few. Opening tokens ([CLS]) are no patches: what goes to them is given beside it. (2) counts only where it exceeds
-/// the head's own null, as measured_offsets() has it, with as many offsets as (2) searches. Of equal weights the
-/// nearest counts. An offset at the end of the search, beyond which the grid goes on, is no estimate.
+/// The mean in (1) is over the pairs that there are, (R - |down|) (C - |right|): a far offset is no smaller
+/// for having few. Opening tokens ([CLS]) are no patches: what goes to them is given beside it. (2) counts
+/// only where it exceeds the head's own null, as measured_offsets() has it, with as many offsets as (2)
+/// searches. Of equal weights the nearest counts. An offset at the end of the search, beyond which the grid
+/// goes on, is no estimate.
 ///
-/// What is left out: a position in the image may matter by itself, whatever the query's: `received` shows that.
+/// What is left out: a position in the image may matter by itself, whatever the query's: `received` shows
+/// that.
 ///
 /// Source: as measured_offsets(); two-dimensional offsets of patches as in Cordonnier, Loukas and Jaggi 2020.
 /// @param sum  of at least one image
@@ -95,9 +98,10 @@ const AnalysisKind& grid_offset_analysis();
 
 /// Sums attention weights between patches by their offset on the grid.
 ///
-/// The null is a head that ignores where a key is relative to the query, as in OffsetTraceProbe: each key keeps the
-/// weights that it gets from other patches, and which patch gives which weight is drawn at random. With m_j, v_j and w_j the
-/// mean, variance and third central moment of the weights A[i, j], i != j, that patch j gets,
+/// The null is a head that ignores where a key is relative to the query, as in OffsetTraceProbe: each key
+/// keeps the weights that it gets from other patches, and which patch gives which weight is drawn at random.
+/// With m_j, v_j and w_j the mean, variance and third central moment of the weights A[i, j], i != j, that
+/// patch j gets,
 ///
 ///     E[w] = sum m_j / n,  Var[w] = sum v_j / n^2,  third moment = sum w_j / n^3  over the n keys j at that offset   (1)
 class GridOffsetProbe : public Probe {

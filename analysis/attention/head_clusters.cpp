@@ -56,7 +56,8 @@ KMeansOptions k_means_options(const HeadClusterOptions& options, Index clusters)
   return chosen;
 }
 
-// The numbers of clusters that are tried: k = 2 .. last while there are more different vectors, and the chosen one.
+// The numbers of clusters that are tried: k = 2 .. last while there are more different vectors, and the
+// chosen one.
 std::vector<Index> cluster_counts(Index chosen, Index last, Index distinct) {
   std::vector<Index> counts{chosen};
   for (Index k = 2; k <= std::min(last, distinct - 1); ++k)
@@ -65,7 +66,8 @@ std::vector<Index> cluster_counts(Index chosen, Index last, Index distinct) {
   return counts;
 }
 
-// As many documents as there are, drawn with replacement: the vectors of those that were drawn, and how often each was.
+// As many documents as there are, drawn with replacement: the vectors of those that were drawn, and how often
+// each was.
 struct Resample {
   Matrix values;
   std::vector<Index> times;
@@ -136,7 +138,8 @@ Vector mass_of(const std::vector<Index>& labels, Index clusters) {
   return mass / static_cast<double>(labels.size());
 }
 
-// Where each cluster comes in the canonical order: place[i] is the old number of the cluster that becomes number i.
+// Where each cluster comes in the canonical order: place[i] is the old number of the cluster that becomes
+// number i.
 std::vector<Index> canonical_order(const Matrix& centroids, const Vector& mass) {
   std::vector<Index> peak;
   for (Index k = 0; k < centroids.rows(); ++k)

@@ -57,14 +57,15 @@ struct HeadClusters {
   HeadClusterOptions options;       ///< as asked for
 };
 
-/// Head clusters: k-means over the offset traces of all documents and heads, and how stable the clusters are. Score clusters are the same over the traces of scores before mask and softmax.
+/// Head clusters: k-means over the offset traces of all documents and heads, and how stable the clusters are.
+/// Score clusters are the same over the traces of scores before mask and softmax.
 ///
-/// Each vector is one head in one document, so a head has a label per document and a share in each cluster. Clusters
-/// are put in a canonical order: by the offset at which the centroid is largest (offset_peak()), the left first; then
-/// by mass, the larger first. Stability resamples documents with replacement, clusters the resample anew, gives every
-/// vector of the original the nearest of the new centroids, and takes the adjusted Rand index against the labels; with
-/// one document it is not defined. Only kinds that differ within the window can be told apart: a sink and a noise head
-/// look alike within +-10 tokens.
+/// Each vector is one head in one document, so a head has a label per document and a share in each cluster.
+/// Clusters are put in a canonical order: by the offset at which the centroid is largest (offset_peak()), the
+/// left first; then by mass, the larger first. Stability resamples documents with replacement, clusters the
+/// resample anew, gives every vector of the original the nearest of the new centroids, and takes the adjusted
+/// Rand index against the labels; with one document it is not defined. Only kinds that differ within the
+/// window can be told apart: a sink and a noise head look alike within +-10 tokens.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, section 3.1; the stability after Hennig 2007, doi:10.1016/j.csda.2006.11.025.
 /// @throws ShapeError if rows do not make whole documents or the window has no middle; NumericError if an entry is not

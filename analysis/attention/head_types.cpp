@@ -16,8 +16,8 @@ namespace headwave {
 
 namespace {
 
-/// Equation (2) of every head. At the end of the search a share is no largest one, unless it is more than half: shares
-/// add up to 1 at most, so nothing beyond can then be larger.
+/// Equation (2) of every head. At the end of the search a share is no largest one, unless it is more than
+/// half: shares add up to 1 at most, so nothing beyond can then be larger.
 void set_one_offset(HeadTypes& types) {
   const Index reach = types.options.reach;
   types.positional_share = types.positional_offset = Vector::Constant(types.grid.rows(), not_defined);
@@ -250,8 +250,9 @@ void HeadTypeProbe::add(HeadScore score, Index row, double value) {
   count_(static_cast<Index>(score), row) += 1.0;
 }
 
-/// Equation (1). Not offset_peak(): the largest of all keys is known, and is looked for within reach, the smaller |t|
-/// first as there. Offsets beyond reach need not be looked at: within reach all are nearer and win every tie.
+/// Equation (1). Not offset_peak(): the largest of all keys is known, and is looked for within reach, the
+/// smaller |t| first as there. Offsets beyond reach need not be looked at: within reach all are nearer and
+/// win every tie.
 void HeadTypeProbe::add_argmax(const Query& query, Index row, const Eigen::Ref<const Eigen::RowVectorXf>& open,
                                float largest) {
   for (Index distance = 0; distance <= reach_; ++distance)

@@ -24,7 +24,8 @@ struct HeadTypeOptions {
   double content_ratio = 3;  ///< ... and this many times their baseline: ours as well
 };
 
-/// Scores of every head: means over the query rows of a document, then over documents. A is the head's attention.
+/// Scores of every head: means over the query rows of a document, then over documents. A is the head's
+/// attention.
 enum class HeadScore : std::uint8_t {
   previous,            ///< mean of A[i, i-1] over i >= 1: the score of a previous-token head
   next,                ///< mean of A[i, i+1] over i < T-1; undefined under a causal mask
@@ -40,8 +41,8 @@ enum class HeadScore : std::uint8_t {
 };
 constexpr std::size_t head_scores = 11;
 
-/// The type of a head: the first that holds in the order of type_of(), else `other`. Names are their authors' and describe
-/// where weights lie, not why: see head_account(). Voita's "positional" is `one_offset` here.
+/// The type of a head: the first that holds in the order of type_of(), else `other`. Names are their authors'
+/// and describe where weights lie, not why: see head_account(). Voita's "positional" is `one_offset` here.
 enum class HeadType : std::uint8_t { other, previous, next, one_offset, duplicate, induction, sink };
 
 /// Head types of a job: means over the documents in which a quantity is defined. NaN: defined in no document.
@@ -51,16 +52,18 @@ enum class HeadType : std::uint8_t { other, previous, next, one_offset, duplicat
 ///     alpha_k = 1/(T-k) sum_{i>=k} A[i, k] under a causal mask, 1/T sum_i A[i, k] without            (3)
 ///     D_pos = -1/H^2 sum_{a,b} |A_a * A_b|                                                          (4)
 ///
-/// In (1) the lesser |t| wins a tie, then the left. In (3) the largest alpha is sought among keys that at least a
-/// quarter of the queries are averaged over. In (4), one number per layer, * is the product entry by entry and |.| the
-/// Frobenius norm over the document's whole (queries, keys) matrix, without normalisation: it grows with the document,
-/// as sqrt(T) where every query looks at one key, and compares between equal lengths only.
+/// In (1) the lesser |t| wins a tie, then the left. In (3) the largest alpha is sought among keys that at
+/// least a quarter of the queries are averaged over. In (4), one number per layer, * is the product entry by
+/// entry and |.| the Frobenius norm over the document's whole (queries, keys) matrix, without normalisation:
+/// it grows with the document, as sqrt(T) where every query looks at one key, and compares between equal
+/// lengths only.
 ///
-/// Duplicate and induction scores count what precedes the query alone, wherever a window ends; the baseline knows the
-/// mask and the window. On a text of random tokens, repeated, the induction score is the mean weight on the token that
-/// followed the current one in the copy before. Thresholds do not see how a head does what it does: on ordinary text an
-/// induction head may be called a sink, since most queries give it nothing to copy; on short documents every head has
-/// one. In cross-attention queries and keys are different sequences: what compares positions or tokens is undefined.
+/// Duplicate and induction scores count what precedes the query alone, wherever a window ends; the baseline
+/// knows the mask and the window. On a text of random tokens, repeated, the induction score is the mean
+/// weight on the token that followed the current one in the copy before. Thresholds do not see how a head
+/// does what it does: on ordinary text an induction head may be called a sink, since most queries give it
+/// nothing to copy; on short documents every head has one. In cross-attention queries and keys are different
+/// sequences: what compares positions or tokens is undefined.
 ///
 /// Source: Voita et al. 2019 (1, 2); Clark et al. 2019 (previous, next); Olsson et al. 2022
 /// (induction); Gu et al. 2025 (3), there 1-based; Li et al. 2018 (4), where the norm is not named.
@@ -104,9 +107,10 @@ std::vector<Field> describe(const HeadTypes& types);
 
 /// Measures the scores of HeadTypes over one document.
 ///
-/// A row of zeros, where the mask forbids every key, is omitted, except from the mean of a sink. Keys that hold the
-/// query's own token are looked up once per document. A head then costs one pass over its weights and one step per pair
-/// of equal tokens; a layer costs heads^2 / 2 products per query-key pair for equation (4), the square root of
+/// A row of zeros, where the mask forbids every key, is omitted, except from the mean of a sink. Keys that
+/// hold the query's own token are looked up once per document. A head then costs one pass over its weights
+/// and one step per pair of equal tokens; a layer costs heads^2 / 2 products per query-key pair for equation
+/// (4), the square root of
 ///
 ///     |A_a * A_b|^2 = sum_ij A_a[i, j]^2 A_b[i, j]^2                                                (5)
 ///

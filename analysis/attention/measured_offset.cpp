@@ -56,7 +56,8 @@ MeasuredOffsets measured_offsets(const OffsetTraces& traces, const MeasuredOffse
       measured.chance[kind][row] = mean;
       const double skewness = std::max(0.0, traces.null_skewness[kind](row, t + traces.reach));
       measured.threshold[kind][row] = mean + deviation * (z + skewness * (z * z - 1) / 6);
-      // A head whose null has no spread gives every key the same weight from everywhere: nothing rises but rounding.
+      // A head whose null has no spread gives every key the same weight from everywhere: nothing rises but
+      // rounding.
       const double rounding = 8 * std::numeric_limits<float>::epsilon() * mean;
       OffsetStatus& status = measured.status[kind][static_cast<std::size_t>(row)];
       if (weight[column] > measured.threshold[kind][row] + rounding)

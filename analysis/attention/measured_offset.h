@@ -20,7 +20,8 @@ struct MeasuredOffsetOptions {
   bool cross = false;   ///< cross-attention: no token meets itself, and t = 0 is an offset like any other
 };
 
-/// Where the attention of each head lands, and whether that differs from chance. One vector for each kind of Pairs.
+/// Where the attention of each head lands, and whether that differs from chance. One vector for each kind of
+/// Pairs.
 struct MeasuredOffsets {
   HeadGrid grid;
   Index reach = 0;
@@ -87,7 +88,8 @@ MeasuredOffsets measured_offsets(const OffsetTraces& traces, const MeasuredOffse
 /// Fields measured_offset/...
 std::vector<Field> describe(const MeasuredOffsets& measured);
 
-/// In a job: offset_trace/... and measured_offset/... Keeps OffsetTraces and MeasuredOffsets for analyses that read them.
+/// In a job: offset_trace/... and measured_offset/... Keeps OffsetTraces and MeasuredOffsets for analyses
+/// that read them.
 const AnalysisKind& measured_offset_analysis();
 
 }  // namespace headwave

@@ -198,7 +198,8 @@ void OffsetTraceProbe::see(const Tile& tile) {
     const Index row = grid_.first_row(tile.layer) + head;
     const MatrixView32& weights = tile.weights[static_cast<std::size_t>(head)];
     add_rows(sums_[all_pairs], row, tile.first_row, weights);
-    // The other kinds differ from `all` by a few positions: what they leave out is summed, and taken off at the end.
+    // The other kinds differ from `all` by a few positions: what they leave out is summed, and taken off at
+    // the end.
     for (std::size_t pairs = all_pairs + 1; pairs < pairs_kinds; ++pairs)
       for (Index r = 0; r < tile.rows(); ++r) {
         const Index query = tile.first_row + r;
@@ -210,8 +211,8 @@ void OffsetTraceProbe::see(const Tile& tile) {
   }
 }
 
-/// Sum over the pairs (i, i+t) both of which count, for |t| <= reach, of a value that belongs to the key, or under a
-/// causal mask to the query: a difference of prefix sums, less the few whose partner does not count.
+/// Sum over the pairs (i, i+t) both of which count, for |t| <= reach, of a value that belongs to the key, or
+/// under a causal mask to the query: a difference of prefix sums, less the few whose partner does not count.
 Vector OffsetTraceProbe::sum_along(Eigen::Ref<const Vector> values, std::size_t pairs) const {
   const Side& side = causal() ? queries_ : keys_;
   const Side& other = causal() ? keys_ : queries_;

@@ -40,8 +40,8 @@ struct OffsetTraces {
   std::vector<Index> lengths;    ///< (documents) T of each document
 };
 
-/// Offset traces summed over documents of up to T tokens, t = -(T-1) .. T-1 in columns. Where queries and keys are
-/// different sequences, the longer one counts. The null is that of weight.
+/// Offset traces summed over documents of up to T tokens, t = -(T-1) .. T-1 in columns. Where queries and
+/// keys are different sequences, the longer one counts. The null is that of weight.
 struct OffsetTraceSum {
   Index documents = 0;
   PairsMatrices trace;                        ///< (rows, 2 T - 1)      sum of A[i, i+t] over query positions i
@@ -74,9 +74,9 @@ struct ComparableTraces {
 
 /// Traces at |t| <= window of every document and head, to be clustered.
 ///
-/// Where all documents have one length these are the published sums tr_t. A sum grows with the document, so where
-/// lengths differ each document's are divided by its number of queries, tr_t / T: the share of its attention that goes
-/// to offset t. At equal lengths the two differ by a constant, which no clustering sees.
+/// Where all documents have one length these are the published sums tr_t. A sum grows with the document, so
+/// where lengths differ each document's are divided by its number of queries, tr_t / T: the share of its
+/// attention that goes to offset t. At equal lengths the two differ by a constant, which no clustering sees.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, section 3.1, for the sums; documents of unequal length are not treated there.
 /// @param window  at most traces.reach, in tokens
@@ -91,10 +91,11 @@ std::vector<Field> describe(const OffsetTraces& traces);
 ///
 /// is a sum over query positions, not a mean; divided by its count it is the mean weight at offset t.
 ///
-/// The null of one document is a head that ignores where a key is relative to the query: each key keeps the weights that
-/// it gets from others, and which query gives which weight is drawn at random. The null of several documents also needs
-/// their correlation (document_correlation.h), for which weights are kept at pairs of places that all documents share. With m_j, v_j and w_j the mean, variance and third central moment of the
-/// weights A[i, j], i != j, that key j gets,
+/// The null of one document is a head that ignores where a key is relative to the query: each key keeps the
+/// weights that it gets from others, and which query gives which weight is drawn at random. The null of
+/// several documents also needs their correlation (document_correlation.h), for which weights are kept at
+/// pairs of places that all documents share. With m_j, v_j and w_j the mean, variance and third central
+/// moment of the weights A[i, j], i != j, that key j gets,
 ///
 ///     E[tr_t] = sum m_j,  Var[tr_t] = sum v_j,  third moment = sum w_j  over the diagonal's keys j   (2)
 ///

@@ -12,9 +12,10 @@ namespace headwave {
 
 /// Bands of neighbouring query positions, and the offsets that their keys can have.
 ///
-/// The width of a band is the smallest power of two with which at most `most` bands cover T queries; the last band ends at
-/// T. So the bands of most jobs have the same edges, whatever the longest document. Sums over the diagonals of all bands
-/// follow one another, band by band with ascending offsets: fewer than (bands + 1) T numbers.
+/// The width of a band is the smallest power of two with which at most `most` bands cover T queries; the last
+/// band ends at T. So the bands of most jobs have the same edges, whatever the longest document. Sums over
+/// the diagonals of all bands follow one another, band by band with ascending offsets: fewer than (bands + 1)
+/// T numbers.
 class QueryBands {
  public:
   QueryBands() = default;
@@ -68,15 +69,16 @@ constexpr Index bins_per_doubling = 4;
 /// (reach + 1) 2^(k/4), the last cut off where T ends; under a causal mask t <= 0 alone.
 std::vector<OffsetBin> offset_bins(Index length, Index reach, bool causal);
 
-/// Attention weights summed along the diagonals of every band b of queries, and their expectation if it did not matter
-/// which query of the band gives a key its weight. Columns as in QueryBands.
+/// Attention weights summed along the diagonals of every band b of queries, and their expectation if it did
+/// not matter which query of the band gives a key its weight. Columns as in QueryBands.
 ///
 ///     D_b(t) = sum over i in b of A[i, i+t]                                                    (1)
 ///     E_b(t) = sum over i in b of m_(i+t),   V_b(t) = sum over i in b of v_(i+t)               (2)
 ///
-/// m_j and v_j are mean and variance of the weights that key j gets from the queries of b that may look at it. A key that
-/// draws every query (the first token, [SEP]) counts alike in (1) and (2), so their difference belongs to the offset. (2)
-/// takes keys as independent of one another. The weight of a key that a single query sees stays as it is.
+/// m_j and v_j are mean and variance of the weights that key j gets from the queries of b that may look at
+/// it. A key that draws every query (the first token, [SEP]) counts alike in (1) and (2), so their difference
+/// belongs to the offset. (2) takes keys as independent of one another. The weight of a key that a single
+/// query sees stays as it is.
 ///
 /// One document or a sum of documents: fewer than 3 (bands + 1) T numbers for each head.
 ///
@@ -156,11 +158,12 @@ struct BandPeakOptions {
 ///
 ///     excess_b(t) = (D_b(t) - E_b(t)) / queries of b                                           (3)
 ///
-/// D, E, V as in BandTraces. t is a peak where (3) is at least least_excess; above what an independent sum of that
-/// variance, and of weights no larger than the largest one there, exceeds with probability level / (number of offsets,
-/// all bands together) (largest_excess()); larger than at all other offsets within `apart`; and not at either
-/// end of what the band's queries reach. What changes slowly over offsets, as weights under a causal mask do, has no
-/// peak. Equal phrases far apart do, if many queries lie in them: a peak need not come from positions.
+/// D, E, V as in BandTraces. t is a peak where (3) is at least least_excess; above what an independent sum of
+/// that variance, and of weights no larger than the largest one there, exceeds with probability level /
+/// (number of offsets, all bands together) (largest_excess()); larger than at all other offsets within
+/// `apart`; and not at either end of what the band's queries reach. What changes slowly over offsets, as
+/// weights under a causal mask do, has no peak. Equal phrases far apart do, if many queries lie in them: a
+/// peak need not come from positions.
 ///
 /// @param row  of the head
 /// @returns one list for each band; empty: no peak

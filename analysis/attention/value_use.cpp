@@ -97,8 +97,8 @@ namespace {
       "value use: {} of layer {} is not finite; look for NaN or huge values in the model's weights", what, layer));
 }
 
-/// Equation (1) of heads side by side. Heads that share a key-value head add the same cosines group^2 times, which
-/// H^2 = group^2 kv^2 takes off again: key-value heads will do.
+/// Equation (1) of heads side by side. Heads that share a key-value head add the same cosines group^2 times,
+/// which H^2 = group^2 kv^2 takes off again: key-value heads will do.
 double disagreement(const MatrixView32& side_by_side, Index heads, const char* what, Index layer) {
   Matrix gram = Matrix::Zero(heads, heads);
   Matrix channels(heads, side_by_side.cols() / heads);

@@ -12,7 +12,8 @@
 
 namespace headwave {
 
-/// What heads do with values: means over the documents in which a quantity is defined. NaN: defined in no document.
+/// What heads do with values: means over the documents in which a quantity is defined. NaN: defined in no
+/// document.
 ///
 ///     D_sub = -1/H^2 sum_{a,b} cos(V_a, V_b),  D_out = -1/H^2 sum_{a,b} cos(O_a, O_b)                (1)
 ///     n_j = |(x_j W_V + b_V) W_O^h|                                                                  (2)
@@ -20,18 +21,19 @@ namespace headwave {
 ///     norm_weight[t] = mean of N[i, i + t] over the pairs (i, i + t) that the mask allows            (4)
 ///     norm_offset = argmax_t norm_weight[t],  |t| <= reach, |t| <= (T-1)/2                            (5)
 ///
-/// In (1), one number per layer between -1 (all heads alike) and about 0, V_a are a head's values and O_a = A_a V_a its
-/// outputs before W_O, each a matrix (positions, channels) of the whole document: cos is their Frobenius inner product
-/// over their Frobenius norms, the cosine of the flattened matrices. A zero matrix has cosine 0 with all. Heads that
-/// share a key-value head have the same V and cosine 1: with kv key-value heads D_sub is at most -1/kv where no cosine
-/// is negative. The disagreement of positions, the third of the source, is head_types/position_disagreement.
+/// In (1), one number per layer between -1 (all heads alike) and about 0, V_a are a head's values and O_a =
+/// A_a V_a its outputs before W_O, each a matrix (positions, channels) of the whole document: cos is their
+/// Frobenius inner product over their Frobenius norms, the cosine of the flattened matrices. A zero matrix
+/// has cosine 0 with all. Heads that share a key-value head have the same V and cosine 1: with kv key-value
+/// heads D_sub is at most -1/kv where no cosine is negative. The disagreement of positions, the third of the
+/// source, is head_types/position_disagreement.
 ///
-/// (2) and (3) are norm-based attention. (2) is the length of what key j hands on, A[i, j] n_j that of what reaches
-/// query i; (3) lets every query hand out 1 as a softmax does. A key may get much weight and hand over nothing:
-/// `norm_first`, the mean of N on the first key, beside `weight_first`, the same of A, tells whether small values
-/// cancel a sink. Rows of zeros are left out. In (5) the lesser |t| wins a tie, then the left, and T is the longest
-/// document. W_O's bias belongs to no head and is left out, as are the residual connection and the norms that follow:
-/// lengths do not say whether vectors cancel.
+/// (2) and (3) are norm-based attention. (2) is the length of what key j hands on, A[i, j] n_j that of what
+/// reaches query i; (3) lets every query hand out 1 as a softmax does. A key may get much weight and hand
+/// over nothing: `norm_first`, the mean of N on the first key, beside `weight_first`, the same of A, tells
+/// whether small values cancel a sink. Rows of zeros are left out. In (5) the lesser |t| wins a tie, then the
+/// left, and T is the longest document. W_O's bias belongs to no head and is left out, as are the residual
+/// connection and the norms that follow: lengths do not say whether vectors cancel.
 ///
 /// Source: Li et al. 2018 (1), where neither flattening nor norm is given; Kobayashi et al. 2020 (2), not normalised
 /// there; (3) to (5) are this project's.
@@ -72,13 +74,14 @@ std::vector<Field> describe(const ValueUse& use);
 
 /// Measures ValueUse over one document.
 ///
-/// Lengths are computed without forming v_j W_O, from the Gram matrix of the rows of W_O that belong to a head,
+/// Lengths are computed without forming v_j W_O, from the Gram matrix of the rows of W_O that belong to a
+/// head,
 ///
 ///     n_j^2 = v_j G_h v_j^T,  G_h = W_O^h W_O^h^T  (d_value, d_value)                               (6)
 ///
-/// in double, which is d_model / d_value times cheaper for long documents; a length below about 1e-8 |v_j| |W_O^h| is
-/// rounding. The weights cost one product and two sums per query-key pair and head. A layer whose values do not come,
-/// as of stored documents, is left undefined.
+/// in double, which is d_model / d_value times cheaper for long documents; a length below about 1e-8 |v_j|
+/// |W_O^h| is rounding. The weights cost one product and two sums per query-key pair and head. A layer whose
+/// values do not come, as of stored documents, is left undefined.
 class ValueProbe : public Probe {
  public:
   /// @param document  the document that will be seen

@@ -32,7 +32,8 @@ struct AnalysisInput {
   const Source* source = nullptr;  ///< for an analysis that runs some documents through the model once more
 
   [[nodiscard]] const Stack& stack() const { return model.stack_of(site.kind); }
-  /// Whether the model's positions are known, or known to be missing. Stored states without their model do not tell.
+  /// Whether the model's positions are known, or known to be missing. Stored states without their model do
+  /// not tell.
   [[nodiscard]] bool knows_positions() const {
     const Embedding& embedding = stack().embedding;
     return first.stored.empty() || !embedding.words.empty() || !embedding.reads_words();
@@ -139,8 +140,8 @@ std::unique_ptr<Look> observe_tiles(AttentionKind kind, Sum sum, Observe observe
   return look_of<TileObserver<Sum, Observe>>(kind, std::move(sum), std::move(observe));
 }
 
-/// One analysis of one kind of attention in a job. It may prepare something from the weights; it watches documents pass;
-/// it describes the sum of what they gave as Fields.
+/// One analysis of one kind of attention in a job. It may prepare something from the weights; it watches
+/// documents pass; it describes the sum of what they gave as Fields.
 class Analysis {
  public:
   explicit Analysis(const AnalysisInput& input) : input_(input) {}

@@ -62,9 +62,9 @@ struct DocumentSizes {
   Index number = -1;  ///< among the documents of the most common length; -1: none of them
 };
 
-/// What an analysis is expected to take. Seconds are counts of the operations that grow fastest, times rates measured
-/// once on one machine: how analyses compare and how each grows holds elsewhere too; the seconds do not. Bytes are those
-/// of the largest matrices, what is small left out.
+/// What an analysis is expected to take. Seconds are counts of the operations that grow fastest, times rates
+/// measured once on one machine: how analyses compare and how each grows holds elsewhere too; the seconds do
+/// not. Bytes are those of the largest matrices, what is small left out.
 struct AnalysisCost {
   double before = 0;     ///< seconds of one core, once, before the documents
   double document = 0;   ///< ... for the document

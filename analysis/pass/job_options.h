@@ -10,8 +10,9 @@
 
 namespace headwave {
 
-/// A whole number that one analysis alone reads. It is declared beside the analysis and listed in its AnalysisKind: the
-/// command line, job files, the provenance of results and the documentation follow from that.
+/// A whole number that one analysis alone reads. It is declared beside the analysis and listed in its
+/// AnalysisKind: the command line, job files, the provenance of results and the documentation follow from
+/// that.
 struct OwnOption {
   std::string_view name;  ///< "score_window": in results; --score-window on the command line and in job files
   std::string_view help;  ///< with the unit
@@ -21,7 +22,8 @@ struct OwnOption {
   bool set_by_others = false;  ///< has no option of its own on the command line
 };
 
-/// Options of a job. What those that several analyses read mean, and their ranges, stands in job_option_table().
+/// Options of a job. What those that several analyses read mean, and their ranges, stands in
+/// job_option_table().
 struct JobOptions {
   std::vector<std::string> only;
   std::vector<std::string> heads = {};

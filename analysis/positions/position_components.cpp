@@ -54,11 +54,13 @@ PositionComponents position_components(MatrixView positions, const PositionCompo
   }
   if (!are_finite(positions)) throw NumericError("position_components: an entry of the position table is not finite");
 
-  // Scaled to entries near 1 by a power of two, which is exact: squares of very large or small ones leave the range.
+  // Scaled to entries near 1 by a power of two, which is exact: squares of very large or small ones leave the
+  // range.
   const double scale = scale_of(positions.cwiseAbs().maxCoeff());
   Matrix table = positions / scale;
   const double row = table.norm() / std::sqrt(static_cast<double>(table.rows()));
-  // Twice: the first mean is rounded by up to T eps, and a table of equal rows would be left with that as a component.
+  // Twice: the first mean is rounded by up to T eps, and a table of equal rows would be left with that as a
+  // component.
   for (int pass = 0; pass < 2 && options.centre; ++pass) table.rowwise() -= table.colwise().mean().eval();
   const ThinSvd svd = thin_svd(table);
   const Vector& singular = svd.s;

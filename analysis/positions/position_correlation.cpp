@@ -31,7 +31,8 @@ struct Covariance {
   Vector tolerance;  ///< (d)  what of the scaled variance may be rounding
 };
 
-/// The independent columns and what Sxx is made of there: scaled(column_i, column_j) = (factor factor^T)(i, j).
+/// The independent columns and what Sxx is made of there: scaled(column_i, column_j) = (factor factor^T)(i,
+/// j).
 struct IndependentColumns {
   std::vector<Index> column;
   Matrix factor;  ///< (columns, columns) lower triangle
@@ -56,8 +57,8 @@ Covariance covariance(const StateMoments& layer) {
   return result;
 }
 
-/// Cholesky's factorisation with the largest pivot first, until no column has more left than its tolerance. (Eigen's
-/// LDLT chooses pivots by diagonals that it has not yet reduced: it does not find the rank.)
+/// Cholesky's factorisation with the largest pivot first, until no column has more left than its tolerance.
+/// (Eigen's LDLT chooses pivots by diagonals that it has not yet reduced: it does not find the rank.)
 IndependentColumns independent_columns(const Covariance& covariance) {
   const Index d = covariance.scaled.rows();
   std::vector<Index> order(static_cast<std::size_t>(d));

@@ -27,7 +27,8 @@ SpectrumQuartiles quartiles_of(const Matrix& amplitude) {
   return band;
 }
 
-// Equation (2); `square` = |pe|^2. What a transform leaves of constant columns, rounding of that size, is no energy.
+// Equation (2); `square` = |pe|^2. What a transform leaves of constant columns, rounding of that size, is no
+// energy.
 Vector cumulative_energy_of(const Matrix& amplitude, Index length, double square) {
   Vector energy = 2.0 * amplitude.rowwise().squaredNorm();
   energy(0) = 0.0;
@@ -42,8 +43,8 @@ Vector cumulative_energy_of(const Matrix& amplitude, Index length, double square
   return energy / energy(energy.size() - 1);
 }
 
-// How far one must descend from f in steps of `step` before ground higher than f is reached; infinity where it never
-// is.
+// How far one must descend from f in steps of `step` before ground higher than f is reached; infinity where
+// it never is.
 double descent(const Vector& mean, Index f, Index step) {
   double lowest = mean(f);
   for (Index g = f + step; g >= 1 && g < mean.size(); g += step) {
@@ -106,8 +107,8 @@ void add_peaks(Fields& fields, const PositionSpectrum& spectrum) {
       .note("minimum_prominence", spectrum.options.minimum_prominence);
 }
 
-/// Of the rows that the first document's tokens read, beside its words; where there are none, of all. Rows that were never
-/// trained are left out of both.
+/// Of the rows that the first document's tokens read, beside its words; where there are none, of all. Rows
+/// that were never trained are left out of both.
 class PositionSpectrumAnalysis : public Analysis {
  public:
   using Analysis::Analysis;

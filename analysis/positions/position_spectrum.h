@@ -42,15 +42,16 @@ struct PositionSpectrum {
   PositionSpectrumOptions options;
 };
 
-/// The spectrum of positions: the absolute DFT of each column of the position embedding, its mean and quartiles over
-/// columns, peaks and energy.
+/// The spectrum of positions: the absolute DFT of each column of the position embedding, its mean and
+/// quartiles over columns, peaks and energy.
 ///
 ///     P[f, c] = |sum_n w[n] pe[n, c] e^{-2 pi i f n / T}|,   f = 0 .. floor(T/2) cycles per T         (1)
 ///     E(f) = sum_{0 < g <= f} m_g sum_c P[g, c]^2 / sum_{0 < g} m_g sum_c P[g, c]^2                   (2)
 ///
-/// m_g = 2, but 1 at g = T/2: negative frequencies count too. A peak is a local maximum of the mean over columns at f
-/// >= 1, the ends of the range allowed, that stands out by the prominence asked for: from it one must descend that far
-/// before higher ground is reached. The mean hides columns that disagree; the quartiles show them.
+/// m_g = 2, but 1 at g = T/2: negative frequencies count too. A peak is a local maximum of the mean over
+/// columns at f >= 1, the ends of the range allowed, that stands out by the prominence asked for: from it one
+/// must descend that far before higher ground is reached. The mean hides columns that disagree; the quartiles
+/// show them.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, section 3.2.
 /// @param positions  (T, d_model)  the rows that tokens 0 .. T-1 read; no rows: the model has no position table
@@ -59,7 +60,8 @@ struct PositionSpectrum {
 PositionSpectrum position_spectrum(MatrixView positions, MatrixView words = {},
                                    const PositionSpectrumOptions& options = {});
 
-/// Fields position_spectrum/..., the mean first; only that, as NaN with the reason, where there is no spectrum.
+/// Fields position_spectrum/..., the mean first; only that, as NaN with the reason, where there is no
+/// spectrum.
 std::vector<Field> describe(const PositionSpectrum& spectrum);
 
 /// Read by every analysis of the position table.

@@ -83,7 +83,8 @@ const AnalysisKind& state_moments_analysis() {
 
 namespace {
 
-/// Rows without their mean, taken twice since the first is rounded; zero where they differ by less than `rounding`.
+/// Rows without their mean, taken twice since the first is rounded; zero where they differ by less than
+/// `rounding`.
 Matrix deviations(Matrix rows, double rounding) {
   for (int pass = 0; pass < 2; ++pass) rows.rowwise() -= rows.colwise().mean().eval();
   if (rows.norm() <= rounding) rows.setZero();

@@ -9,14 +9,15 @@
 
 namespace headwave {
 
-/// Moments of one layer's hidden states h[c, t] over D documents of T tokens each, in double from the first sum on.
+/// Moments of one layer's hidden states h[c, t] over D documents of T tokens each, in double from the first
+/// sum on.
 ///
 ///     position_sum[t] = sum_c h[c, t],   second_sum = sum_{c, t} h[c, t]^T h[c, t]             (1)
 ///     document_means[c] = mean_t h[c, t]                                                       (2)
 ///
-/// Enough for the balanced two-way split into positions and documents (position_split.h), and for canonical correlations
-/// with anything that is the same in every document (position_correlation.h): O(T d + d^2 + D d) numbers instead of D T d.
-/// All documents have one length, or the split would not be balanced.
+/// Enough for the balanced two-way split into positions and documents (position_split.h), and for canonical
+/// correlations with anything that is the same in every document (position_correlation.h): O(T d + d^2 + D d)
+/// numbers instead of D T d. All documents have one length, or the split would not be balanced.
 struct StateMoments {
   Index documents = 0;
   Matrix position_sum;             ///< (T, d_model)
@@ -59,8 +60,8 @@ struct LayerMoments {
 /// In a job: no Fields. Keeps LayerMoments for analyses that compare hidden states with positions.
 const AnalysisKind& state_moments_analysis();
 
-/// One layer's hidden states in parts, balanced over documents c and positions t: x_ct = mean + pos_t + ctx_c + res_ct.
-/// What is left of a part by rounding alone is zero.
+/// One layer's hidden states in parts, balanced over documents c and positions t: x_ct = mean + pos_t + ctx_c
+/// + res_ct. What is left of a part by rounding alone is zero.
 struct StateParts {
   Matrix mean;      ///< (1, d_model)
   Matrix position;  ///< (T, d_model)  pos

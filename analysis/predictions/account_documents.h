@@ -87,18 +87,20 @@ struct AccountSums {
   [[nodiscard]] Index documents() const { return halves[0].documents + halves[1].documents; }
 };
 
-/// Number of documents that are dealt, evenly spread over all: enough for `tokens` tokens, at least 8; for 0 tokens none.
-/// Each is kept whole, so this bounds the memory of an account.
+/// Number of documents that are dealt, evenly spread over all: enough for `tokens` tokens, at least 8; for 0
+/// tokens none. Each is kept whole, so this bounds the memory of an account.
 /// @param length  T of each
 Index dealt_documents(Index documents, Index length, Index tokens = 4096);
 
-/// Whether a document is among `dealt` of `documents`: in pairs of neighbours of even and odd number, evenly spread.
+/// Whether a document is among `dealt` of `documents`: in pairs of neighbours of even and odd number, evenly
+/// spread.
 bool is_dealt(Index number, Index documents, Index dealt);
 
 /// Places that do not stay, ascending: their content may be dealt.
 std::vector<Index> free_places(const std::vector<std::uint8_t>& stays);
 
-/// For each place, the place that its content comes from: free places in random order, places that stay from themselves.
+/// For each place, the place that its content comes from: free places in random order, places that stay from
+/// themselves.
 std::vector<Index> dealt_places(const std::vector<std::uint8_t>& stays, Random& random);
 
 /// Watches one document: sums attention weights along diagonals, keeps queries and keys.

@@ -188,13 +188,15 @@ HalfProfiles deal_half(const AccountSite& site, std::size_t place, const Account
   return profiles;
 }
 
-/// Measured and dealt profiles of the heads of one layer, from one half, perhaps with a part of the documents left out.
+/// Measured and dealt profiles of the heads of one layer, from one half, perhaps with a part of the documents
+/// left out.
 struct Profiles {
   Matrix measured;                          ///< (heads, 2 reach + 1)
   std::array<Matrix, account_terms> dealt;  ///< [term]
 };
 
-/// [term, then replicated]  how well profiles of one half give the other half's measured profile; without intervals.
+/// [term, then replicated]  how well profiles of one half give the other half's measured profile; without
+/// intervals.
 using Matches = std::array<ProfileMatch, account_terms + 1>;
 constexpr std::array measures{&ProfileMatch::overlap, &ProfileMatch::share, &ProfileMatch::shape};
 

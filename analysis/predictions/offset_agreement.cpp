@@ -11,7 +11,8 @@ namespace headwave {
 
 namespace {
 
-/// Predictions of one route for the heads that are measured. NaN: no offset is predicted, or a delay, which has no weight.
+/// Predictions of one route for the heads that are measured. NaN: no offset is predicted, or a delay, which
+/// has no weight.
 struct RoutePredictions {
   bool computed = false;                ///< whether the route was computed
   bool tested = false;                  ///< whether it was also told from chance: otherwise it meets nothing by rule

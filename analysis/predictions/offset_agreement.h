@@ -65,23 +65,24 @@ struct OffsetAgreement {
   std::array<std::array<double, compared_routes>, 2> met{};
 };
 
-/// A prediction meets the measured offset m if lower - tolerance <= m <= upper + tolerance, its interval where it has
-/// one, else the prediction itself. A head that is measured as `self` counts as m = 0.
+/// A prediction meets the measured offset m if lower - tolerance <= m <= upper + tolerance, its interval
+/// where it has one, else the prediction itself. A head that is measured as `self` counts as m = 0.
 ///
-/// Attention may differ from what is predicted for good reasons: content, a sink or a mask draw it elsewhere, or the
-/// predicted offset is one that the causal mask forbids. Agreement of routes that share only the weights is the answer to
-/// why a head looks there.
+/// Attention may differ from what is predicted for good reasons: content, a sink or a mask draw it elsewhere,
+/// or the predicted offset is one that the causal mask forbids. Agreement of routes that share only the
+/// weights is the answer to why a head looks there.
 ///
-/// The account predicts where its position profile is largest, for heads that have a preference at all: also where positions
-/// give only a part of the profile, which its verdict says.
+/// The account predicts where its position profile is largest, for heads that have a preference at all: also
+/// where positions give only a part of the profile, which its verdict says.
 ///
-/// A count of agreements says little by itself: many heads look at themselves or at a neighbour, and whoever always says
-/// so is often right. Beside every count stands what three such constants would reach, and both over the strong heads.
+/// A count of agreements says little by itself: many heads look at themselves or at a neighbour, and whoever
+/// always says so is often right. Beside every count stands what three such constants would reach, and both
+/// over the strong heads.
 OffsetAgreement offset_agreement(const MeasuredOffsets& measured, const OffsetPredictions& predictions,
                                  const OffsetAgreementOptions& options = {});
 
-/// Fields offset_agreement/measured, /predicted (layer, head, source), /weight, /verdict (layer, head, source), /heads (counted)
-/// and /met (counted, route).
+/// Fields offset_agreement/measured, /predicted (layer, head, source), /weight, /verdict (layer, head,
+/// source), /heads (counted) and /met (counted, route).
 std::vector<Field> describe(const OffsetAgreement& agreement);
 
 /// In a job: offset_agreement/...

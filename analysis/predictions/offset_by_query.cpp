@@ -222,7 +222,8 @@ class OffsetByQueryAnalysis : public AnalysisOf<OffsetByQuerySums> {
   QueryBands bands_;
 };
 
-/// One number of every peak, the places of those that there are not taken by `otherwise`: (rows, bands, most).
+/// One number of every peak, the places of those that there are not taken by `otherwise`: (rows, bands,
+/// most).
 template <class Number, class Lists, class Of>
 std::vector<Number> by_place(const Lists& lists, Index most, Number otherwise, const Of& of) {
   std::vector<Number> numbers;

@@ -68,19 +68,20 @@ struct OffsetByQuery {
   std::vector<std::vector<std::vector<PeakSource>>> source;  ///< [row][band]  of each
 };
 
-/// Where attention goes in bands of query positions: the profile over all offsets, how much of it lies beyond the reach,
-/// and the single offsets there at which it piles up (band_peaks.h).
+/// Where attention goes in bands of query positions: the profile over all offsets, how much of it lies beyond
+/// the reach, and the single offsets there at which it piles up (band_peaks.h).
 ///
 ///     profile_b(B) = sum over t in B of D_b(t) / queries of b                                  (4)
 ///
-/// D as in BandTraces. A row of (4) sums to 1. Documents count from their first token: one that ends within a band has
-/// fewer queries there, one that ends before has none, and each query counts alike.
+/// D as in BandTraces. A row of (4) sums to 1. Documents count from their first token: one that ends within a
+/// band has fewer queries there, one that ends before has none, and each query counts alike.
 ///
-/// Whether positions bring a peak about: with mu^Q of one half of the documents and mu^K of the other, and the other way
-/// round, the position term scale mu^Q_i . mu^K_j + term is attended by itself, and gives D, E, V of its own. The two
-/// halves have nothing but places in common, so what is read at an offset in every document, as after a repeated passage,
-/// is not in it. A peak at t comes from positions where at t - 1, t or t + 1 the excess of the position term is at least
-/// half the measured one, and above the normal quantile of its own V at 1 - level / 3.
+/// Whether positions bring a peak about: with mu^Q of one half of the documents and mu^K of the other, and
+/// the other way round, the position term scale mu^Q_i . mu^K_j + term is attended by itself, and gives D, E,
+/// V of its own. The two halves have nothing but places in common, so what is read at an offset in every
+/// document, as after a repeated passage, is not in it. A peak at t comes from positions where at t - 1, t or
+/// t + 1 the excess of the position term is at least half the measured one, and above the normal quantile of
+/// its own V at 1 - level / 3.
 ///
 /// Source: this project; Student's percentile intervals as in bootstrap.h.
 /// @param halves  the documents of one length by turns; null, or of one document: sources are unknown. Where they end

@@ -143,7 +143,8 @@ HeadGrid known_grid(const Stack& stack, const std::vector<Index>& asked) {
   return grid;
 }
 
-/// What one head's kernel predicts, told from chance or not: its maximum, and the softmax there of what was searched.
+/// What one head's kernel predicts, told from chance or not: its maximum, and the softmax there of what was
+/// searched.
 void set_estimate(PositionAtlas& atlas, Index row, bool causal) {
   const Vector kernel = atlas.kernel.row(row).head(causal ? atlas.reach + 1 : 2 * atlas.reach + 1).transpose();
   const auto peak = offset_peak(atlas.kernel.row(row).transpose(), causal);
@@ -173,7 +174,8 @@ double self_term(const Matrix& covariance, const HeadWeights& head, double scale
   return covariance.size() == 0 ? 0.0 : scale * product(covariance, head.key).cwiseProduct(head.query).sum();
 }
 
-/// What positions alone predict of the heads that are measured, over as many tokens as the longest document has.
+/// What positions alone predict of the heads that are measured, over as many tokens as the longest document
+/// has.
 class PositionAtlasAnalysis : public Analysis {
  public:
   using Analysis::Analysis;

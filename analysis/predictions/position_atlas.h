@@ -62,15 +62,16 @@ struct PositionKernel {
 ///
 ///     other R^2 = sum_{t != 0} n_t kernel[t]^2 / (|F|^2 - T kernel[0]^2)                        (4)
 ///
-/// with Toep F the matrix of diagonal means. A high R^2 says that position enters as offset. It is read against its
-/// null: the same with W_K turned by random rotations of the residual stream, so that the key side reads other
-/// directions with the same gains; not against 0, since slow waves alone score high. With W_K = Q R such a rotation is
-/// a random orthonormal frame in the place of Q. (4) leaves out what every position shares with itself: a head that
-/// reads the same on both sides has that even where positions are in no order at all. F (T x T) and W_Q W_K^T (d x d) are never formed: (1) is A B^T with A,
-/// B (T x d_head), its diagonals are cross-correlations, by FFT.
+/// with Toep F the matrix of diagonal means. A high R^2 says that position enters as offset. It is read
+/// against its null: the same with W_K turned by random rotations of the residual stream, so that the key
+/// side reads other directions with the same gains; not against 0, since slow waves alone score high. With
+/// W_K = Q R such a rotation is a random orthonormal frame in the place of Q. (4) leaves out what every
+/// position shares with itself: a head that reads the same on both sides has that even where positions are in
+/// no order at all. F (T x T) and W_Q W_K^T (d x d) are never formed: (1) is A B^T with A, B (T x d_head),
+/// its diagonals are cross-correlations, by FFT.
 ///
-/// (1) is without biases, as published; b_Q adds the same b_Q . k_j to every row, which `key_only_share` tells and
-/// `with_bias` has, its mean over the keys taken away like everything else's.
+/// (1) is without biases, as published; b_Q adds the same b_Q . k_j to every row, which `key_only_share`
+/// tells and `with_bias` has, its mean over the keys taken away like everything else's.
 ///
 /// Source: Yamamoto and Matsuzaki 2023; Toeplitz share and null are this project's.
 /// @param positions  (T, d_model)  what the layer would see of positions, see core/model/layer_positions.h
@@ -90,7 +91,8 @@ struct PositionAtlasOptions {
   int threads = 0;         ///< 0: one per core; changes no digit
 };
 
-/// The weights-only atlas: the offset of every head of a stack, predicted from its weights. No text, no forward pass.
+/// The weights-only atlas: the offset of every head of a stack, predicted from its weights. No text, no
+/// forward pass.
 struct PositionAtlas {
   HeadGrid grid;
   Index length = 0;            ///< T
@@ -120,15 +122,16 @@ struct PositionAtlas {
 ///                 + [t = 0] scale tr(W_Q^T C W_K)                                              (1)
 ///
 /// P the positions averaged over words through the layer's norms, C the covariance of words there
-/// (core/model/embedding_means.h): a token shares its word with itself alone, the self term. In layer 0 that is what
-/// scores are on average; above it a proxy, since the blocks between have changed positions and words. Without word
-/// embeddings P is position_kernel()'s and there is no self term. Under a causal mask only offsets t <= 0 are predicted.
+/// (core/model/embedding_means.h): a token shares its word with itself alone, the self term. In layer 0 that
+/// is what scores are on average; above it a proxy, since the blocks between have changed positions and
+/// words. Without word embeddings P is position_kernel()'s and there is no self term. Under a causal mask
+/// only offsets t <= 0 are predicted.
 ///
-/// An offset is predicted where the maximum does not lie at the end of the search and the weight there is at least
-/// `least_times` chance. One other than 0 comes from the order of positions alone: there other_r2, of P without biases,
-/// must leave its null behind as well (q_value at most the level). At 0 words may be what matches, which no order of
-/// positions can tell from chance. How much a prediction says is its weight, not its Toeplitz share: slow kernels are
-/// Toeplitz too, and draw attention nowhere.
+/// An offset is predicted where the maximum does not lie at the end of the search and the weight there is at
+/// least `least_times` chance. One other than 0 comes from the order of positions alone: there other_r2, of P
+/// without biases, must leave its null behind as well (q_value at most the level). At 0 words may be what
+/// matches, which no order of positions can tell from chance. How much a prediction says is its weight, not
+/// its Toeplitz share: slow kernels are Toeplitz too, and draw attention nowhere.
 ///
 /// Layers whose projections a partial checkpoint lacks are left out, and those that were not asked for.
 /// @returns an atlas whose `undefined` says why, where the model has no position table
@@ -138,8 +141,8 @@ PositionAtlas position_atlas(const Stack& stack, const PositionAtlasOptions& opt
 /// Fields position_atlas/...; only the first two, undefined with the reason, where there is no atlas.
 std::vector<Field> describe(const PositionAtlas& atlas);
 
-/// The kernel of a position term by itself, position_term/kernel (head, kernel_offset); none where there is no
-/// term.
+/// The kernel of a position term by itself, position_term/kernel (head, kernel_offset); none where there is
+/// no term.
 std::vector<Field> position_term_fields(const Stack& stack, Index reach);
 
 inline constexpr OwnOption atlas_draws_option{

@@ -4,8 +4,9 @@
 
 namespace headwave {
 
-// How strong an offset profile is, and how well another profile gives it. A profile is a mean attention weight p(t) for
-// every offset t = -reach .. reach. An offset at which one of the profiles is NaN (no pair, or masked) is skipped.
+// How strong an offset profile is, and how well another profile gives it. A profile is a mean attention
+// weight p(t) for every offset t = -reach .. reach. An offset at which one of the profiles is NaN (no pair,
+// or masked) is skipped.
 
 /// Mass that a head draws to some offsets beyond what uniform attention u gives them:
 ///

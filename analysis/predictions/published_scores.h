@@ -72,8 +72,8 @@ struct PublishedScoreOptions {
   double massive = 5;  ///< a channel is massive if it exceeds the mean channel this many times
 };
 
-/// Published scores of heads, to compare with the account (head_account.h). They use the documents of the account; only
-/// the slash score uses documents of every length.
+/// Published scores of heads, to compare with the account (head_account.h). They use the documents of the
+/// account; only the slash score uses documents of every length.
 ///
 /// Positional and symbolic scores: swapped_keys.h. Rank-one share, mean resultant length and massive values
 /// of queries and keys: vector_scores.h. Average slash score, the largest mean weight along a diagonal:

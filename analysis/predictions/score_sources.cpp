@@ -335,8 +335,8 @@ class ScoreSourcesAnalysis : public Analysis {
   }
 };
 
-/// Null where states were stored, since nobody knows what wrote them; where an intervention put keys in the place of
-/// those that states give; and where there is no second document.
+/// Null where states were stored, since nobody knows what wrote them; where an intervention put keys in the
+/// place of those that states give; and where there is no second document.
 std::unique_ptr<Analysis> make_score_sources(const AnalysisInput& input) {
   if (input.source == nullptr || !input.first.stored.empty()) return nullptr;
   if (input.site.length < 3 || input.site.documents < 2) return nullptr;

@@ -41,8 +41,8 @@ inline Index value_of(const JobOptions& options, const OwnOption* own) {
   return options[*own];
 }
 
-/// Every option of a job: those of several analyses, then those of each analysis. The command line, job files, the
-/// provenance of results and the documentation all come from this table.
+/// Every option of a job: those of several analyses, then those of each analysis. The command line, job
+/// files, the provenance of results and the documentation all come from this table.
 const std::vector<JobOption>& job_option_table();
 
 /// The options as they were given, for the provenance.

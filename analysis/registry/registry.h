@@ -7,15 +7,15 @@
 
 namespace headwave {
 
-/// Every analysis that a job can run, in order: the order of the paper's argument, and every analysis after the analyses
-/// that it reads. A new analysis is one line in registry.cpp.
+/// Every analysis that a job can run, in order: the order of the paper's argument, and every analysis after
+/// the analyses that it reads. A new analysis is one line in registry.cpp.
 const std::vector<const AnalysisKind*>& analysis_kinds();
 
 /// The analyses with a name for users.
 std::vector<const AnalysisKind*> listed_analyses();
 
-/// The analyses of a job, in order: those of `only`, the analyses that they read and those that always run. All default
-/// analyses if `only` is empty.
+/// The analyses of a job, in order: those of `only`, the analyses that they read and those that always run.
+/// All default analyses if `only` is empty.
 /// @throws ShapeError if there is no analysis of a name, with the nearest name, or if one would have nothing to read
 std::vector<const AnalysisKind*> chosen_analyses(const std::vector<std::string>& only);
 

@@ -24,7 +24,8 @@ double scaled(double number, NullScale scale) {
   return std::asin(std::sqrt(std::clamp(number, 0.0, 1.0)));
 }
 
-/// A draw standardised by the mean and deviation of the others, as the observed value is by draws it is not among.
+/// A draw standardised by the mean and deviation of the others, as the observed value is by draws it is not
+/// among.
 /// @param away  from the mean of all n draws
 double left_out(double away, double deviation, Index draws) {
   const auto n = static_cast<double>(draws);

@@ -28,21 +28,22 @@ enum class NullScale : std::uint8_t {
   share,      ///< in [0, 1]: asin sqrt r, whose spread does not depend on r
 };
 
-/// Chance that a head without the property shows a number as large as the one observed, from draws of its null.
+/// Chance that a head without the property shows a number as large as the one observed, from draws of its
+/// null.
 ///
-/// Each head has draws of its own, too few for small chances. Every head's observation is standardised by the mean and
-/// deviation of its draws on a scale of their own, each draw by those of the other draws, and one pool of all heads'
-/// draws serves all:
+/// Each head has draws of its own, too few for small chances. Every head's observation is standardised by the
+/// mean and deviation of its draws on a scale of their own, each draw by those of the other draws, and one
+/// pool of all heads' draws serves all:
 ///
 ///     p_h = (1 + #{pooled draws >= z_h}) / (1 + #pooled draws)                                (1)
 ///
-/// Standardised by itself among others a draw could not be as far out as an observation can, and p would be too small.
-/// (1) takes the heads' nulls to have one shape once standardised. A head whose draws are all equal is compared with
-/// them alone: p = 1 unless it exceeds them.
+/// Standardised by itself among others a draw could not be as far out as an observation can, and p would be
+/// too small. (1) takes the heads' nulls to have one shape once standardised. A head whose draws are all
+/// equal is compared with them alone: p = 1 unless it exceeds them.
 ///
-/// Both scales are finite and smooth where draws come to lie, at 0 and below it too: on a logit scale one draw at 0
-/// would be so far out that its head's deviation hides whatever is observed. Numbers beyond an end by rounding count as
-/// the end.
+/// Both scales are finite and smooth where draws come to lie, at 0 and below it too: on a logit scale one
+/// draw at 0 would be so far out that its head's deviation hides whatever is observed. Numbers beyond an end
+/// by rounding count as the end.
 ///
 /// Source: Westfall and Young 1993 for pooling; Phipson and Smyth 2010, doi:10.2202/1544-6115.1585, for the 1 + in (1);
 /// Fisher 1921 for z.
@@ -51,8 +52,8 @@ enum class NullScale : std::uint8_t {
 /// @throws ShapeError if the rows are not as many as heads
 Vector pooled_p_values(const Vector& observed, const Matrix& null, NullScale scale);
 
-/// Adjusted p-values, for false-discovery control over heads: giving every head with q <= level an offset lets at
-/// most that share of the calls be false.
+/// Adjusted p-values, for false-discovery control over heads: giving every head with q <= level an offset
+/// lets at most that share of the calls be false.
 ///
 ///     q_(i) = min over j >= i of p_(j) n / j,   p sorted ascending                            (2)
 ///

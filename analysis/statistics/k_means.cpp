@@ -145,8 +145,8 @@ Index any_point(Index count, std::span<const Index> times, Random& random) {
   return point;
 }
 
-// A point drawn with probability proportional to its share of the cumulative weight; any point where all weights are
-// zero.
+// A point drawn with probability proportional to its share of the cumulative weight; any point where all
+// weights are zero.
 Index drawn(const std::vector<double>& cumulative, Random& random) {
   const auto count = static_cast<Index>(cumulative.size());
   if (!(cumulative.back() > 0.0)) return random.below(count);
@@ -240,7 +240,8 @@ struct Groups {
     for (Index i = 0; i < points.count(); ++i) add(points, i, labels[static_cast<std::size_t>(i)]);
   }
 
-  // Points that have other labels now leave their groups for those; where half of all do, it is less to add up anew.
+  // Points that have other labels now leave their groups for those; where half of all do, it is less to add
+  // up anew.
   void follow(const Points& points, const std::vector<NearestCentroids::Move>& moves,
               const std::vector<Index>& labels) {
     if (2 * static_cast<Index>(moves.size()) >= points.count()) {
@@ -310,7 +311,8 @@ double inertia_of(const Points& points, const Matrix& centroids, const std::vect
   return sum;
 }
 
-// Lloyd's algorithm from given centroids, until they move by no more than `tolerance` (squared) or no label changes.
+// Lloyd's algorithm from given centroids, until they move by no more than `tolerance` (squared) or no label
+// changes.
 Run lloyd(const Points& points, Matrix centroids, double tolerance, Index max_iterations) {
   Run run;
   NearestCentroids nearest(points.rows);

@@ -20,8 +20,8 @@ struct LossDifference {
 ///     mean = sum_i d_i / W,   d_i = after_i - before_i summed over tokens,   W = sum_i w_i    (1)
 ///     standard_error = sqrt(n / (n - 1) sum_i (d_i - mean w_i)^2) / W                         (2)
 ///
-/// Documents are what is drawn, not tokens: (2) is the delta method for a ratio of two sums over them. It is of the
-/// difference document by document, so what makes a document hard under both models is not in it.
+/// Documents are what is drawn, not tokens: (2) is the delta method for a ratio of two sums over them. It is
+/// of the difference document by document, so what makes a document hard under both models is not in it.
 ///
 /// Source: this project's; (2) is the textbook error of a ratio estimate.
 /// @param before  (n)

@@ -65,8 +65,8 @@ Matrix row_of(const std::vector<Matrix>& set, Index r) {
   return row;
 }
 
-/// What every draw does with every block, the first draw what was observed: its sign, or 1 where it is of the first
-/// set.
+/// What every draw does with every block, the first draw what was observed: its sign, or 1 where it is of the
+/// first set.
 Matrix assignments(Index documents, Index of_first, bool paired, const MeanChangeOptions& options) {
   Random random(options.seed);
   Matrix drawn = Matrix::Zero(options.draws + 1, documents);

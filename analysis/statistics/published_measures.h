@@ -21,7 +21,8 @@ std::vector<Index> clearest_heads(const Vector& offset, const Vector& weight, In
 /// @throws ShapeError if the two are not equally long
 double mean_with_offset(const Vector& offset, const Vector& value);
 
-/// Share of the heads whose documents fall into few clusters only: whether a head is of one kind whatever it reads.
+/// Share of the heads whose documents fall into few clusters only: whether a head is of one kind whatever it
+/// reads.
 ///
 ///     1/rows #{ h : #{ k : share[h, k] > 0 } <= few }                                         (1)
 ///
@@ -39,8 +40,8 @@ struct CorrelationByDepth {
   double fall = 0;  ///< mean correlation of the first layer less that of the last; NaN: one of them has a NaN
 };
 
-/// Two numbers for the published picture of CCA by layer: some components follow the positions closely at first, and
-/// all of them less with depth.
+/// Two numbers for the published picture of CCA by layer: some components follow the positions closely at
+/// first, and all of them less with depth.
 ///
 ///     high = #{ c : rho[0, c] > limit },   fall = mean_c rho[0, c] - mean_c rho[L - 1, c]     (1)
 ///
@@ -50,19 +51,22 @@ struct CorrelationByDepth {
 /// @throws ShapeError if there are no layers or no components
 CorrelationByDepth correlation_by_depth(MatrixView correlation, double limit = 0.9);
 
-/// A band of frequencies, in cycles per `length` tokens; of documents of another length the same cycles per token.
+/// A band of frequencies, in cycles per `length` tokens; of documents of another length the same cycles per
+/// token.
 struct FrequencyBand {
   Index lowest = 40;  ///< the published peaks of roberta-base's positions lie between these
   Index highest = 60;
   Index length = 512;
 };
 
-/// How far a spectrum stands out in a band: its largest amplitude there over its median at all frequencies but 0.
+/// How far a spectrum stands out in a band: its largest amplitude there over its median at all frequencies
+/// but 0.
 ///
 ///     contrast = max_{f in band} A_f / median_{f >= 1} A_f                                    (1)
 ///
-/// 1 or less: nothing stands out there; the published figures show peaks and give no number, for which (1) stands. A
-/// wave outside the band does not count; one that holds half of all frequencies would raise the median too.
+/// 1 or less: nothing stands out there; the published figures show peaks and give no number, for which (1)
+/// stands. A wave outside the band does not count; one that holds half of all frequencies would raise the
+/// median too.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, figures 3 and 5, for the peaks; (1) is this project's.
 /// @param amplitude  (floor(T/2) + 1)  absolute DFT at f = 0, 1, ... cycles per T tokens

@@ -43,9 +43,9 @@ double student_quantile(double tail, double degrees);
 ///
 ///     tail' = Phi(-sqrt(n / (n - 1)) t),   P(Student's t with n - 1 degrees > t) = tail       (1)
 ///
-/// Percentile intervals of a mean over n are too narrow by sqrt((n - 1) / n), since the resampled variance divides by
-/// n, and by the normal for Student's quantile: 90 % intervals of 20 documents cover 87 %, of 5 documents 78 %. The
-/// percentiles tail' and 1 - tail' make up for both; as n grows tail' becomes tail.
+/// Percentile intervals of a mean over n are too narrow by sqrt((n - 1) / n), since the resampled variance
+/// divides by n, and by the normal for Student's quantile: 90 % intervals of 20 documents cover 87 %, of 5
+/// documents 78 %. The percentiles tail' and 1 - tail' make up for both; as n grows tail' becomes tail.
 ///
 /// Source: Hesterberg 2015, doi:10.1080/00031305.2015.1089789, expanded percentile intervals.
 /// @param tail  in (0, 1/2)
@@ -53,11 +53,13 @@ double student_quantile(double tail, double degrees);
 /// @throws NumericError if tail or n is outside
 double bootstrap_tail(double tail, Index n);
 
-/// The excess over its mean that a sum of independent numbers reaches with at most this probability, however skew they are.
+/// The excess over its mean that a sum of independent numbers reaches with at most this probability, however
+/// skew they are.
 ///
 ///     x = L m / 3 + sqrt((L m / 3)^2 + 2 L v),   L = -log tail                                (2)
 ///
-/// Larger than the normal quantile, the more so the fewer numbers make up the sum: a few large weights prove little.
+/// Larger than the normal quantile, the more so the fewer numbers make up the sum: a few large weights prove
+/// little.
 ///
 /// Source: Bernstein's inequality, as in Boucheron, Lugosi and Massart 2013, doi:10.1093/acprof:oso/9780199535255.001.0001,
 /// corollary 2.11.

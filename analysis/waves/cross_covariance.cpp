@@ -75,7 +75,8 @@ CrossCovariance cross_covariance(const HeadWaves& waves, Index reach) {
     result.unbiased.row(j) = centred_and_unbiased(waves, j, row.segment(from, width).transpose()).transpose();
   }
   result.weighted = product(result.covariance.transpose(), gain);
-  // Row means of Q S K^T are Q S times the mean key: take it away from the keys, and the weighted sum is centred.
+  // Row means of Q S K^T are Q S times the mean key: take it away from the keys, and the weighted sum is
+  // centred.
   const Vector mean_key = waves.key.colwise().mean().transpose();
   const Vector along = product(waves.query, gain.cwiseProduct(mean_key));
   const Vector before = prefix_sums(along);

@@ -10,8 +10,8 @@
 
 namespace headwave {
 
-/// Cross-covariances of one head over one document of T tokens, lags t = -(T-1) .. T-1 in columns, or those near zero,
-/// t = -n .. n. k = rank.
+/// Cross-covariances of one head over one document of T tokens, lags t = -(T-1) .. T-1 in columns, or those
+/// near zero, t = -n .. n. k = rank.
 struct CrossCovariance {
   Matrix covariance;   ///< (k, 2 T - 1)  biased: sums over the pairs there are, nothing taken away
   Matrix correlation;  ///< (k, 2 n + 1)  biased, without its mean over all lags, over the columns' norms; NaN: no norm
@@ -28,9 +28,10 @@ struct CrossCovariance {
 ///     unbiased_j[t] = (1) of columns less their means, / (T - |t|)                            (3)
 ///     sum_j gain[j] xcov_j[t] = tr_t(Q diag(gain) K^T)                                        (4)
 ///
-/// (1) and (2) are the published ones. (1) carries the taper T - |t|: a slow wave that is truly 20 tokens away seems
-/// nearer; (3) does not. (4) is an identity: the weighted sum is what the scores add up to along their diagonals, so a
-/// peak of it is where a head's scores point before mask and softmax. Through FFT, O(k T log T).
+/// (1) and (2) are the published ones. (1) carries the taper T - |t|: a slow wave that is truly 20 tokens
+/// away seems nearer; (3) does not. (4) is an identity: the weighted sum is what the scores add up to along
+/// their diagonals, so a peak of it is where a head's scores point before mask and softmax. Through FFT, O(k
+/// T log T).
 ///
 /// Source: Yamamoto and Matsuzaki 2023, sections 3.3 and 3.4; (3) is this project's.
 /// @param reach  largest |t| of (2) and (3), n, where T has as many lags

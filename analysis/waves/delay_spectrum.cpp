@@ -22,8 +22,8 @@ namespace headwave {
 
 namespace {
 
-/// M of a head whose keys read k of d_model directions at random: no direction is kept as it is, as in M itself where
-/// query and key have nothing in common. Which directions the query reads does not matter then.
+/// M of a head whose keys read k of d_model directions at random: no direction is kept as it is, as in M
+/// itself where query and key have nothing in common. Which directions the query reads does not matter then.
 PhaseRotation random_rotation(Index d_model, Index k, Random& random) {
   QkSvd frame;
   frame.query = Matrix::Identity(d_model, k);
@@ -127,7 +127,8 @@ void set_null(const CrossSpectra& spectra, DelaySpectrum& result) {
   result.null_quantile = row_quantiles(coherence, 1 - result.options.level);
 }
 
-/// What cannot be told from chance is no offset, wherever its maximum lies; what can is none at the end of the search.
+/// What cannot be told from chance is no offset, wherever its maximum lies; what can is none at the end of
+/// the search.
 void set_offsets(const std::vector<Delay>& found, DelaySpectrum& result) {
   for (Index row = 0; row < result.offset.size(); ++row) {
     const Delay& delay = found[static_cast<std::size_t>(row)];
@@ -163,7 +164,8 @@ Eigen::VectorXcd phase_cross_spectrum(const PhaseRotation& rotation, const Vecto
     weight.row(p) << turn.real(), turn.imag();
     weight.row(p) *= gain.head(rotation.rank()).dot(rotation.direction.col(p).cwiseAbs2());
   }
-  // At f >= 0 a direction and its conjugate are two terms of the sum, of different amplitude: nothing is lost.
+  // At f >= 0 a direction and its conjugate are two terms of the sum, of different amplitude: nothing is
+  // lost.
   const Matrix parts = product(amplitude.cwiseAbs2(), weight);
   Eigen::VectorXcd cross(amplitude.rows());
   cross.real() = parts.col(0);

@@ -13,8 +13,8 @@
 
 namespace headwave {
 
-/// Options of the null of the chain: heads whose keys read random directions of the hidden states with the same gains. A
-/// real head must exceed what such a head shows.
+/// Options of the null of the chain: heads whose keys read random directions of the hidden states with the
+/// same gains. A real head must exceed what such a head shows.
 struct RandomReadingOptions {
   Index draws = 20;       ///< random readings of the keys for each head
   Index rotations = 100;  ///< random rotations, of which every head takes `draws`: eigenvectors cost much
@@ -41,7 +41,8 @@ class RandomRotations {
   std::vector<std::vector<Index>> drawn_;  // by row: which of them
 };
 
-/// C(f) = sum_j gain[j] conj(F[Q_j](f)) F[K_j](f) of one head: the same as over the raw columns of queries and keys.
+/// C(f) = sum_j gain[j] conj(F[Q_j](f)) F[K_j](f) of one head: the same as over the raw columns of queries
+/// and keys.
 /// @returns (floor(T/2) + 1)
 Eigen::VectorXcd cross_spectrum(const HeadWaves& waves);
 
@@ -49,15 +50,15 @@ Eigen::VectorXcd cross_spectrum(const HeadWaves& waves);
 /// @returns (floor(T/2) + 1, k)
 MatrixC gained_queries(const HeadWaves& waves);
 
-/// C(f) with any key columns. With the columns of X times a random frame it is the cross-spectrum of a head that reads
-/// random directions with the same gains.
+/// C(f) with any key columns. With the columns of X times a random frame it is the cross-spectrum of a head
+/// that reads random directions with the same gains.
 /// @param gained  (floor(T/2) + 1, k)  gained_queries()
 /// @param keys    (floor(T/2) + 1, k)  transform of the key columns
 Eigen::VectorXcd cross_spectrum(const MatrixC& gained, const MatrixC& keys);
 
-/// What the phases of M alone make of the queries' waves, C(f) = sum_p w_p lambda_p |F[Q p](f)|^2 over its directions
-/// p, with w_p = sum_j gain[j] |p_j|^2 the gain that a direction carries. Where every |p| turns its wave by the delay
-/// that the keys really have, it points where (1) of delay.h does.
+/// What the phases of M alone make of the queries' waves, C(f) = sum_p w_p lambda_p |F[Q p](f)|^2 over its
+/// directions p, with w_p = sum_j gain[j] |p_j|^2 the gain that a direction carries. Where every |p| turns
+/// its wave by the delay that the keys really have, it points where (1) of delay.h does.
 /// @param gain       (k or more)  of the redefined columns
 /// @param amplitude  (floor(T/2) + 1, k)  direction_spectra() of the queries
 Eigen::VectorXcd phase_cross_spectrum(const PhaseRotation& rotation, const Vector& gain, const Matrix& amplitude);
@@ -109,17 +110,18 @@ struct DelaySpectrum {
   DelaySpectrumOptions options;
 };
 
-/// The delay spectrometer: delays() of the mean cross-spectrum, with percentile intervals over documents drawn with
-/// replacement, and p-values against the coherence of the null's draws. Where the null is of the first documents alone,
-/// p-values compare it with the coherence over those: over more documents noise averages out, and coherence rises by
-/// itself.
+/// The delay spectrometer: delays() of the mean cross-spectrum, with percentile intervals over documents
+/// drawn with replacement, and p-values against the coherence of the null's draws. Where the null is of the
+/// first documents alone, p-values compare it with the coherence over those: over more documents noise
+/// averages out, and coherence rises by itself.
 ///
-/// The percentiles are expanded for few documents, see bootstrap_tail(). An interval is about what t^ would be over ever
-/// more documents, which is not quite the head's offset: waves between the bins draw t^ nearer to 0 by up to about
-/// 7 / T tokens; and where states hold more than waves, every token also matches itself, which adds a peak at 0.
+/// The percentiles are expanded for few documents, see bootstrap_tail(). An interval is about what t^ would
+/// be over ever more documents, which is not quite the head's offset: waves between the bins draw t^ nearer
+/// to 0 by up to about 7 / T tokens; and where states hold more than waves, every token also matches itself,
+/// which adds a peak at 0.
 ///
-/// Whether it is a delay at all that a head shares between its frequencies, and not a phase, the envelope tells beside
-/// it: no head is given an offset, or refused one, for that.
+/// Whether it is a delay at all that a head shares between its frequencies, and not a phase, the envelope
+/// tells beside it: no head is given an offset, or refused one, for that.
 ///
 /// Source: Efron 1979, doi:10.1214/aos/1176344552, for the bootstrap; Hesterberg 2015,
 /// doi:10.1080/00031305.2015.1089789, for few documents.
@@ -129,8 +131,8 @@ DelaySpectrum delay_spectrum(const CrossSpectra& spectra, std::string name, std:
 /// Fields <name>/...
 std::vector<Field> describe(const DelaySpectrum& spectrum);
 
-/// Gathers the cross-spectrum of every head over one document, and the cross-spectra of heads whose keys read at random.
-/// The latter are computed in float, as states are, for all heads of a layer at once.
+/// Gathers the cross-spectrum of every head over one document, and the cross-spectra of heads whose keys read
+/// at random. The latter are computed in float, as states are, for all heads of a layer at once.
 class ScoreDelayListener : public WaveListener {
  public:
   /// @param frames  random_frames(), (d_model, draws * d); must outlive the listener

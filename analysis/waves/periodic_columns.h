@@ -25,8 +25,8 @@ PeakShare peak_share(Eigen::Ref<const Eigen::VectorXcd> spectrum, Index length);
 
 /// What peak_share() exceeds in one of a hundred columns of T independent normal numbers.
 ///
-/// Randomised phases alone would leave every |F[f]|, and so the share, as it was. In columns without order the power is
-/// random too, as in Fisher's test for a hidden periodicity.
+/// Randomised phases alone would leave every |F[f]|, and so the share, as it was. In columns without order
+/// the power is random too, as in Fisher's test for a hidden periodicity.
 ///
 /// Source: Fisher 1929, doi:10.1098/rspa.1929.0151; the criterion is this project's, the paper gives none.
 double periodic_threshold(Index length, const PeriodicOptions& options = {});

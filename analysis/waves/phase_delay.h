@@ -25,9 +25,10 @@ struct PhaseSpectra {
 ///
 ///     g(f, theta) = sum over directions p with arg lambda_p in theta's bin of |F[Q p](f)|     (1)
 ///
-/// for f >= 0 and theta in (-pi, pi], bins of equal width; the same of K p. A head that shifts all its waves by Delta
-/// tokens has its energy on the ridge theta = 2 pi f Delta / T; a horizontal ridge is one phase at all frequencies, and
-/// no shift. Directions whose wave survives badly have small retention: see phase_rotation/retention.
+/// for f >= 0 and theta in (-pi, pi], bins of equal width; the same of K p. A head that shifts all its waves
+/// by Delta tokens has its energy on the ridge theta = 2 pi f Delta / T; a horizontal ridge is one phase at
+/// all frequencies, and no shift. Directions whose wave survives badly have small retention: see
+/// phase_rotation/retention.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, section 3.5.
 /// @param query_amplitude  direction_spectra() of the queries, @param key_amplitude  of the keys
@@ -59,8 +60,8 @@ struct PhaseSums {
   }
 };
 
-/// Gathers the energy of every head's directions by frequency and phase over one document, what the phases make of the
-/// queries' waves, and what random rotations would.
+/// Gathers the energy of every head's directions by frequency and phase over one document, what the phases
+/// make of the queries' waves, and what random rotations would.
 class PhaseListener : public WaveListener {
  public:
   /// @param draws      0: no null over this document

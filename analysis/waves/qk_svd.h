@@ -4,7 +4,8 @@
 
 namespace headwave {
 
-/// Pairs of residual-stream directions that a head matches, by descending gain. k = numerical rank of W_Q W_K^T.
+/// Pairs of residual-stream directions that a head matches, by descending gain. k = numerical rank of W_Q
+/// W_K^T.
 struct QkSvd {
   Vector gain;        ///< (min(d_head, d_model))  all singular values, descending; without 1/sqrt(d_head)
   Matrix query;       ///< (d_model, k)  orthonormal columns read on the query side
@@ -25,11 +26,11 @@ struct QkSvdOptions {
 ///     x_i W_Q W_K^T x_j^T = sum_j gain[j] (x_i . query_j) (x_j . key_j)                       (1)
 ///     kept: gain[j] > max(d_model, d_head) eps gain[0]                                        (2)
 ///
-/// W_Q W_K^T (d_model x d_model) is never formed: with W_Q = Q_q R_q and W_K = Q_k R_k only the d_head x d_head core
-/// R_q R_k^T is decomposed, O(d_model d_head^2). Beyond (2) directions are whatever rounding made of them, and are not
-/// given. `from_query` = W_K^T key / gain and `from_key` = W_Q^T query / gain turn queries and keys that are already
-/// there into the redefined ones. Biases and rotary phases are outside (1). The largest entry of each query column is
-/// positive, so results compare between runs.
+/// W_Q W_K^T (d_model x d_model) is never formed: with W_Q = Q_q R_q and W_K = Q_k R_k only the d_head x
+/// d_head core R_q R_k^T is decomposed, O(d_model d_head^2). Beyond (2) directions are whatever rounding made
+/// of them, and are not given. `from_query` = W_K^T key / gain and `from_key` = W_Q^T query / gain turn
+/// queries and keys that are already there into the redefined ones. Biases and rotary phases are outside (1).
+/// The largest entry of each query column is positive, so results compare between runs.
 ///
 /// Source: Yamamoto and Matsuzaki 2023, section 3.3.
 /// @param w_query  (d_model, d_head)  acts on row vectors: q = x w_query

@@ -19,8 +19,8 @@ struct RedefinedWaves {
   }
 };
 
-/// Keeps the most periodic columns of every head over one document: first the columns with a peak inside the periodic
-/// band, and among them the largest peak share of the query column.
+/// Keeps the most periodic columns of every head over one document: first the columns with a peak inside the
+/// periodic band, and among them the largest peak share of the query column.
 class RedefinedWavesListener : public WaveListener {
  public:
   /// @param waves  most columns of a head

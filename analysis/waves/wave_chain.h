@@ -12,7 +12,8 @@
 
 namespace headwave {
 
-/// One head's directions and phases, which the chain reads for every document. k = numerical rank, d_head or less.
+/// One head's directions and phases, which the chain reads for every document. k = numerical rank, d_head or
+/// less.
 struct ChainHead {
   QkSvd svd;       ///< its (d_model, k) bases left empty to save memory
   Index rank = 0;  ///< k
@@ -26,8 +27,8 @@ std::vector<ChainHead> chain_heads(const Stack& stack, const HeadGrid& grid, int
 /// Fields qk_svd/... and phase_rotation/... of the weights alone: gains, rank, phases, retentions, condition.
 std::vector<Field> describe(const std::vector<ChainHead>& heads, const HeadGrid& grid);
 
-/// One head's redefined queries and keys over one document of T tokens, and their transforms: what every analysis of
-/// the chain reads. Biases are left out; rotary positions are not applied.
+/// One head's redefined queries and keys over one document of T tokens, and their transforms: what every
+/// analysis of the chain reads. Biases are left out; rotary positions are not applied.
 struct HeadWaves {
   Index row = 0;  ///< of the HeadGrid
   const ChainHead* head = nullptr;
@@ -79,7 +80,8 @@ struct WaveLayer {
   MatrixC spectrum;  ///< (floor(T/2) + 1, d_model)  its transform
 };
 
-/// Sees the redefined queries and keys of every head while a document passes. Nothing that it sees outlives the call.
+/// Sees the redefined queries and keys of every head while a document passes. Nothing that it sees outlives
+/// the call.
 class WaveListener {
  public:
   WaveListener() = default;
@@ -112,8 +114,8 @@ std::unique_ptr<Look> observe_waves(Sum sum, Observe observe) {
   return look_of<WaveObserver<Sum, Observe>>(std::move(sum), std::move(observe));
 }
 
-/// Computes every head's redefined queries and keys once, from the states that enter a layer, and shows them to all
-/// listeners.
+/// Computes every head's redefined queries and keys once, from the states that enter a layer, and shows them
+/// to all listeners.
 class WaveProbe : public Probe {
  public:
   /// @param heads      rows of the grid; it and what else is referred to must outlive the probe

@@ -13,16 +13,17 @@ namespace headwave {
 ///
 ///     mean over all draws of n from N columns of their maximum = sum_i x_(i) C(i-1, n-1) / C(N, n)    (1)
 ///
-/// with x_(1) <= ... <= x_(N) the amplitudes of all columns at a frequency. n = N is the plain maximum, which grows with
-/// the number of columns: to compare 768 columns of states with 64 of queries, give both the smaller n.
+/// with x_(1) <= ... <= x_(N) the amplitudes of all columns at a frequency. n = N is the plain maximum, which
+/// grows with the number of columns: to compare 768 columns of states with 64 of queries, give both the
+/// smaller n.
 /// @param amplitude  (frequencies, N)
 /// @param count      n, from 1 to N
 /// @returns (frequencies)
 /// @throws ShapeError if count is outside
 Vector expected_maximum(const Matrix& amplitude, Index count);
 
-/// Expected maxima (1), counts equalised, of the amplitudes of redefined queries, redefined keys and hidden states, summed
-/// over documents. Layers as in the grid.
+/// Expected maxima (1), counts equalised, of the amplitudes of redefined queries, redefined keys and hidden
+/// states, summed over documents. Layers as in the grid.
 struct WaveSpectra {
   Index documents = 0;
   Matrix query, key, state;                             ///< (layers, floor(T/2) + 1)
@@ -34,7 +35,8 @@ struct WaveSpectra {
   }
 };
 
-/// Gathers the spectra of every layer over one document: max over heads and columns of |F[Q]|, |F[K]| and |F[X]|.
+/// Gathers the spectra of every layer over one document: max over heads and columns of |F[Q]|, |F[K]| and
+/// |F[X]|.
 class WaveSpectraListener : public WaveListener {
  public:
   /// @param count   n of (1)
