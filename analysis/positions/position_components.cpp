@@ -44,9 +44,8 @@ std::unique_ptr<Analysis> make_position_components(const AnalysisInput& input) {
 
 }  // namespace
 
-PositionComponents position_components(MatrixView positions, const PositionComponentsOptions& options) {
+PositionComponents position_components(MatrixView positions) {
   PositionComponents result;
-  result.options = options;
   result.length = positions.rows();
   if (positions.empty()) {
     result.undefined = "no position table";
@@ -61,14 +60,14 @@ PositionComponents position_components(MatrixView positions, const PositionCompo
   const double row = table.norm() / std::sqrt(static_cast<double>(table.rows()));
   // Twice: the first mean is rounded by up to T eps, and a table of equal rows would be left with that as a
   // component.
-  for (int pass = 0; pass < 2 && options.centre; ++pass) table.rowwise() -= table.colwise().mean().eval();
+  for (int pass = 0; pass < 2; ++pass) table.rowwise() -= table.colwise().mean().eval();
   const ThinSvd svd = thin_svd(table);
   const Vector& singular = svd.s;
   const double rounding = static_cast<double>(std::max(table.rows(), table.cols())) *
                           std::numeric_limits<double>::epsilon() * std::max(singular(0), row);
   result.rank = (singular.array() > rounding).count();
   if (result.rank == 0) {
-    result.undefined = options.centre ? "the positions are all equal" : "the positions are all zero";
+    result.undefined = "the positions are all equal";
     return result;
   }
 
@@ -104,7 +103,7 @@ std::vector<Field> describe(const PositionComponents& components) {
     fields.absent("cumulative_share", "1", cumulative, components.undefined);
   }
   fields.note_all("T", components.length).note_all("rank", components.rank);
-  fields.note_all("centred", components.options.centre ? "column means taken away" : "no");
+  fields.note_all("centred", "column means taken away");
   return fields.taken();
 }
 

@@ -9,10 +9,6 @@
 
 namespace headwave {
 
-struct PositionComponentsOptions {
-  bool centre = true;  ///< take column means away first, as a PCA does; false: the table as it is, its mean a component
-};
-
 /// Principal components of the positions. T = positions, components = min(T, d_model).
 struct PositionComponents {
   Index length = 0;         ///< T
@@ -22,7 +18,6 @@ struct PositionComponents {
   Matrix directions;        ///< (d_model, components)  orthonormal columns; the largest entry of each is positive
   Matrix coordinates;       ///< (T, components)        of the positions along the directions
   std::string undefined;    ///< why there are no components; empty where there are
-  PositionComponentsOptions options;
 
   /// Coordinates of the positions along the first r directions, (T, r): their columns are orthogonal.
   /// @throws ShapeError if there are fewer than r components, or r < 1
@@ -42,7 +37,7 @@ struct PositionComponents {
 /// Source: Yamamoto and Matsuzaki 2023 (Japanese version), appendix B.
 /// @param positions  (T, d_model)  the rows that tokens 0 .. T-1 read; no rows: the model has no position table
 /// @throws NumericError if an entry is not finite
-PositionComponents position_components(MatrixView positions, const PositionComponentsOptions& options = {});
+PositionComponents position_components(MatrixView positions);
 
 /// Fields position_components/share and cumulative_share; single NaNs with the reason where there are no
 /// components.

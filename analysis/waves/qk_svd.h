@@ -12,13 +12,7 @@ struct QkSvd {
   Matrix key;         ///< (d_model, k)  orthonormal columns read on the key side
   Matrix from_query;  ///< (d_head, k)   x query = (x W_Q) from_query
   Matrix from_key;    ///< (d_head, k)   x key = (x W_K) from_key
-  bool tied = false;  ///< the cut after k runs through equal singular values: which directions stay is arbitrary
   [[nodiscard]] Index rank() const { return query.cols(); }
-};
-
-struct QkSvdOptions {
-  Index components = 0;       ///< keep at most this many directions; 0: all of the numerical rank
-  double tied_within = 1e-9;  ///< two singular values count as equal if they differ by less than this share
 };
 
 /// Singular value decomposition of a head's query-key form, cut at its numerical rank.
@@ -36,6 +30,6 @@ struct QkSvdOptions {
 /// @param w_query  (d_model, d_head)  acts on row vectors: q = x w_query
 /// @param w_key    (d_model, d_head)
 /// @throws ShapeError if shapes differ or are empty; NumericError if an entry is not finite
-QkSvd qk_svd(MatrixView w_query, MatrixView w_key, const QkSvdOptions& options = {});
+QkSvd qk_svd(MatrixView w_query, MatrixView w_key);
 
 }  // namespace headwave

@@ -419,14 +419,6 @@ TEST_CASE("singular values in pairs are found, whatever the planes: divide and c
   CHECK(worst < 256 * eps);
 }
 
-TEST_CASE("a cut through equal singular values is reported") {
-  const WaveMatrices soft = wave_matrices(fixture_1()), sharp = wave_matrices(fixture_2());
-  CHECK(qk_svd(soft.query, soft.key, {.components = 7}).tied);  // values come in pairs
-  CHECK_FALSE(qk_svd(soft.query, soft.key, {.components = 8}).tied);
-  CHECK(qk_svd(sharp.query, sharp.key, {.components = 8}).tied);
-  CHECK_FALSE(qk_svd(sharp.query, sharp.key).tied);
-}
-
 TEST_CASE("delays are found at odd and prime lengths") {
   for (const Index length : {127, 255, 509}) {
     WaveSpec spec = fixture_1();
