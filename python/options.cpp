@@ -118,7 +118,7 @@ std::string job_text(const nb::dict& input, const JobOptions& options) {
   }
   for (const JobOption& option : job_option_table()) {
     if (option.set_by_others || (option.name == "only" && options.only.empty())) continue;
-    settings[option.flag().substr(2)] = std::visit(OptionSetting{options}, option.member);
+    settings[option.key()] = std::visit(OptionSetting{options}, option.member);
   }
   settings["map-window"] =
       options[map_first_option] < 0

@@ -17,8 +17,8 @@ constexpr double most_offset = 4096;
 
 }  // namespace
 
-std::string JobOption::flag() const {
-  std::string text = "--" + std::string(name);
+std::string JobOption::key() const {
+  std::string text(name);
   std::replace(text.begin(), text.end(), '_', '-');
   return text;
 }

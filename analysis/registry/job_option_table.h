@@ -21,8 +21,8 @@ struct JobOption {
   bool or_zero = false;        ///< as in OwnOption
   bool set_by_others = false;  ///< as in OwnOption
 
-  /// "--score-window"
-  [[nodiscard]] std::string flag() const;
+  /// "score-window": its name in job files and on the command line
+  [[nodiscard]] std::string key() const;
 };
 
 /// The value behind JobOption::member.

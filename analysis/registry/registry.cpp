@@ -73,14 +73,15 @@ void add_with_what_it_reads(const AnalysisKind& kind, std::set<const AnalysisKin
   for (const AnalysisKind::Of read : kind.reads) add_with_what_it_reads(read(), chosen);
 }
 
-/// What compares others' results alone would compare nothing, and say nothing.
+/// An analysis that compares the results of others needs one of them.
 void require_one_to_read(const std::set<const AnalysisKind*>& chosen) {
   for (const AnalysisKind* kind : chosen) {
     const auto& reads = kind->reads_one_of;
     const auto there = [&](AnalysisKind::Of read) { return chosen.contains(&read()); };
     if (reads.empty() || std::any_of(reads.begin(), reads.end(), there)) continue;
-    throw ShapeError(fmt::format("{} reads what others find ({}); ask for {} as well (--only {},{},...)", kind->name,
-                                 kind->finds, one_of(reads), kind->name, reads.front()().name));
+    throw ShapeError(fmt::format("{} ({}) reads the results of {}; expected one of these as well", kind->name,
+                                 kind->finds, one_of(reads)),
+                     give("only", fmt::format("{},{}", kind->name, reads.front()().name)));
   }
 }
 

@@ -43,7 +43,7 @@ class OptionAdder {
  private:
   template <class Member>
   CLI::Option* add(Member member) const {
-    return command_.add_option(option_.flag(), value_of(options_, member), std::string(option_.help))
+    return command_.add_option("--" + option_.key(), value_of(options_, member), std::string(option_.help))
         ->group("Analysis");
   }
 
@@ -81,7 +81,7 @@ void add_job_options(CLI::App& command, JobOptions& options, const std::string& 
   for (const JobOption& option : job_option_table()) {
     if (option.set_by_others) continue;
     if (option.name == "only" && !no_only.empty())
-      refused_option(command, option.flag(), no_only);
+      refused_option(command, "--" + option.key(), no_only);
     else
       std::visit(OptionAdder(command, options, option), option.member);
     if (option.name == "map_document") add_map_window(command, options);

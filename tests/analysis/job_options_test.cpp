@@ -11,7 +11,7 @@ TEST_CASE("options of a job: each stands in the table once, with its default ins
     CAPTURE(option.name);
     CHECK(names.insert(option.name).second);
     CHECK(!option.help.empty());
-    CHECK(option.flag().find('_') == std::string::npos);
+    CHECK(option.key().find('_') == std::string::npos);
   }
   CHECK_NOTHROW(require_in_range({}));
   Attributes provenance;
