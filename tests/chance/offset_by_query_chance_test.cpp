@@ -61,7 +61,7 @@ TEST_CASE("of heads that know no offsets at most the stated share has a peak, fe
       for (Index head = 0; head < heads; ++head) {
         Random random = Random(3).stream(static_cast<std::uint64_t>(head));
         BandTraces sum(1, bands);
-        for (Index d = 0; d < documents; ++d) sum += seen(placeless(128, pairs, random), bands, 16);
+        for (Index d = 0; d < documents; ++d) sum.add(seen(placeless(128, pairs, random), bands, 16));
         for (const auto& band : band_peaks(sum, bands, 0, {.reach = 16, .level = 0.05, .least_excess = 0}))
           if (!band.empty()) {
             ++with;
