@@ -1,7 +1,6 @@
-#include "../../analysis/predictions/swapped_keys.h"
-
 #include <cmath>
 
+#include "../../analysis/predictions/published_scores.h"
 #include "../../core/attention/bias_terms.h"
 #include "../../core/attention/rotary_term.h"
 #include "../catch.h"
