@@ -137,7 +137,7 @@ struct PublishedScoreOptions {
 /// account; only the slash score uses documents of every length.
 ///
 /// Positional and symbolic scores: swap_scores(). Rank-one share, mean resultant length and massive values
-/// of queries and keys: vector_scores.h. Average slash score, the largest mean weight along a diagonal:
+/// of queries and keys: vector_scores(). Average slash score, the largest mean weight along a diagonal:
 ///
 ///     slash_score = max over |t| <= reach of the mean over documents of 1/(T-|t|) sum_i A[i, i+t]       (1)
 ///
