@@ -427,8 +427,8 @@ expect 0 "memory  about" run --model "$work/model" --ids "$work/model/ids.json" 
 for said in "computing on" "drawing; " "of processor time" "for results.h5, " "for figures and report.html; while it runs " "for results.unfinished"; do
   grep -qF -- "$said" "$work/out" || { echo "FAILED: a dry run does not say '$said'"; cat "$work/out"; failed=1; }
 done
-expect 1 "--max-memory 1MB: at least " run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --max-memory 1MB --out "$work/dry"
-expect 1 "--max-memory 1MB: at least " run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --max-memory 1MB --no-figures --dry-run
+expect 1 "needs more than the 1MB of resident memory that it may take; give --max-memory SIZE to allow more" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --max-memory 1MB --out "$work/dry"
+expect 1 "needs more than the 1MB" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --max-memory 1MB --no-figures --dry-run
 expect 0 "computing on 2 threads" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only head_cluster --max-memory 4GB --threads 2 --no-figures --dry-run
 # Weights read layer by layer change no digit; the first layers of a model are what they are among all.
 expect_line 2 "--layers: '3-7': expected 0-N, the first layers up to layer N: a layer reads what those before it made, so all of them are computed" run --layers 3-7
@@ -988,7 +988,7 @@ expect 1 "none has documents 0 to 3, block 1 of 2" merge "$work/d2" --out "$work
 expect 0 "documents 0 to 3 of 6, part 1 of 2" $divided --shard 1/2 --out "$work/d1"
 expect 0 "part 1 of 2" $divided --shard 1/2 --out "$work/d1" --resume
 for command in inspect figures; do expect 1 "d1: holds a part of a divided run, no result yet; put its parts together with \`headwave merge\`" $command "$work/d1"; done
-expect 1 "has a part of a run in it" $divided --shard 1/2 --out "$work/d1"
+expect 1 "holds a part of a run already; give --resume to continue it, or give --force to begin anew" $divided --shard 1/2 --out "$work/d1"
 expect 1 "is of another run (seed: 1 there, 2 here)" $divided --shard 1/2 --seed 2 --out "$work/d1" --resume
 expect 1 "give each part once" merge "$work/d1" "$work/d2" "$work/d1" --out "$work/merged"
 expect 1 "is of another run (seed: 1 there, 2 here)" merge "$work/d1" "$work/d2" --seed 2 --out "$work/merged"

@@ -39,46 +39,6 @@ std::unique_ptr<Analysis> make_of(const AnalysisInput& input) {
 std::string_view text_of(Step step);
 std::string_view text_of(Need need);
 
-/// Sizes of one kind of attention in a job, as numbers to reckon with.
-struct AnalysisSizes {
-  double layers = 0, rows = 0;  ///< rows: heads of all layers
-  double key_rows = 0;          ///< key heads of all layers
-  double d_model = 0, d_head = 0;
-  double documents = 0, longest = 0;  ///< all documents; tokens of the longest
-  double alike = 0, length = 0;       ///< documents of the most common length, and that length: of the wave chain
-  double table = 0;                   ///< rows of the position table
-  double rotary_pairs = 0;            ///< pairs of channels that turn; 0: no rotary positions
-
-  [[nodiscard]] double frequencies() const { return 0.5 * longest + 1; }
-};
-
-/// Of documents that are all alike, of any length.
-/// @param lengths  tokens of each
-AnalysisSizes analysis_sizes(const Stack& stack, const HeadGrid& grid, const std::vector<Index>& lengths);
-
-/// One document among the sizes.
-struct DocumentSizes {
-  double tokens = 0;
-  Index number = -1;  ///< among the documents of the most common length; -1: none of them
-};
-
-/// What an analysis is expected to take. Seconds are counts of the operations that grow fastest, times rates
-/// measured once on one machine: how analyses compare and how each grows holds elsewhere too; the seconds do
-/// not. Bytes are those of the largest matrices, what is small left out.
-struct AnalysisCost {
-  double before = 0;     ///< seconds of one core, once, before the documents
-  double document = 0;   ///< ... for the document
-  double after = 0;      ///< ... once, after the documents
-  bool parallel = true;  ///< whether what comes after is spread over threads
-  double entries = 0;    ///< numbers of 8 bytes in the result's large Fields, at most
-
-  double prepared = 0;   ///< bytes that are made before the documents, and stay
-  double kept = 0;       ///< ... that all documents come to, in memory as in the file of an unfinished run
-  double looking = 0;    ///< ... while the document passes, what is found of it among them
-  double showing = 0;    ///< ... while it passes one layer, beside that
-  double finishing = 0;  ///< ... of each thread after the documents, beside what is kept and the Fields
-};
-
 /// What is known about an analysis without running it.
 struct AnalysisKind {
   using Of = const AnalysisKind& (*)();
@@ -97,8 +57,6 @@ struct AnalysisKind {
   bool listed = true;  ///< false: has no Fields and no name for users; only other analyses read it
   /// Called only if applies(). @returns null if the analysis has nothing to do at this site
   std::unique_ptr<Analysis> (*make)(const AnalysisInput&) = nullptr;
-  AnalysisCost (*cost)(const AnalysisSizes&, const DocumentSizes&,
-                       const JobOptions&) = nullptr;  ///< null: next to none
 };
 
 /// Whether an analysis can run at a site: the kind of attention fits and its needs are met.

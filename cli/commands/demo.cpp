@@ -10,7 +10,6 @@
 #include "../../core/planted/planted_bank.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../job/run/job.h"
-#include "../../job/run/result_size.h"
 #include "../../reports/tables/head_findings.h"
 #include "../options/help.h"
 #include "../options/job_options.h"
@@ -69,7 +68,6 @@ int demo(DemoOptions& options) {
   const PlantedModel planted = planted_model(planted_bank(options.job.seed));
   const auto documents = planted_documents(planted, options.documents, planted.spec.length, options.job.seed);
   require_maps(options.job, *documents);
-  folder.require_space(result_bytes(planted.model, *documents, options.job));
   std::vector<KindResult> results = run_job_by_kind(planted.model, *documents, options.job, progress());
   Result& result = results.front().result;
   append(result.fields, describe(planted));

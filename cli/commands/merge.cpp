@@ -11,7 +11,6 @@
 #include "../options/help.h"
 #include "../options/job_file.h"
 #include "../results/read_files.h"
-#include "../results/run_needs.h"
 #include "../results/whole_run.h"
 #include "../terminal/progress.h"
 #include "commands.h"
@@ -29,10 +28,10 @@ int merge(const CLI::App& command, MergeOptions& options, const SourceOptions& g
   std::vector<std::filesystem::path> read = read_files(options.input);
   read.insert(read.end(), options.parts.begin(), options.parts.end());
   OutputFolder folder = opened_folder(options.folder, read);
-  const JobInput input = checked_input(options, given);
-  const Attributes identity = run_identity(input, options.job);
+  Attributes identity;
   std::vector<KindResult> results;
-  within_memory(options.max_memory, [&] {
+  within_memory(options, given, [&](const JobInput& input) {
+    identity = run_identity(input, options.job);
     results = run_input(input, options.job, progress(),
                         [&](DocumentPass& pass, StageReport& report) { parts.gather(identity, pass, report); });
   });

@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "../../job/run/result_size.h"
 #include "../../job/studies/reproduction.h"
 #include "../../reports/drawing/terminal_table.h"
 #include "../options/help.h"
@@ -82,7 +81,6 @@ int reproduce(ReproduceCommand& options, const SourceOptions& given) {
   const auto input = [&] {
     JobInput opened = input_of(options.input, given, options.job.seed);
     require_maps(options.job, *opened.source);
-    folder.require_space(result_bytes(opened.model, *opened.source, options.job));
     return opened;
   };
   Reproduction found = reproduction(input, options.job, progress());

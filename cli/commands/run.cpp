@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -11,7 +12,6 @@
 #include "../../data/files/digested_files.h"
 #include "../../job/inputs/identity.h"
 #include "../../job/inputs/run_input.h"
-#include "../../job/run/job_memory.h"
 #include "../../job/run/job_parts.h"
 #include "../../job/run/unfinished_run.h"
 #include "../../reports/drawing/gnuplot.h"
@@ -55,12 +55,16 @@ std::vector<fs::path> files_read(const RunOptions& options) {
 int dry_run(RunOptions& options, const SourceOptions& given) {
   const auto start = std::chrono::steady_clock::now();
   if (options.folder.figures) require_gnuplot();
-  const JobInput input = checked_input(options, given);
-  const double reading = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  RunNeeds needs = run_needs(input, options.job, options.folder);
-  needs.reading = reading;
+  RunNeeds needs;
+  within_memory(options, given, [&](const JobInput& input) {
+    const double reading = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    needs = run_needs(input, options.job, options.folder);
+    needs.reading = reading;
+  });
   end_progress();
   std::fputs(text_of(needs).c_str(), stdout);
+  if (options.job.max_memory > 0 && needs.job.memory_bytes > options.job.max_memory)
+    say(fmt::format("that is more memory than --max-memory {} allows", options.max_memory));
   return done;
 }
 
@@ -69,12 +73,14 @@ int follow(RunOptions& options, const SourceOptions& given, Ranks& ranks) {
   if (options.dry_run || !options.shard.empty()) return done;
   ranks.attempt([&] {
     options.job.threads = ranks.threads(options.job.threads);
-    const JobInput input = checked_input(options, given);
-    const Attributes identity = run_identity(input, options.job);
-    within_memory(options.max_memory, [&] {
-      run_part_of_job(input.model, *input.source, options.job, {},
-                      [&](DocumentPass& pass, StageReport& report) { ranks.follow(identity, pass, report); });
-    });
+    within_memory(
+        options, given,
+        [&](const JobInput& input) {
+          const Attributes identity = run_identity(input, options.job);
+          run_part_of_job(input.model, *input.source, options.job, {},
+                          [&](DocumentPass& pass, StageReport& report) { ranks.follow(identity, pass, report); });
+        },
+        false);
   });
   return done;
 }
@@ -104,36 +110,35 @@ int run_shard(RunOptions& options, const SourceOptions& given) {
   FolderOptions opened = options.folder;
   opened.figures = false;
   OutputFolder folder = opened_folder(opened, files_read(options));
-  const JobInput input = checked_input(options, given);
-  const DocumentBlocks blocks(input.source->count());
-  const BlockRange range = part_of(blocks, shard.part, shard.parts);
-  const JobPart part(folder.path(), run_identity(input, options.job), options.job_text);
-  if (part.begun() && !options.keep.resume) {
-    if (!options.folder.force)
-      throw IoError(
-          fmt::format("{}: has a part of a run in it; go on with it with --resume, or begin anew with --force",
-                      folder.path().string()));
-    part.remove();
-  }
-  const std::vector<Index> missing = part.missing(blocks, range);
-  const double block_bytes = job_memory(input.model, *input.source, options.job).block;
-  folder.require_space(static_cast<std::int64_t>(std::min(1e18, static_cast<double>(missing.size()) * block_bytes)));
-  if (!missing.empty()) {
+  std::string documents;
+  bool resumed = options.keep.resume;
+  within_memory(options, given, [&](const JobInput& input) {
+    const DocumentBlocks blocks(input.source->count());
+    const BlockRange range = part_of(blocks, shard.part, shard.parts);
+    const JobPart part(folder.path(), run_identity(input, options.job), options.job_text);
+    if (part.begun() && !resumed) {
+      if (!options.folder.force)
+        throw IoError(fmt::format("{}: holds a part of a run already", folder.path().string()),
+                      {give("resume", "", "to continue it"), give("force", "", "to begin anew")});
+      part.remove();
+    }
+    resumed = true;
+    documents =
+        fmt::format("{} to {} of {}", blocks.first(range.first), blocks.first(range.end) - 1, input.source->count());
+    const std::vector<Index> missing = part.missing(blocks, range);
+    if (missing.empty()) return;
     const LastWords words = resume_words();
     try {
-      within_memory(options.max_memory, [&] {
-        run_part_of_job(input.model, *input.source, options.job, progress(),
-                        [&](DocumentPass& pass, StageReport& report) { part.gather(missing, pass, report); });
-      });
+      run_part_of_job(input.model, *input.source, options.job, progress(),
+                      [&](DocumentPass& pass, StageReport& report) { part.gather(missing, pass, report); });
     } catch (const ChangedFile&) {
       part.remove();  // or it would be gone on with, and merged
       throw;
     }
-  }
+  });
   end_progress();
-  say(fmt::format("{}: documents {} to {} of {}, part {} of {}; put the parts together with `headwave merge`",
-                  visible_text(folder.path().string()), blocks.first(range.first), blocks.first(range.end) - 1,
-                  input.source->count(), shard.part, shard.parts));
+  say(fmt::format("{}: documents {}, part {} of {}; put the parts together with `headwave merge`",
+                  visible_text(folder.path().string()), documents, shard.part, shard.parts));
   return done;
 }
 
@@ -159,19 +164,25 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   OutputFolder folder = opened_folder(opened, files_read(options));
   const fs::path file = kept_file(folder, unfinished_name, options.keep, options.folder.force);
   if (ranks.count() > 1) options.job.threads = ranks.threads(options.job.threads);
-  const JobInput input = checked_input(options, given);
-  require_disk(folder, input, options.job, options.folder, options.keep.keep_every);
-  const Attributes identity = run_identity(input, options.job);
-  UnfinishedRun kept(file, identity, options.keep.keep_every);
+  Attributes identity;
+  std::optional<UnfinishedRun> kept;
   std::vector<KindResult> results;
-  within_memory(options.max_memory, [&] { results = run_kept(input, options.job, ranks, kept); });
+  within_memory(
+      options, given,
+      [&](const JobInput& input) {
+        if (!kept) require_disk(folder, input, options.job, options.folder, options.keep.keep_every);
+        identity = run_identity(input, options.job);
+        kept.emplace(file, identity, options.keep.keep_every);
+        results = run_kept(input, options.job, ranks, *kept);
+      },
+      ranks.count() == 1);
   for (KindResult& found : results) {
     Attributes& provenance = found.result.provenance;
-    if (kept.documents() > 0) provenance["resumed_after_documents"] = static_cast<std::int64_t>(kept.documents());
+    if (kept->documents() > 0) provenance["resumed_after_documents"] = static_cast<std::int64_t>(kept->documents());
     if (ranks.count() > 1) provenance["ranks"] = static_cast<std::int64_t>(ranks.count());
   }
   write_run(command, folder, results, options, identity, options.job_text, start);
-  kept.remove();
+  kept->remove();
   show_run(folder, results, options);
   return done;
 }

@@ -25,7 +25,6 @@
 #include "../ranks/ranks.h"
 #include "../results/read_files.h"
 #include "../results/result_path.h"
-#include "../results/run_needs.h"
 #include "../results/whole_run.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
@@ -122,12 +121,15 @@ SweepOptions options_of(const SweepOptions& options, const Checkpoint& checkpoin
 /// @param read  what no file may take the place of
 void run_checkpoint(SweepOptions one, const SourceOptions& given, const std::vector<fs::path>& read) {
   const auto start = std::chrono::steady_clock::now();
-  const JobInput input = checked_input(one, given);
   OutputFolder folder = opened_folder(one.folder, read);
+  Attributes identity;
   std::vector<KindResult> results;
-  within_memory(one.max_memory, [&] { results = run_input(input, one.job, progress()); });
+  within_memory(one, given, [&](const JobInput& input) {
+    identity = run_identity(input, one.job);
+    results = run_input(input, one.job, progress());
+  });
   const std::string job = one.job_text + "\n" + toml_text({{"model", remembered_path(one.input.model)}});
-  sign_results(results, run_identity(input, one.job), job);
+  sign_results(results, identity, job);
   write_results({{folder, results}}, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }
 

@@ -1,7 +1,6 @@
 #include "run_input.h"
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -9,7 +8,6 @@
 
 #include "../../data/files/input_text.h"
 #include "../../data/files/text_encoding.h"
-#include "../../job/run/job_memory.h"
 #include "../terminal/progress.h"
 #include "input_remarks.h"
 #include "values.h"
@@ -203,13 +201,9 @@ void require_usage(const SourceOptions& given, const InputOptions& options) {
     if (given.model->empty()) refuse(of_norm, "is about the norm of a model; give it with --model DIR");
 }
 
-JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64_t seed, const JobOptions* job) {
+JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64_t seed) {
   progress_at("reading the model and the documents");
-  ModelPlace place = place_of(options.model, options.map, options.place);
-  // Documents and analyses say whether layers are kept; until they are known, none is read.
-  const bool job_says =
-      job != nullptr && place.weights_in == WeightsIn::either && given.states->empty() && options.interventions.empty();
-  if (job_says) place.weights_in = WeightsIn::layers;
+  const ModelPlace place = place_of(options.model, options.map, options.place);
   const auto open = [&]() -> JobInput {
     if (!given.target->empty()) return pairs_input(place, options.text, options.target, options.packing);
     if (!given.text->empty()) return text_input(place, options.text, options.packing);
@@ -236,8 +230,6 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
                                          : !given.images->empty()   ? options.images
                                          : !given.features->empty() ? options.features
                                                                     : options.states));
-  const auto limit = place.memory > 0 ? std::optional(place.memory) : std::nullopt;
-  if (job_says && !is_better_by_layer(input.model, *input.source, *job, limit)) input.model.keep_layers();
   const std::vector<std::string> remarks = remarks_on(input, options, given);
   if (!options.interventions.empty()) progress_at("changing the model");
   options.intervening.seed = seed;

@@ -49,10 +49,7 @@ void require_usage(const SourceOptions& given, const InputOptions& options);
 
 /// Opens what the options name. Remarks on what came of it go to stderr, each once.
 /// @param seed  of random tokens and shuffled words
-/// @param job   what is asked of it, which says where weights are to be where nobody does (is_better_by_layer()); null: they
-///              are in memory where they fit
-JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64_t seed,
-                  const JobOptions* job = nullptr);
+JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64_t seed);
 
 /// Refuses a text on the command line that is not in UTF-8.
 /// @throws FormatError with the place of the first bad byte

@@ -13,7 +13,6 @@
 #include "../../core/process/process_memory.h"
 #include "../../job/run/document_pass.h"
 #include "../../job/run/kept_bytes.h"
-#include "../../job/run/stage_report.h"
 #include "../../job/run/unfinished_run.h"
 #include "../terminal/terminal.h"
 #include "block_line.h"

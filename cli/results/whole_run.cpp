@@ -14,12 +14,16 @@
 #include "../../core/errors/error.h"
 #include "../../core/fields/head_name.h"
 #include "../../core/model/common_length.h"
+#include "../../core/process/process_memory.h"
+#include "../../core/process/stopping.h"
+#include "../../core/process/threads.h"
 #include "../../data/files/digest.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_check.h"
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/identity.h"
 #include "../../job/run/kept_bytes.h"
+#include "../../job/run/memory_limit.h"
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/drawing/run_mark.h"
 #include "../../reports/drawing/visible_text.h"
@@ -32,7 +36,6 @@
 #include "../terminal/terminal.h"
 #include "result_json.h"
 #include "result_path.h"
-#include "run_needs.h"
 
 namespace headwave::cli {
 
@@ -150,7 +153,7 @@ SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options,
   command
       .add_option(
           "--max-memory", options.max_memory,
-          "resident memory that the run may take, 4GB: threads are given up for it, and weights read layer by layer; "
+          "limit of resident memory, 4GB: fewer documents pass side by side, then weights are read layer by layer; "
           "changes no digit of the result")
       ->check(byte_size())
       ->type_name("SIZE");
@@ -160,11 +163,49 @@ SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options,
 
 JobInput checked_input(WholeRunOptions& options, const SourceOptions& given) {
   options.input.place.max_memory = options.max_memory;
-  JobInput input = input_of(options.input, given, options.job.seed, &options.job);
+  if (!options.max_memory.empty()) options.job.max_memory = bytes_of(options.max_memory);
+  // Opened layer by layer, a model is kept in memory once the first documents have shown that it is small beside them.
+  std::string& weights = options.input.place.weights;
+  options.job.may_keep_layers = weights == "auto" && options.input.interventions.empty() && given.states->empty();
+  const std::string asked = options.job.may_keep_layers ? std::exchange(weights, "layers") : weights;
+  JobInput input = input_of(options.input, given, options.job.seed);
+  weights = asked;
   require_heads(options.folder.drawing, input.model, *input.source);
   require_maps(options.job, *input.source);
-  keep_within_memory(options.max_memory, input, options.job);
   return input;
+}
+
+void within_memory(WholeRunOptions& options, const SourceOptions& given,
+                   const std::function<void(const JobInput&)>& work, bool again) {
+  if (options.max_memory.empty()) return work(checked_input(options, given));
+  const std::int64_t limit = bytes_of(options.max_memory);
+  while (true) {
+    const MemoryWatch watch(limit);
+    bool can_read_layers = options.input.place.weights == "auto" && options.input.interventions.empty(),
+         has_room = false;
+    try {
+      const Stoppable stoppable(&watch.is_exceeded());
+      const JobInput input = checked_input(options, given);
+      can_read_layers = can_read_layers && !options.input.model.empty() && !input.model.by_layer();
+      has_room = resident_bytes() <= limit;
+      if (!has_room) throw Stopped();
+      return work(input);
+    } catch (const Stopped&) {
+      if (has_room && !watch.is_exceeded()) throw;
+    }
+    if (again && has_room && thread_count(options.job.threads) > 1) {
+      options.job.threads = 1;
+      say(fmt::format("memory came to {}: beginning again on one thread", options.max_memory));
+    } else if (again && can_read_layers) {
+      options.input.place.weights = "layers";
+      say(fmt::format("memory came to {}: beginning again with weights read layer by layer", options.max_memory));
+    } else {
+      throw ShapeError(
+          fmt::format("the run needs more than the {} of resident memory that it may take", options.max_memory),
+          {give("max_memory", "SIZE", "to allow more"), give("only", "NAME,...", "to run fewer analyses")});
+    }
+    give_back_freed_memory();
+  }
 }
 
 void sign_results(std::vector<KindResult>& results, const Attributes& identity, const std::string& job_text) {

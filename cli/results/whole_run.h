@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,15 @@ SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options,
 
 /// Opens the input, and refuses what the job cannot do with it before the work is done.
 JobInput checked_input(WholeRunOptions& options, const SourceOptions& given);
+
+/// Opens the input and does the work of a job with it, within --max-memory. Resident memory is measured all the time. When
+/// it comes to the limit, although documents passed side by side only as far as memory allowed, the work is stopped and
+/// done again with less: on one thread, then with weights read layer by layer.
+/// @param work   may be called several times; each time the input is opened anew
+/// @param again  false: it is called once
+/// @throws ShapeError if none of that is enough; Error as the work and checked_input()
+void within_memory(WholeRunOptions& options, const SourceOptions& given,
+                   const std::function<void(const JobInput&)>& work, bool again = true);
 
 /// Says in each result what the run was.
 /// @param identity  of run_identity(), by which written_before() knows the run again

@@ -10,18 +10,30 @@
 #include "../../core/process/process_memory.h"
 #include "../../core/process/threads.h"
 #include "../../data/files/file_watch.h"
+#include "memory_limit.h"
 #include "sites.h"
-#include "stage_report.h"
 #include "unfinished_run.h"
 
 namespace headwave {
+
+namespace {
+
+SideBySide side_by_side(bool by_layer, const JobOptions& options, int threads) {
+  constexpr Index enough = 4;  // for each thread to share a reading of a layer: more would save little time
+  if (!by_layer) return {options.max_memory, 1, threads};
+  if (options.together > 0) return {0, options.together, options.together};
+  if (options.max_memory > 0) return {options.max_memory, 1, enough * threads};
+  return {usual_memory_limit(), threads, enough * threads};
+}
+
+}  // namespace
 
 DocumentPass::DocumentPass(const Model& model, const Source& source, const JobOptions& options, int threads)
     : model_(model),
       source_(source),
       options_(options),
       threads_(threads),
-      together_(model.by_layer() ? std::max<Index>(options.together, 1) : 1),
+      together_(std::make_unique<SideBySide>(side_by_side(model.by_layer(), options, threads))),
       first_(source.document(0)),
       blocks_(source.count()),
       sites_(sites_of(model, source, first_)),
@@ -31,6 +43,10 @@ DocumentPass::DocumentPass(const Model& model, const Source& source, const JobOp
 }
 
 DocumentPass::~DocumentPass() = default;
+
+Index DocumentPass::together() const {
+  return together_->next();
+}
 
 void DocumentPass::prepare() {
   const Index longest = *std::max_element(lengths_.begin(), lengths_.end());
@@ -163,13 +179,13 @@ void DocumentPass::read_sums(ByteReader& bytes) {
 Index DocumentPass::read_kept(StageReport& report, UnfinishedRun* kept, BlockSums& block) {
   report.begin("preparation");
   prepare();
-  report.begin("attention", source_.count());
-  if (kept == nullptr || kept->documents() == 0) return 0;
+  const Index before = kept == nullptr ? 0 : kept->documents();
+  report.begin("attention", source_.count(), before);
+  if (before == 0) return 0;
   ByteReader sums = kept->sums();
   read_sums(sums);
   block = read_block(sums);
-  report.reached(kept->documents());
-  return kept->documents();
+  return before;
 }
 
 Index DocumentPass::go_on(StageReport& report, UnfinishedRun* kept) {
@@ -217,30 +233,60 @@ void DocumentPass::run_blocks(const std::vector<Index>& blocks,
   });
 }
 
+void DocumentPass::hold_small_layers() const {
+  std::vector<const Stack*> stacks{&model_.stack};
+  if (model_.decoder) stacks.push_back(&*model_.decoder);
+  double bytes = 0;
+  for (const Stack* const stack : stacks)
+    for (Index layer = 0; stack->store && layer < (stack->store->is_one() ? 1 : stack->layers()); ++layer)
+      bytes += stack->store->bytes(layer);
+  constexpr Index shared_tokens = 2048;
+  const Index most = together_->most();
+  const bool is_small = together_->has_measured() && 2 * bytes < static_cast<double>(most_resident_bytes());
+  const bool share_little = std::ssize(lengths_) < most || most * *std::ranges::max_element(lengths_) < shared_tokens;
+  if ((!is_small && !share_little) || !together_->has_room(bytes)) return;
+  for (const Stack* const stack : stacks)
+    for (Index layer = 0; stack->store && layer < stack->layers(); ++layer) held_layers_.push_back(stack->layer(layer));
+  *together_ = side_by_side(false, options_, threads_);
+}
+
 void DocumentPass::go_through(const std::vector<Index>& documents, BlockSums& block,
                               const std::function<void(Index document)>& added) const {
-  if (model_.by_layer()) {
-    for (auto left = std::span(documents); !left.empty();) {
-      const auto some = left.first(std::min(left.size(), static_cast<std::size_t>(together_)));
-      std::vector<DocumentFindings> findings = look_together(some, threads_);
-      require_intact_files();
-      for (std::size_t i = 0; i < some.size(); ++i) {
-        add(block, std::move(findings[i]));
-        added(some[i]);
-      }
-      left = left.subspan(some.size());
+  const auto look_side_by_side = [&](std::span<const Index> some) {
+    std::vector<DocumentFindings> findings = look_together(some, threads_);
+    require_intact_files();
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      add(block, std::move(findings[i]));
+      added(some[i]);
     }
-    return;
+  };
+  const auto look_one_by_one = [&](std::span<const Index> some, int threads) {
+    parallel_in_order(std::ssize(some), threads, [&](Index i) -> std::function<void()> {
+      const Index document = some[static_cast<std::size_t>(i)];
+      auto findings = std::make_shared<DocumentFindings>(look(document));
+      require_intact_files();  // after hours it would be late to say so
+      return [&, document, findings] {
+        add(block, std::move(*findings));
+        added(document);
+      };
+    });
+  };
+  // In rounds, each as large as the memory that those before it took allows.
+  for (auto left = std::span(documents); !left.empty();) {
+    if (options_.may_keep_layers && by_layer()) hold_small_layers();
+    if (!by_layer() && !together_->is_limited()) return look_one_by_one(left, threads_);
+    constexpr Index shares = 4;  // of a thread in a round, so that threads seldom wait for one another
+    const Index threads = std::min<Index>(together(), threads_);
+    const auto some =
+        left.first(std::min(left.size(), static_cast<std::size_t>(by_layer() ? together() : shares * threads)));
+    together_->measured(by_layer() ? std::ssize(some) : std::min(threads, std::ssize(some)), [&] {
+      if (by_layer())
+        look_side_by_side(some);
+      else
+        look_one_by_one(some, static_cast<int>(threads));
+    });
+    left = left.subspan(some.size());
   }
-  parallel_in_order(static_cast<Index>(documents.size()), threads_, [&](Index i) -> std::function<void()> {
-    const Index document = documents[static_cast<std::size_t>(i)];
-    auto findings = std::make_shared<DocumentFindings>(look(document));
-    require_intact_files();  // after hours it would be late to say so
-    return [&, document, findings] {
-      add(block, std::move(*findings));
-      added(document);
-    };
-  });
 }
 
 std::vector<Field> DocumentPass::fields(std::size_t site, StageReport& report) {

@@ -19,8 +19,8 @@ using DocumentFindings = std::vector<std::vector<std::unique_ptr<DocumentSum>>>;
 /// What a block of documents came to, in the same way.
 using BlockSums = DocumentFindings;
 
+class SideBySide;
 class UnfinishedRun;
-class StageReport;
 
 /// Takes every document of a source through a model once, the analyses of a job looking on. What a document gives is
 /// merged in the order of documents, and of blocks of them (DocumentBlocks), so threads change no digit.
@@ -48,8 +48,11 @@ class DocumentPass {
   [[nodiscard]] int threads() const { return threads_; }
   /// From now on as many; what is done once still has those of before.
   void look_with(int threads) { threads_ = threads; }
-  /// Documents that go through the model side by side, where its layers are read one by one; else one.
-  [[nodiscard]] Index together() const { return together_; }
+  /// Documents that go through the model side by side now (memory_limit.h): where layers are read one by one, in a layer.
+  [[nodiscard]] Index together() const;
+  /// Whether layers are read one by one now, for several documents side by side: not of weights that are in memory, nor once
+  /// all layers are held there (JobOptions::may_keep_layers).
+  [[nodiscard]] bool by_layer() const { return model_.by_layer() && held_layers_.empty(); }
 
   /// What is done once before the documents: makes the analyses.
   /// @throws Error as the analyses do: NumericError if weights are not finite
@@ -107,6 +110,9 @@ class DocumentPass {
   /// Prepares, and reads what was kept.
   /// @returns how many documents that is of
   Index read_kept(StageReport& report, UnfinishedRun* kept, BlockSums& block);
+  /// Holds all layers in memory if too few tokens share a reading of them, or, once the first documents have shown it, if
+  /// they are less than half of what the program takes.
+  void hold_small_layers() const;
   /// Looks at documents, adds what they gave in order to the block under way, and tells so of each.
   void go_through(const std::vector<Index>& documents, BlockSums& block,
                   const std::function<void(Index document)>& added) const;
@@ -115,7 +121,8 @@ class DocumentPass {
   const Source& source_;
   const JobOptions& options_;
   int threads_;
-  Index together_;
+  std::unique_ptr<SideBySide> together_;
+  mutable std::vector<std::shared_ptr<const Block>> held_layers_;  // while they are held, nothing is read again
   Document first_;
   DocumentBlocks blocks_;
   std::vector<Index> lengths_;

@@ -11,8 +11,6 @@
 #include "../../data/files/file_watch.h"
 #include "account_evidence.h"
 #include "document_pass.h"
-#include "job_memory.h"
-#include "job_stages.h"
 #include "provenance.h"
 
 namespace headwave {
@@ -85,30 +83,24 @@ void require_maps(const JobOptions& options, const Source& source) {
                                  options[map_first_option], options[map_document_option], length, length - 1));
 }
 
-void run_part_of_job(const Model& model, const Source& source, const JobOptions& asked,
+void run_part_of_job(const Model& model, const Source& source, const JobOptions& options,
                      const ProgressCallback& progress, const Gather& gather) {
-  require_job(source, asked);
+  require_job(source, options);
   (void)source.provenance();  // digests are taken before what they are of is read
-  const int threads = thread_count(asked.threads);
-  const JobOptions options = with_together(model, source, asked, threads);
-  DocumentPass pass(model, source, options, threads);
-  std::vector<StageCost> stages = job_stages(model, pass, options, threads);
-  std::erase_if(stages,
-                [](const StageCost& stage) { return stage.name != "preparation" && stage.name != "attention"; });
-  StageReport report(std::move(stages), progress);
+  DocumentPass pass(model, source, options, thread_count(options.threads));
+  StageReport report(progress);
   gather(pass, report);
   report.end();
   source.require_unchanged();
 }
 
-std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source, const JobOptions& asked,
+std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source, const JobOptions& options,
                                         const ProgressCallback& progress, const Gather& gather) {
-  require_job(source, asked);
+  require_job(source, options);
   (void)source.provenance();  // digests are taken before what they are of is read
-  const int threads = thread_count(asked.threads);
-  const JobOptions options = with_together(model, source, asked, threads);
+  const int threads = thread_count(options.threads);
   DocumentPass pass(model, source, options, threads);
-  StageReport report(job_stages(model, pass, options, threads), progress);
+  StageReport report(progress);
   if (gather)
     gather(pass, report);
   else
@@ -137,7 +129,7 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
     results.push_back({site.kind, std::move(result)});
   }
   const AccountEvidenceOptions evidence{
-      .heads = options.evidence, .together = model.by_layer() ? pass.together() : threads, .threads = threads};
+      .heads = options.evidence, .together = pass.by_layer() ? pass.together() : threads, .threads = threads};
   for (std::size_t s = 0; s < results.size(); ++s)
     add_evidence(results[s].result, model, source, pass, s, evidence, report);
   report.end();

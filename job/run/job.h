@@ -1,18 +1,17 @@
 #pragma once
 
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "../../analysis/pass/job_options.h"
 #include "../../core/fields/field.h"
 #include "../../core/model/model.h"
 #include "../../core/model/source.h"
+#include "progress.h"
 
 namespace headwave {
 
 class DocumentPass;
-class StageReport;
 
 /// How a job's pass comes to what its documents give: it looks at them all, or some of them, or reads what others found.
 using Gather = std::function<void(DocumentPass& pass, StageReport& report)>;
@@ -20,15 +19,6 @@ using Gather = std::function<void(DocumentPass& pass, StageReport& report)>;
 /// Said before the work is done, not after.
 /// @throws ShapeError if attention maps are asked of a document, or of tokens, that the source has not
 void require_maps(const JobOptions& options, const Source& source);
-
-/// Where a job stands.
-struct JobProgress {
-  std::string stage;  ///< "preparation", "attention", "head_cluster"
-  Index done = 0;     ///< steps of the stage; all of them: it is over
-  Index total = 0;
-  double before = 0, here = 0, after = 0;  ///< work expected before, in and after the stage, in one unit; 0: unknown
-};
-using ProgressCallback = std::function<void(const JobProgress&)>;
 
 /// What a job finds of one kind of attention.
 struct KindResult {

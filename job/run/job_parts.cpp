@@ -9,7 +9,6 @@
 #include "../../data/files/numbered_name.h"
 #include "../../data/files/printable.h"
 #include "document_pass.h"
-#include "stage_report.h"
 
 namespace headwave {
 

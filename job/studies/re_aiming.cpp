@@ -15,7 +15,6 @@
 #include "../../core/model/intervention.h"
 #include "../../core/process/threads.h"
 #include "../run/document_pass.h"
-#include "../run/stage_report.h"
 
 namespace headwave {
 
@@ -47,7 +46,7 @@ Looks looks_of(const Model& model, const Source& source, const ReAimingOptions& 
   job.reach = options.reach;
   job.level = options.level;
   require_in_range(job);
-  StageReport nobody({}, {});
+  StageReport nobody({});
   DocumentPass pass(model, source, job, threads);
   pass.run(nobody);
   (void)pass.fields(0, nobody);

@@ -1,7 +1,6 @@
 #include "reproduction.h"
 
 #include <array>
-#include <optional>
 #include <ranges>
 #include <utility>
 
@@ -9,7 +8,6 @@
 
 #include "../../core/fields/fields.h"
 #include "../inputs/intervention_text.h"
-#include "../run/jobs_progress.h"
 #include "carried_waves.h"
 #include "paper_quantities.h"
 #include "published.h"
@@ -20,13 +18,6 @@ namespace headwave {
 namespace {
 
 constexpr std::array<const char*, 2> changed_analyses{"measured_offset", "cross_covariance"};
-
-JobsProgress jobs_progress(const JobInput& input, JobOptions options, const ProgressCallback& progress) {
-  if (!progress) return {{}, 0, 0, 0};
-  const double whole = job_cost(input.model, *input.source, options);
-  options.only = {changed_analyses.begin(), changed_analyses.end()};
-  return {progress, whole, job_cost(input.model, *input.source, options), 3};
-}
 
 Result run_with(const std::function<JobInput()>& open, const std::string& intervention, JobOptions options,
                 const ProgressCallback& progress) {
@@ -45,7 +36,6 @@ Result run_with(const std::function<JobInput()>& open, const std::string& interv
 Reproduction reproduction(const std::function<JobInput()>& open, const JobOptions& options,
                           const ProgressCallback& progress) {
   Reproduction found;
-  std::optional<JobsProgress> jobs;
   bool positions = false;
   {
     const JobInput input = open();
@@ -55,10 +45,9 @@ Reproduction reproduction(const std::function<JobInput()>& open, const JobOption
                       "about one",
                       input.model.family));
     found.model = published_model(input.model);
-    jobs.emplace(jobs_progress(input, options, progress));
     positions = !input.model.stack.embedding.positions.empty();
   }
-  found.result = run_with(open, "", options, jobs->of(""));
+  found.result = run_with(open, "", options, progress);
   const RunReadings run(found.result);
   QuantityTable table(found.model);
   const bool named = found.model == "roberta-base";
@@ -74,9 +63,8 @@ Reproduction reproduction(const std::function<JobInput()>& open, const JobOption
       {"positions-only", "positions only"}, {"words-only", "words only"}, {"shuffled-words", "words shuffled"}};
   for (const auto& [intervention, words] : conditions) {
     double share = not_defined;
-    jobs->next();
     if (!heads.empty() && (positions || intervention != "positions-only")) {
-      const Result changed = run_with(open, intervention, options, jobs->of(words));
+      const Result changed = run_with(open, intervention, options, with_prefix(progress, words));
       carried.add(words, changed);
       share = RunReadings(changed).weight_at(heads[0], offset) / run.weight_at(heads[0], offset);
     }

@@ -7,8 +7,6 @@
 #include "../../analysis/predictions/word_atlas.h"
 #include "../../core/process/threads.h"
 #include "../run/document_pass.h"
-#include "../run/job_memory.h"
-#include "../run/job_stages.h"
 
 namespace headwave {
 
@@ -24,9 +22,8 @@ std::vector<KindResult> word_passes(const JobInput& input, const WordPassesOptio
   job.reach = options.reach;
   job.dealt_tokens = job.draws = 0;  // the measured profile is all that is read, and its weight tells what it is worth
   const int threads = thread_count(options.threads);
-  job = with_together(input.model, *input.source, job, threads);
   DocumentPass pass(input.model, *input.source, job, threads);
-  StageReport report(job_stages(input.model, pass, job, threads), progress);
+  StageReport report(progress);
   pass.run(report);
   std::vector<KindResult> results;
   for (std::size_t site = 0; site < pass.sites().size(); ++site) {
