@@ -42,7 +42,7 @@ struct Looks {
 
 Looks looks_of(const Model& model, const Source& source, const ReAimingOptions& options, int threads) {
   JobOptions job;
-  job.only = {"measured_offset"};
+  job.only = {std::string(measured_offset_analysis().name)};
   job.reach = options.reach;
   job.level = options.level;
   require_in_range(job);
