@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 #include <ranges>
-#include <utility>
 
 #include <fmt/format.h>
 

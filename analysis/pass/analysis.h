@@ -2,7 +2,6 @@
 
 #include <map>
 #include <memory>
-#include <string_view>
 #include <type_traits>
 #include <typeindex>
 #include <utility>

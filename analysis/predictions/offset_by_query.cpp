@@ -4,7 +4,6 @@
 #include <cmath>
 #include <functional>
 #include <memory>
-#include <numeric>
 #include <ranges>
 #include <utility>
 

@@ -1,7 +1,6 @@
 #include "rotary_wave.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <complex>
 #include <map>

@@ -4,12 +4,10 @@
 #include <cmath>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "../../core/algebra/product.h"
 #include "../../core/attention/rotary_term.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/layer.h"

@@ -1,8 +1,5 @@
 #include "word_atlas.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/offset_peak.h"
 

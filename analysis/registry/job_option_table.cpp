@@ -1,7 +1,6 @@
 #include "job_option_table.h"
 
 #include <algorithm>
-#include <cmath>
 #include <type_traits>
 
 #include <fmt/format.h>

@@ -2,7 +2,6 @@
 
 #include <limits>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "../../core/fields/field.h"

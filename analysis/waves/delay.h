@@ -1,6 +1,5 @@
 #pragma once
 
-#include <complex>
 #include <vector>
 
 #include "../../core/numbers/fft.h"

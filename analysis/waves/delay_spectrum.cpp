@@ -9,7 +9,6 @@
 
 #include "../../core/algebra/product.h"
 #include "../../core/algebra/random_frame.h"
-#include "../../core/bytes/append.h"
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/fft.h"
 #include "../../core/numbers/random.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "../../core/fields/fields.h"
 #include "../../core/numbers/fft.h"

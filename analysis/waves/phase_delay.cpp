@@ -1,7 +1,6 @@
 #include "phase_delay.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numbers>
 #include <utility>
 

@@ -2,7 +2,6 @@
 
 #include <complex>
 #include <cstdint>
-#include <vector>
 
 #include "../../core/numbers/fft.h"
 #include "../../core/numbers/matrix.h"

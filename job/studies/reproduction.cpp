@@ -24,6 +24,7 @@ Result run_with(const std::function<JobInput()>& open, const std::string& interv
   JobInput input = open();
   if (!intervention.empty()) {
     intervene(input, {intervention}, {options.seed, 1});
+    options.only.clear();
     for (const auto& kind : {measured_offset_analysis, cross_covariance_analysis})
       options.only.emplace_back(kind().name);
   }
