@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "../../core/numbers/random.h"
 
@@ -94,6 +95,7 @@ Matrix32 PlacePairWeights::deviations() const {
 }
 
 void DocumentCorrelation::add(DocumentCorrelation&& next) {
+  if (alone_.rows() > 0) add_document(std::exchange(alone_, {}));
   if (next.alone_.rows() > 0) {
     heads_ = next.heads_;
     add_document(next.alone_);
@@ -123,7 +125,7 @@ void DocumentCorrelation::add_document(const Matrix32& deviations) {
 }
 
 Vector DocumentCorrelation::correlation() const {
-  Vector correlation = Vector::Constant(sum_.rows(), not_defined);
+  Vector correlation = Vector::Constant(std::max(sum_.rows(), alone_.rows()), not_defined);
   for (Index row = 0; row < sum_.rows(); ++row) {
     const auto n = documents_.row(row / heads_).array();
     const double both = (n * (n - 1)).sum();

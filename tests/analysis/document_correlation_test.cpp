@@ -102,6 +102,10 @@ TEST_CASE("the correlation of documents is that of every two of them, whatever t
   CHECK(std::isnan(one.correlation()[0]));
   one.add({1, found.front()});
   CHECK(one.correlation()[0] == Approx(1).epsilon(1e-5));
+  DocumentCorrelation alone(1, found.front());
+  CHECK(std::isnan(alone.correlation()[0]));
+  alone.add({1, found.front()});
+  CHECK(alone.correlation()[0] == one.correlation()[0]);
 }
 
 TEST_CASE("moments of independent documents add up, those of documents that agree are those of one") {

@@ -346,5 +346,6 @@ TEST_CASE("position splits refuse what does not fit or is not finite") {
   CHECK_THROWS_AS(position_split(one, {0}, {}, {.low_frequency = 0}), NumericError);
   StateMoments overflown(Matrix32(Matrix32::Random(5, 4)));
   overflown.second_sum(1, 1) = std::numeric_limits<double>::infinity();
+  add_to(overflown, StateMoments(overflown));
   CHECK_THROWS_AS(position_split({overflown}, {0}), NumericError);
 }
