@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,7 +12,7 @@
 #include "../../core/numbers/fft.h"
 #include "../../core/process/threads.h"
 #include "position_components.h"
-#include "state_parts.h"
+#include "state_moments.h"
 
 namespace headwave {
 
@@ -113,7 +112,7 @@ class PositionSplitAnalysis : public Analysis {
     };
     PositionSplitOptions split;
     split.threads = input().threads;
-    return describe(position_split(finished.get<JobMoments>().layers, site().grid.layers, heads, split));
+    return describe(position_split(finished.get<LayerMoments>().layers, site().grid.layers, heads, split));
   }
 };
 
@@ -141,7 +140,7 @@ PositionSplit position_split(const std::vector<StateMoments>& layers, const std:
   PositionSplit split;
   split.options = options;
   split.grid = {layer_numbers, std::max<Index>(heads.heads, 0)};
-  split.documents = layers.front().documents();
+  split.documents = layers.front().documents;
   split.length = layers.front().length();
   split.d_model = layers.front().d_model();
   if (split.documents < 2) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -16,11 +17,54 @@
 #include "../attention/offset_trace.h"
 #include "../statistics/false_discovery.h"
 #include "../statistics/quantile.h"
-#include "../statistics/tails.h"
-#include "profile_measures.h"
-#include "shuffled_places.h"
+#include "account_documents.h"
 
 namespace headwave {
+
+double profile_strength(Eigen::Ref<const Vector> profile, Eigen::Ref<const Vector> uniform) {
+  double mass = 0, even = 0, strength = 0;
+  for (Index t = 0; t < profile.size(); ++t) {
+    if (std::isnan(profile[t] - uniform[t])) continue;
+    mass += profile[t];
+    even += uniform[t];
+  }
+  const double level = std::min(1.0, mass / even);
+  for (Index t = 0; t < profile.size(); ++t)
+    if (const double more = profile[t] - level * uniform[t]; more > 0) strength += more;
+  return strength;
+}
+
+double profile_overlap(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vector> predicted,
+                       Eigen::Ref<const Vector> uniform) {
+  double missed = 0, mass = 0;
+  for (Index t = 0; t < measured.size(); ++t) {
+    const double miss = std::abs(measured[t] - predicted[t]);
+    if (std::isnan(miss)) continue;
+    missed += miss;
+    mass += std::abs(measured[t] - uniform[t]);
+  }
+  // Weights are float32: a profile that differs from uniform attention by no more than rounding is uniform.
+  return mass > 1e-6 ? 1 - missed / mass : not_defined;
+}
+
+double explained_share(Eigen::Ref<const Vector> measured, Eigen::Ref<const Vector> predicted, bool centred) {
+  std::vector<double> p, q;
+  for (Index t = 0; t < measured.size(); ++t)
+    if (measured[t] > 0 && predicted[t] > 0) {
+      p.push_back(std::log(measured[t]));
+      q.push_back(std::log(predicted[t]));
+    }
+  if (p.size() < 3) return not_defined;
+  // Copied, so that the order of the sums does not depend on where the numbers lie in memory.
+  const Vector log_measured = Eigen::Map<const Vector>(p.data(), static_cast<Index>(p.size()));
+  const Vector log_predicted = Eigen::Map<const Vector>(q.data(), static_cast<Index>(q.size()));
+  const double total = (log_measured.array() - log_measured.mean()).square().sum();
+  // Weights are float32: what varies by no more than rounding is the same everywhere.
+  if (total <= static_cast<double>(p.size()) * 1e-12) return not_defined;
+  Vector difference = log_predicted - log_measured;
+  if (centred) difference.array() -= difference.mean();
+  return 1 - difference.squaredNorm() / total;
+}
 
 namespace {
 
@@ -190,13 +234,15 @@ HalfProfiles deal_half(const AccountSite& site, std::size_t place, const Account
   return profiles;
 }
 
-/// Measured and dealt profiles of the heads of one layer, from one half, perhaps with a part of the documents left out.
+/// Measured and dealt profiles of the heads of one layer, from one half, perhaps with a part of the documents
+/// left out.
 struct Profiles {
   Matrix measured;                          ///< (heads, 2 reach + 1)
   std::array<Matrix, account_terms> dealt;  ///< [term]
 };
 
-/// [term, then replicated]  how well profiles of one half give the other half's measured profile; without intervals.
+/// [term, then replicated]  how well profiles of one half give the other half's measured profile; without
+/// intervals.
 using Matches = std::array<ProfileMatch, account_terms + 1>;
 constexpr std::array measures{&ProfileMatch::overlap, &ProfileMatch::share, &ProfileMatch::shape};
 
@@ -467,13 +513,11 @@ bool has_no_positions(const Stack& stack) {
   return !stack.position_term && !stack.others.position_term;
 }
 
-class HeadAccountAnalysis : public DocumentAnalysis<AccountDocument, AccountSums> {
+class HeadAccountAnalysis : public AnalysisOf<AccountSums> {
  public:
   explicit HeadAccountAnalysis(const AnalysisInput& input)
-      : DocumentAnalysis(input, [documents = input.site.documents, length = input.site.longer(),
-                                 tokens = input.options.dealt_tokens] {
-          return AccountSums(documents, dealt_documents(documents, length, tokens));
-        }) {
+      : AnalysisOf(input),
+        dealt_(dealt_documents(input.site.documents, input.site.longer(), input.options.dealt_tokens)) {
     const Site& site = input.site;
     const Stack& keys = site.kind == AttentionKind::cross ? input.model.stack : input.stack();
     site_ = {site.grid,      site.kind,
@@ -485,24 +529,24 @@ class HeadAccountAnalysis : public DocumentAnalysis<AccountDocument, AccountSums
   [[nodiscard]] std::unique_ptr<Look> look(const Document& document, Index i) const override {
     const Index number = site().number_of(i);
     if (number < 0) return nullptr;
-    return look_of(std::make_unique<AccountProbe>(site_, number, document), &AccountProbe::taken);
+    return look_of<AccountProbe>(site_, number, document, is_dealt(number, site().documents, dealt_));
   }
-  [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
+
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(AccountSums& sum, Finished& finished) override {
     HeadAccountOptions how;
     how.false_share = options().false_share;
     how.draws = options().draws;
     how.seed = options().seed;
     how.threads = input().threads;
-    std::vector<Field> fields = describe(finished.keep(head_account(sum_, site_, how)));
-    for (AccountHalf& half : sum_.halves) half.to_deal.clear();
-    finished.keep(AccountHalves{site_, std::move(sum_.halves)});
+    std::vector<Field> fields = describe(finished.keep(head_account(sum, site_, how)));
+    for (AccountHalf& half : sum.halves) half.to_deal.clear();
+    finished.keep(AccountHalves{site_, std::move(sum.halves)});
     return fields;
   }
 
  private:
-  void add(AccountSums& sum, AccountDocument&& document) const override { sum.add(std::move(document)); }
-  void join(AccountSums& sum, AccountSums&& next) const override { sum.join(std::move(next)); }
-
+  Index dealt_;  ///< documents that are kept whole
   AccountSite site_;
 };
 
@@ -559,58 +603,42 @@ std::vector<Field> describe(const HeadAccount& account) {
       .note("least_documents", account.options.least_documents);
   fields.add("strength", heads, "1", "attention that a head draws to offsets |t| <= reach beyond uniform attention",
              account.strength);
-  fields
-      .add("part", parts, "1",
-           "part of what can be explained of the profile: by position, by tokens meeting themselves, by the order of "
-           "the text",
-           account.part)
-      .undefined(
-          or_self("fewer than 2 documents of this length, or the halves of the documents have nothing in common"));
+  fields.add("part", parts, "1",
+             "part of what can be explained of the profile: by position, by tokens meeting themselves, by the order of "
+             "the text",
+             account.part,
+             or_self("fewer than 2 documents of this length, or the halves of the documents have nothing in common"));
   fields.interval("part", parts, account.part_lower, account.part_upper, or_self(few));
-  fields
-      .add("overlap", matches, "1",
-           "share of the mass that makes the profile of one half of the documents differ from uniform attention which "
-           "this "
-           "profile of the other half gives",
-           of_all(&ProfileMatch::overlap))
-      .undefined(or_self(no_profile));
+  fields.add(
+      "overlap", matches, "1",
+      "share of the mass that makes the profile of one half of the documents differ from uniform attention which "
+      "this "
+      "profile of the other half gives",
+      of_all(&ProfileMatch::overlap), or_self(no_profile));
   fields.interval("overlap", matches, of_all(&ProfileMatch::overlap_lower), of_all(&ProfileMatch::overlap_upper),
                   or_self(few));
-  fields
-      .add("explained_share", matches, "1", "share of the logarithmic profile that is explained, level included",
-           of_all(&ProfileMatch::share))
-      .undefined(or_self(no_profile));
-  fields
-      .add("explained_shape", matches, "1", "share of the logarithmic profile's shape that is explained",
-           of_all(&ProfileMatch::shape))
-      .undefined(or_self(no_profile));
-  fields
-      .add("measured_profile", {layer, head, offset}, "1",
-           "mean attention weight at an offset, the first token neither query nor key", account.measured)
-      .undefined(no_pair);
-  fields
-      .add("dealt_profile", {term, layer, head, offset}, "1", "the same with contents dealt to other places",
-           account.profile)
-      .undefined(or_self(no_pair));
-  fields.add("uniform_profile", {layer, head, offset}, "1", "the same of uniform attention", account.uniform)
-      .undefined(no_pair);
-  fields
-      .add("measured_offset", heads, "token", "offset at which the measured profile is largest",
-           account.measured_offset)
-      .undefined("it is largest at the end of the search");
-  fields.add("measured_weight", heads, "1", "mean attention weight there", account.measured_weight).undefined(no_pair);
-  fields.add("dealt_offset", terms, "token", "offset at which the dealt profile is largest", account.offset)
-      .undefined(or_self("it is largest at the end of the search"));
-  fields.add("dealt_weight", terms, "1", "mean attention weight there", account.weight).undefined(or_self(no_pair));
+  fields.add("explained_share", matches, "1", "share of the logarithmic profile that is explained, level included",
+             of_all(&ProfileMatch::share), or_self(no_profile));
+  fields.add("explained_shape", matches, "1", "share of the logarithmic profile's shape that is explained",
+             of_all(&ProfileMatch::shape), or_self(no_profile));
+  fields.add("measured_profile", {layer, head, offset}, "1",
+             "mean attention weight at an offset, the first token neither query nor key", account.measured, no_pair);
+  fields.add("dealt_profile", {term, layer, head, offset}, "1", "the same with contents dealt to other places",
+             account.profile, or_self(no_pair));
+  fields.add("uniform_profile", {layer, head, offset}, "1", "the same of uniform attention", account.uniform, no_pair);
+  fields.add("measured_offset", heads, "token", "offset at which the measured profile is largest",
+             account.measured_offset, "it is largest at the end of the search");
+  fields.add("measured_weight", heads, "1", "mean attention weight there", account.measured_weight, no_pair);
+  fields.add("dealt_offset", terms, "token", "offset at which the dealt profile is largest", account.offset,
+             or_self("it is largest at the end of the search"));
+  fields.add("dealt_weight", terms, "1", "mean attention weight there", account.weight, or_self(no_pair));
   fields.add("position_strength", heads, "1", "strength of the profile that positions give", account.position_strength);
-  fields
-      .add("null_strength", heads, "1", "the same with places in random order: median of the draws",
-           account.null_strength)
-      .undefined(no_null);
-  fields.add("null_high", heads, "1", "... the largest of the draws", account.null_high).undefined(no_null);
-  fields.add("p_value", heads, "1", "chance of such a strength with places in random order", account.p_value)
-      .undefined(no_null);
-  fields.add("q_value", heads, "1", "p_value adjusted for the number of heads", account.q_value).undefined(no_null);
+  fields.add("null_strength", heads, "1", "the same with places in random order: median of the draws",
+             account.null_strength, no_null);
+  fields.add("null_high", heads, "1", "... the largest of the draws", account.null_high, no_null);
+  describe_p_values(fields, heads,
+                    {"strength", "with places in random order", no_null, account.null_strength, account.null_high,
+                     account.p_value, account.q_value});
   fields.note_all("documents", account.documents)
       .note_all("dealt_documents", account.dealt)
       .note_all("length", account.site.length)

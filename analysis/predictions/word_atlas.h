@@ -1,10 +1,9 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "../../core/fields/field.h"
-#include "../statistics/predicted_status.h"
+#include "../statistics/false_discovery.h"
 #include "head_account.h"
 
 namespace headwave {
@@ -14,7 +13,7 @@ struct WordAtlasOptions {
                            ///< the same everywhere, need not land there
 };
 
-/// Where every head would look, from a few documents of random words.
+/// Predicted offsets of every head from a few documents of random words.
 struct WordAtlas {
   AccountSite site;
   WordAtlasOptions options;

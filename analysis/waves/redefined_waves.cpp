@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include "../../core/fields/fields.h"
 
@@ -12,22 +11,17 @@ namespace {
 
 constexpr Index shown_waves = 4;  // of each head
 
-class RedefinedAnalysis : public DocumentAnalysis<RedefinedWaves, RedefinedWaves> {
+class RedefinedAnalysis : public AnalysisOf<RedefinedWaves> {
  public:
-  using DocumentAnalysis::DocumentAnalysis;
+  using AnalysisOf::AnalysisOf;
   [[nodiscard]] std::unique_ptr<Look> look(const Document& /*document*/, Index i) const override {
     if (site().number_of(i) != 0) return nullptr;
-    return look_of(std::make_unique<RedefinedWavesListener>(site().grid, site().length, shown_waves),
-                   &RedefinedWavesListener::taken);
-  }
-  [[nodiscard]] std::vector<Field> finish(Finished& /*finished*/) override {
-    return before_position_term(describe(sum_, site().grid), stack());
+    return look_of<RedefinedWavesListener>(site().grid, site().length, shown_waves);
   }
 
- private:
-  void add(RedefinedWaves& sum, RedefinedWaves&& found) const override { sum = std::move(found); }
-  void join(RedefinedWaves& sum, RedefinedWaves&& next) const override {
-    if (next.query.size() > 0) sum = std::move(next);
+ protected:
+  [[nodiscard]] std::vector<Field> finish_sum(RedefinedWaves& sum, Finished& /*finished*/) override {
+    return before_position_term(describe(sum, site().grid), stack());
   }
 };
 

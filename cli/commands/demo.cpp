@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "../../analysis/attention/head_clusters.h"
 #include "../../core/planted/planted.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../job/run/job.h"
@@ -82,7 +83,7 @@ void add_demo(CLI::App& program, Command& chosen) {
   auto options = std::make_shared<DemoOptions>();
   options->folder.folder = "headwave-demo";
   // Six positional kinds and one flat kind were planted: seven can be told apart.
-  options->job.clusters = 7;
+  options->job[clusters_option] = 7;
   CLI::App* command = program.add_subcommand(
       "demo", "plant a model whose truth is known, and find it again; exits with 3 if a head differs");
   command->add_option("--documents", options->documents, "how many documents of 512 random words")

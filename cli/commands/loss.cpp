@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "../../analysis/statistics/loss_difference.h"
+#include "../../analysis/statistics/mean_change.h"
 #include "../../job/studies/text_loss.h"
 #include "../../reports/drawing/terminal_table.h"
 #include "../options/help.h"

@@ -63,7 +63,7 @@ OutputFolder opened_folder(const SpectrumCommand& command) {
 }
 
 LabelledSpectrum curve_of(const ModelSpectrum& model) {
-  const SpectrumBand& band = model.spectrum.positions;
+  const SpectrumQuartiles& band = model.spectrum.positions;
   std::vector<double> frequency;
   for (Index f = 0; f < band.mean.size(); ++f) frequency.push_back(static_cast<double>(f));
   return {model.name,

@@ -17,7 +17,7 @@ namespace headwave {
 ///
 ///     Entries(traces.weight)                                   // std::array<Matrix, 3>: (3, rows, columns)
 ///     Entries(spectrum.cross.real().transpose())               // row by row of what is written, however it is stored
-///     Entries(heads | std::views::transform(&WaveHead::rank))  // one member of every struct
+///     Entries(heads | std::views::transform(&ChainHead::rank))  // one member of every struct
 ///
 /// Floating-point numbers are kept as double, integers as int64, enumerations and uint8 as uint8, the rest as text.
 class Entries {

@@ -11,10 +11,11 @@ namespace headwave {
 Fields::Fields(std::string group) : group_(std::move(group)) {}
 
 Fields& Fields::add(const std::string& quantity, std::vector<Axis> axes, std::string unit, std::string long_name,
-                    Entries values) {
+                    Entries values, const std::string& undefined) {
   Field field{group_ + "/" + quantity, std::move(axes), std::move(unit), std::move(long_name), {}, {}, {}};
   field.values = std::move(values).taken();
   field.check_shape();
+  if (!undefined.empty()) field.attributes["undefined"] = undefined;
   fields_.push_back(std::move(field));
   return *this;
 }

@@ -16,8 +16,8 @@ namespace headwave {
 ///     Fields fields("head_types");
 ///     fields.flags("kind", {layer, head}, "what a head is called", types.kinds, {"other", "previous", "next"})
 ///         .note("threshold", 0.5);
-///     fields.add("entropy", {layer, head}, "nat", "mean entropy of a query's attention", types.entropy)
-///         .undefined("every key was masked");
+///     fields.add("entropy", {layer, head}, "nat", "mean entropy of a query's attention", types.entropy,
+///                "every key was masked");
 ///     fields.note_all("documents", types.documents);
 ///     return fields.taken();
 ///
@@ -28,11 +28,12 @@ class Fields {
   explicit Fields(std::string group);
 
   /// Adds the Field group/quantity.
-  /// @param axes    outermost first; none: a single value
-  /// @param values  row-major, one for each place on the axes
+  /// @param axes       outermost first; none: a single value
+  /// @param values     row-major, one for each place on the axes
+  /// @param undefined  what a NaN means, whether or not there is one; empty: there is none
   /// @throws ShapeError if the number of values is not the product of the axes' sizes
   Fields& add(const std::string& quantity, std::vector<Axis> axes, std::string unit, std::string long_name,
-              Entries values);
+              Entries values, const std::string& undefined = "");
 
   /// Adds a Field of flags: numbers from 0 with a meaning each.
   /// @param values    enumerations or uint8

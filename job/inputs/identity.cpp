@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "../../analysis/registry/job_option_table.h"
 #include "../run/provenance.h"
 
 namespace headwave {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "../../analysis/waves/wave_probe.h"
+#include "../../analysis/waves/wave_chain.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/process/process_memory.h"
 #include "../../core/process/threads.h"
@@ -86,7 +86,7 @@ std::unique_ptr<DocumentPass::OnItsWay> DocumentPass::begun(Index i) const {
     }
     if (listeners.empty()) continue;
     way->waves.push_back(std::make_unique<WaveProbe>(model_.stack_of(site.kind), site.grid, site.kind, site.length,
-                                                     finished_[s].get<WaveHeads>().heads, std::move(listeners)));
+                                                     finished_[s].get<ChainHeads>().heads, std::move(listeners)));
     way->probes.push_back(way->waves.back().get());
   }
   return way;
@@ -156,7 +156,9 @@ BlockSums DocumentPass::read_block(ByteReader bytes) const {
       const bool there = bytes.read<std::uint8_t>() != 0;
       if (there && !analyses_[s][a])
         throw FormatError(fmt::format("bytes of a block: {} has none here; they are another job's", kinds_[a]->name));
-      if (there) block[s][a] = analyses_[s][a]->read_block(bytes);
+      if (!there) continue;
+      block[s][a] = analyses_[s][a]->no_documents();
+      block[s][a]->read(bytes);
     }
   if (!bytes.at_end()) throw FormatError("bytes of a block: there are more than one block's");
   return block;

@@ -14,10 +14,10 @@
 namespace headwave {
 
 /// What one document gave: by kind of attention, then by analysis; null: nothing.
-using DocumentFindings = std::vector<std::vector<std::unique_ptr<Finding>>>;
+using DocumentFindings = std::vector<std::vector<std::unique_ptr<DocumentSum>>>;
 
-/// What a block of documents came to: by kind of attention, then by analysis; null: none had anything for it.
-using BlockSums = std::vector<std::vector<std::unique_ptr<BlockSum>>>;
+/// What a block of documents came to, in the same way.
+using BlockSums = DocumentFindings;
 
 class SideBySide;
 class UnfinishedRun;

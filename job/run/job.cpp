@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "../../analysis/attention/attention_map.h"
+#include "../../analysis/registry/job_option_table.h"
 #include "../../core/process/threads.h"
 #include "../../data/files/file_watch.h"
 #include "account_evidence.h"
@@ -63,21 +65,22 @@ void add_evidence(Result& result, const Model& model, const Source& source, cons
 }  // namespace
 
 void require_maps(const JobOptions& options, const Source& source) {
-  if (options.map_document >= source.count())
+  if (options[map_document_option] >= source.count())
     throw ShapeError(fmt::format("--map-document: there is no document {}; the job has {}, 0 to {}",
-                                 options.map_document, source.count(), source.count() - 1));
-  if (options.map_first < 0) return;
-  const Document document = source.document(options.map_document);
+                                 options[map_document_option], source.count(), source.count() - 1));
+  if (options[map_first_option] < 0) return;
+  const Document document = source.document(options[map_document_option]);
   const auto target = static_cast<Index>(document.target.ids.size());
-  if (target > 0 && options.map_first >= std::min(document.length(), target))
-    throw ShapeError(fmt::format(
-        "--map-window: begins at token {}, but of document {} the encoder reads {} tokens and the "
-        "decoder {}; cross-attention needs a window that begins within both, at 0 to {}",
-        options.map_first, options.map_document, document.length(), target, std::min(document.length(), target) - 1));
+  if (target > 0 && options[map_first_option] >= std::min(document.length(), target))
+    throw ShapeError(
+        fmt::format("--map-window: begins at token {}, but of document {} the encoder reads {} tokens and the "
+                    "decoder {}; cross-attention needs a window that begins within both, at 0 to {}",
+                    options[map_first_option], options[map_document_option], document.length(), target,
+                    std::min(document.length(), target) - 1));
   const Index length = document.length();
-  if (options.map_first >= length)
-    throw ShapeError(fmt::format("--map-window: begins at token {}; document {} has {}, 0 to {}", options.map_first,
-                                 options.map_document, length, length - 1));
+  if (options[map_first_option] >= length)
+    throw ShapeError(fmt::format("--map-window: begins at token {}; document {} has {}, 0 to {}",
+                                 options[map_first_option], options[map_document_option], length, length - 1));
 }
 
 void run_part_of_job(const Model& model, const Source& source, const JobOptions& options,

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <set>
 
+#include "../../analysis/attention/attention_map.h"
 #include "../../core/process/threads.h"
 #include "document_pass.h"
 #include "memory_limit.h"
@@ -66,8 +67,8 @@ double bytes_of_sums(const DocumentPass& pass) {
 
 Trial trial_of(const Model& model, const Source& source, JobOptions options, Index count,
                const std::function<std::int64_t(const std::vector<KindResult>&)>& written) {
-  const std::set<Index> chosen = chosen_documents(source, count, options.map_document);
-  options.map_document = std::distance(chosen.begin(), chosen.find(options.map_document));
+  const std::set<Index> chosen = chosen_documents(source, count, options[map_document_option]);
+  options[map_document_option] = std::distance(chosen.begin(), chosen.find(options[map_document_option]));
   const SomeDocuments some(source, chosen);
   Trial trial;
   trial.documents = static_cast<double>(some.count());

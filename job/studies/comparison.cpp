@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "../../analysis/statistics/tails.h"
+#include "../../analysis/statistics/quantile.h"
 #include "../../core/errors/error.h"
 #include "../../core/fields/field_reader.h"
 #include "../../core/fields/fields.h"

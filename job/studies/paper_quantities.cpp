@@ -4,10 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "../../analysis/attention/clearest_heads.h"
-#include "../../analysis/attention/concentrated_heads.h"
-#include "../../analysis/positions/correlation_by_depth.h"
-#include "../../analysis/statistics/band_contrast.h"
+#include "../../analysis/statistics/published_measures.h"
 
 namespace headwave {
 

@@ -7,9 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "../../analysis/attention/clearest_heads.h"
-#include "../../analysis/attention/followed_shifts.h"
+#include "../../analysis/attention/followed_keys.h"
 #include "../../analysis/attention/measured_offset.h"
+#include "../../analysis/registry/job_option_table.h"
+#include "../../analysis/statistics/published_measures.h"
 #include "../../core/fields/fields.h"
 #include "../../core/model/intervention.h"
 #include "../../core/process/threads.h"
@@ -41,7 +42,7 @@ struct Looks {
 
 Looks looks_of(const Model& model, const Source& source, const ReAimingOptions& options, int threads) {
   JobOptions job;
-  job.only = {"measured_offset"};
+  job.only = {std::string(measured_offset_analysis().name)};
   job.reach = options.reach;
   job.level = options.level;
   require_in_range(job);

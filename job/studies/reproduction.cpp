@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "../../analysis/attention/measured_offset.h"
+#include "../../analysis/waves/cross_covariance.h"
 #include "../../core/fields/fields.h"
 #include "../inputs/intervention_text.h"
 #include "carried_waves.h"
@@ -17,14 +19,14 @@ namespace headwave {
 
 namespace {
 
-constexpr std::array<const char*, 2> changed_analyses{"measured_offset", "cross_covariance"};
-
 Result run_with(const std::function<JobInput()>& open, const std::string& intervention, JobOptions options,
                 const ProgressCallback& progress) {
   JobInput input = open();
   if (!intervention.empty()) {
     intervene(input, {intervention}, {options.seed, 1});
-    options.only = {changed_analyses.begin(), changed_analyses.end()};
+    options.only.clear();
+    for (const auto& kind : {measured_offset_analysis, cross_covariance_analysis})
+      options.only.emplace_back(kind().name);
   }
   Result result = run_job(input.model, *input.source, options, progress);
   result.provenance.insert(input.provenance.begin(), input.provenance.end());

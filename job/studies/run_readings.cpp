@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "../../analysis/attention/clearest_heads.h"
+#include "../../analysis/statistics/published_measures.h"
 #include "../../core/numbers/offset_peak.h"
 
 namespace headwave {

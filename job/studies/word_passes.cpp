@@ -18,7 +18,7 @@ std::vector<KindResult> word_passes(const JobInput& input, const WordPassesOptio
                     "more, or --passes 0",
                     length));
   JobOptions job;
-  job.only = {"head_account"};
+  job.only = {std::string(head_account_analysis().name)};
   job.reach = options.reach;
   job.dealt_tokens = job.draws = 0;  // the measured profile is all that is read, and its weight tells what it is worth
   const int threads = thread_count(options.threads);

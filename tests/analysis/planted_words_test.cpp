@@ -6,7 +6,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "../../analysis/attention/head_type_probe.h"
+#include "../../analysis/attention/head_types.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/model/random_documents.h"
 #include "../catch.h"
@@ -107,15 +107,15 @@ HeadTypes types_on_repeated_words(const WordModel& planted) {
   const auto text = repeated_tokens(all_words(), {.documents = 5, .period = period});
   const HeadGrid grid{{0, 1}, 2};
   const AttentionKind kind = planted.model.kinds().front();
-  HeadTypeSum sum(grid, kind);
+  HeadTypeSum sum;
   for (Index d = 0; d < text->count(); ++d) {
     const Document document = text->document(d);
     HeadTypeProbe probe(grid, document, kind);
     const std::array<Probe*, 1> probes{&probe};
     model_pass(planted.model, document, probes);
-    sum.add(probe.types());
+    add_to(sum, probe.taken());
   }
-  return sum.types();
+  return head_types(sum, grid, kind);
 }
 
 enum Row : Index { previous_head, bigram_head, induction_head, careless_head };

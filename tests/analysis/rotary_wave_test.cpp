@@ -150,7 +150,7 @@ TEST_CASE("a rotary probe averages what stands before the turn, the first token 
   RotaryProbe probe({{3}, 2}, length, small, term, AttentionKind::causal);
   std::array<Probe*, 1> probes{&probe};
   attend<float>({query, key, {}, 2, 1, 0.5, &term}, {true, -1, -1, {}, 0}, {3, AttentionKind::causal, nullptr}, probes);
-  const DocumentRotary found = probe.taken();
+  const DocumentRotary found = probe.taken().documents.front();
   const Matrix wide_query = query.bottomRows(length - 1).cast<double>(),
                wide_key = key.bottomRows(length - 1).cast<double>();
   for (Index head = 0; head < 2; ++head) {

@@ -1,7 +1,6 @@
-#include "../../analysis/predictions/swapped_keys.h"
-
 #include <cmath>
 
+#include "../../analysis/predictions/published_scores.h"
 #include "../../core/attention/rotary_term.h"
 #include "../../core/attention/score_bias.h"
 #include "../catch.h"
@@ -29,7 +28,6 @@ struct RandomKeys {
     stack.block.heads = 2;  // both read one key head
     stack.position_term = std::move(term);
     site = {{{0}, 2}, causal ? AttentionKind::causal : AttentionKind::self, length, 0, &stack};
-    sums = AccountSums(documents, documents);
     const Random random(11);
     for (Index number = 0; number < documents; ++number) {
       Random own = random.stream(static_cast<std::uint64_t>(number));
@@ -42,7 +40,10 @@ struct RandomKeys {
       for (float& entry : layer.query.reshaped()) entry = static_cast<float>(query_mean + query * own.normal());
       for (float& entry : layer.key.reshaped()) entry = static_cast<float>(key_mean + key * own.normal());
       document.layers = {layer};
-      sums.add(std::move(document));
+      AccountHalf& half = sums.halves[static_cast<std::size_t>(number % 2)];
+      ++half.documents;
+      add_to(half.layers, std::vector<LayerQueriesKeys>(document.layers));
+      half.to_deal.push_back(std::move(document));
     }
   }
   [[nodiscard]] SwappedKeys scores(SwappedKeysOptions options = {}) const {

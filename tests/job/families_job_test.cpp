@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "../../analysis/attention/head_clusters.h"
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../job/inputs/intervention_text.h"
 #include "../../job/inputs/job_input.h"
@@ -27,7 +28,7 @@ double largest_difference(const Result& result, const std::vector<double>& expec
 /// Few clusters, of few heads.
 JobOptions two_clusters() {
   JobOptions options;
-  options.clusters = options.sweep = 2;
+  options[clusters_option] = options[sweep_option] = 2;
   return options;
 }
 
@@ -47,8 +48,8 @@ TEST_CASE("stories260K and gpt-nano-sort give their golden offset traces") {
   PackingOptions packing;
   packing.documents = 1;
   JobOptions options;
-  options.clusters = 3;
-  options.sweep = 3;
+  options[clusters_option] = 3;
+  options[sweep_option] = 3;
 
   const Hdf5File stories(shared_file("golden/stories260K.h5"));
   write_ids(folder / "stories.json", stories.doubles("input_ids"), 0, 256);

@@ -3,6 +3,8 @@
 #include <fstream>
 #include <utility>
 
+#include "../../analysis/attention/attention_map.h"
+#include "../../analysis/attention/head_clusters.h"
 #include "../../core/planted/planted.h"
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/job_input.h"
@@ -69,7 +71,7 @@ TEST_CASE("an estimate tries all documents of a short job") {
   const auto documents = planted_documents(planted, 5, 64, 1);
   JobOptions options;
   options.threads = 2;
-  options.map_document = 3;
+  options[map_document_option] = 3;
   const JobEstimate job = estimate_job(planted.model, *documents, options, written);
   CHECK(job.tried == 5);
   CHECK(job.trial.front().result.find("attention_map/weight") != nullptr);
@@ -98,6 +100,6 @@ TEST_CASE("no estimate of no documents, of options out of range, or of a documen
                     "estimate_job: the source has no documents; expected at least one");
   CHECK_THROWS_AS(estimate_job(planted.model, FailingSource(*documents, -1), options, written), ShapeError);
   CHECK_THROWS_AS(estimate_job(planted.model, FailingSource(*documents, 1), options, written), IoError);
-  options.window = 0;
+  options[window_option] = 0;
   CHECK_THROWS_AS(estimate_job(planted.model, *documents, options, written), ShapeError);
 }

@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "../../analysis/attention/attention_map.h"
 #include "../../core/errors/error.h"
 #include "../../job/inputs/run_input.h"
 #include "../catch.h"
@@ -102,7 +103,7 @@ TEST_CASE("the job of an input knows its model, and refuses maps of a document t
   const auto results = run_input(input, options);
   REQUIRE(results.size() == 1);
   CHECK(results.front().result.provenance.contains("model_sha256"));
-  options.map_document = 2;
+  options[map_document_option] = 2;
   CHECK_THROWS_WITH(run_input(input, options), ContainsSubstring("there is no document 2"));
   const TextPlace one("one", std::make_shared<const std::string>("[[3]]"));
   CHECK_THROWS_WITH(require_two_tokens(ids_input(family("gpt2"), one), "one"),
@@ -152,11 +153,11 @@ TEST_CASE("a window of attention maps lies within both sequences of an encoder-d
   JobOptions options;
   options.only = {"attention_map"};
   for (const Index first : {0, 2}) {
-    options.map_first = first;
+    options[map_first_option] = first;
     CHECK(run_input(input, options).size() == 3);
   }
   for (const Index first : {3, 7, 8}) {
-    options.map_first = first;
+    options[map_first_option] = first;
     CHECK_THROWS_WITH(run_input(input, options), ContainsSubstring("the encoder reads 8 tokens and the decoder 3") &&
                                                      ContainsSubstring("within both, at 0 to 2"));
   }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "../../analysis/attention/head_clusters.h"
 #include "../../analysis/predictions/rotary_wave.h"
 #include "../../analysis/predictions/word_atlas.h"
 #include "../../analysis/statistics/cluster_quality.h"
@@ -39,7 +40,7 @@ struct Planted {
 
   [[nodiscard]] Result run(Index clusters, int threads = 2) const {
     JobOptions options;
-    options.clusters = clusters;
+    options[clusters_option] = clusters;
     options.threads = threads;
     options.only = only;
     return run_job(model.model, *documents, options);
@@ -165,7 +166,7 @@ TEST_CASE("traces of a BERT on token ids are those of its attention") {
   REQUIRE(input.source->count() == 2);
   JobOptions options;
   options.reach = 4;
-  options.window = 3;
+  options[window_option] = 3;
   const Result result = run_job(input.model, *input.source, options);
   const Field& trace = result.at("offset_trace/trace");
   CHECK(trace.axis("offset").size() == 11);

@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 
+#include "../../analysis/attention/head_clusters.h"
 #include "../../core/planted/planted.h"
 #include "../../job/studies/published.h"
 #include "../../job/studies/run_readings.h"
@@ -164,7 +165,7 @@ TEST_CASE("the paper's list is refused of encoder-decoders, and what stops a job
                   }),
                   ShapeError);
   JobOptions options;
-  options.clusters = 0;
+  options[clusters_option] = 0;
   CHECK_THROWS_AS(reproduction([&] { return planted_input(planted); }, options), ShapeError);
   const auto whole = planted_documents(planted, 2, 64, 3);
   const auto failing_at = [&](Index i) {

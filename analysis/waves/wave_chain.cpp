@@ -1,7 +1,8 @@
-#include "wave_head.h"
+#include "wave_chain.h"
 
 #include <algorithm>
 #include <ranges>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,10 +17,10 @@ namespace headwave {
 namespace {
 
 /// A vector of every head, NaN beyond its length.
-std::vector<double> by_component(const std::vector<WaveHead>& heads, Index components,
-                                 const Vector& (*vector_of)(const WaveHead&)) {
+std::vector<double> by_component(const std::vector<ChainHead>& heads, Index components,
+                                 const Vector& (*vector_of)(const ChainHead&)) {
   std::vector<double> values;
-  for (const WaveHead& head : heads) {
+  for (const ChainHead& head : heads) {
     const Vector& vector = vector_of(head);
     for (Index c = 0; c < components; ++c) values.push_back(c < vector.size() ? vector[c] : not_defined);
   }
@@ -30,21 +31,21 @@ class QkSvdAnalysis : public Analysis {
  public:
   using Analysis::Analysis;
   void prepare(Finished& finished) override {
-    finished.keep(WaveHeads{wave_heads(stack(), site().grid, input().threads)});
+    finished.keep(ChainHeads{chain_heads(stack(), site().grid, input().threads)});
   }
   [[nodiscard]] std::vector<Field> finish(Finished& finished) override {
-    return before_position_term(describe(finished.get<WaveHeads>().heads, site().grid), stack());
+    return before_position_term(describe(finished.get<ChainHeads>().heads, site().grid), stack());
   }
 };
 
 }  // namespace
 
-std::vector<WaveHead> wave_heads(const Stack& stack, const HeadGrid& grid, int threads) {
-  std::vector<WaveHead> heads(static_cast<std::size_t>(grid.rows()));
+std::vector<ChainHead> chain_heads(const Stack& stack, const HeadGrid& grid, int threads) {
+  std::vector<ChainHead> heads(static_cast<std::size_t>(grid.rows()));
   parallel_for(grid.rows(), threads, [&](Index row) {
     const Index layer = grid.layers[static_cast<std::size_t>(row / grid.heads)];
     const HeadWeights weights = head_weights(stack.queries_and_keys(layer)->self, stack.block, row % grid.heads);
-    WaveHead& head = heads[static_cast<std::size_t>(row)];
+    ChainHead& head = heads[static_cast<std::size_t>(row)];
     head.svd = qk_svd(weights.query, weights.key);
     head.rank = head.svd.rank();
     head.rotation = phase_rotation(head.svd);
@@ -54,7 +55,7 @@ std::vector<WaveHead> wave_heads(const Stack& stack, const HeadGrid& grid, int t
   return heads;
 }
 
-HeadWaves head_waves(Index row, const WaveHead& head, const Matrix& query, const Matrix& key,
+HeadWaves head_waves(Index row, const ChainHead& head, const Matrix& query, const Matrix& key,
                      const Vector& query_bias) {
   HeadWaves waves;
   waves.row = row;
@@ -77,31 +78,31 @@ Axis frequency_axis(Index length) {
   return counting_axis("frequency", "cycles/T", "frequency in cycles per T tokens", 0, length / 2);
 }
 
-std::vector<Field> describe(const std::vector<WaveHead>& heads, const HeadGrid& grid) {
+std::vector<Field> describe(const std::vector<ChainHead>& heads, const HeadGrid& grid) {
   const Axis layer = layer_axis(grid.layers), head = head_axis(grid.heads);
   Index components = 0;
-  for (const WaveHead& one : heads) components = std::max<Index>(components, one.svd.gain.size());
+  for (const ChainHead& one : heads) components = std::max<Index>(components, one.svd.gain.size());
   const Axis direction =
       counting_axis("direction", "1", "eigenvector of M = U_Q^T U_K, by descending retention", 1, components);
   const char* const beyond = "beyond the head's numerical rank";
   Fields svd("qk_svd");
   svd.add("gain", {layer, head, component_axis(components)}, "1",
           "singular values of W_Q W_K^T, without the score scale",
-          by_component(heads, components, [](const WaveHead& h) -> const Vector& { return h.svd.gain; }));
-  svd.add("rank", {layer, head}, "1", "numerical rank of W_Q W_K^T", heads | std::views::transform(&WaveHead::rank))
+          by_component(heads, components, [](const ChainHead& h) -> const Vector& { return h.svd.gain; }));
+  svd.add("rank", {layer, head}, "1", "numerical rank of W_Q W_K^T", heads | std::views::transform(&ChainHead::rank))
       .note("cut", "singular values above max(d_model, d_head) eps times the largest");
   Fields rotation("phase_rotation");
   rotation
       .add("phase", {layer, head, direction}, "rad", "phase by which keys run ahead of queries, by direction",
-           by_component(heads, components, [](const WaveHead& h) -> const Vector& { return h.rotation.phase; }))
+           by_component(heads, components, [](const ChainHead& h) -> const Vector& { return h.rotation.phase; }))
       .undefined(beyond)
       .note("sign", "attention lands at t* = -T theta / (2 pi f)");
   rotation
       .add("retention", {layer, head, direction}, "1", "share of a direction that keys read as queries do, |lambda|",
-           by_component(heads, components, [](const WaveHead& h) -> const Vector& { return h.rotation.retention; }))
+           by_component(heads, components, [](const ChainHead& h) -> const Vector& { return h.rotation.retention; }))
       .undefined(beyond);
   rotation.add("condition", {layer, head}, "1", "condition number of the rotation's eigenvectors",
-               heads | std::views::transform([](const WaveHead& h) { return h.rotation.condition; }));
+               heads | std::views::transform([](const ChainHead& h) { return h.rotation.condition; }));
   return svd.append(rotation.taken()).taken();
 }
 
@@ -123,6 +124,44 @@ const AnalysisKind& qk_svd_analysis() {
                                  .chain = true,
                                  .make = make_of<QkSvdAnalysis>};
   return kind;
+}
+
+namespace {
+
+/// x W in double, without bias.
+Matrix projected(const Matrix& x, const Linear& linear) {
+  const Matrix weight = linear.weight.cast<double>();
+  return product(x, weight.transpose());
+}
+
+}  // namespace
+
+WaveProbe::WaveProbe(const Stack& stack, const HeadGrid& grid, AttentionKind kind, Index length,
+                     const std::vector<ChainHead>& heads, std::vector<WaveListener*> listeners)
+    : stack_(stack), grid_(grid), kind_(kind), length_(length), heads_(heads), listeners_(std::move(listeners)) {}
+
+void WaveProbe::see(const LayerInput& input) {
+  const Index place = grid_.place_of(input.layer);
+  if (input.kind != kind_ || place < 0 || input.states.rows() != length_) return;
+  const BlockSpec& block = stack_.block;
+  const std::shared_ptr<const Block> held = stack_.queries_and_keys(input.layer);
+  const AttentionWeights& weights = held->self;
+  WaveLayer layer{input.layer, place, input.states.cast<double>(), {}};
+  layer.spectrum = real_dft(layer.states);
+  const Matrix query = projected(layer.states, weights.query), key = projected(layer.states, weights.key);
+
+  for (WaveListener* listener : listeners_) listener->begin(layer);
+  for (Index h = 0; h < block.heads; ++h) {
+    const Index row = grid_.first_row(input.layer) + h;
+    const Index key_head = block.key_head(h);
+    Vector bias;
+    if (!weights.query.bias.empty()) bias = weights.query.bias.segment(h * block.d_head, block.d_head).cast<double>();
+    const HeadWaves waves =
+        head_waves(row, heads_[static_cast<std::size_t>(row)], query.middleCols(h * block.d_head, block.d_head),
+                   key.middleCols(key_head * block.d_head, block.d_head), bias);
+    for (WaveListener* listener : listeners_) listener->see(waves);
+  }
+  for (WaveListener* listener : listeners_) listener->end(layer);
 }
 
 }  // namespace headwave
