@@ -46,6 +46,8 @@ if(NOT CMAKE_CROSSCOMPILING)
   install(FILES "${desk}/fish/headwave.fish" DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 install(FILES LICENSE README.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# To read, and to begin other maps with: the program has the same inside.
+install(DIRECTORY data/models/families DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 configure_package_config_file(cmake/headwaveConfig.cmake.in ${CMAKE_BINARY_DIR}/headwaveConfig.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/headwave)

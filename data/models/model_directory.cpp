@@ -48,10 +48,11 @@ struct ConfigFile {
   ModelConfig config;
 };
 
-/// What a model is, and which settings of config.json that may change the numbers it did not ask for.
+/// What a model is.
 struct Described {
   ModelMap map;
-  std::vector<std::string> unread;
+  bool asks_config = false;         ///< the map follows from config.json too
+  std::vector<std::string> unread;  ///< settings of config.json that may change the numbers and were not asked for
 };
 
 Described described(const ModelPlace& place, const Checkpoint& checkpoint) {
@@ -63,6 +64,7 @@ Described described(const ModelPlace& place, const Checkpoint& checkpoint) {
   const ModelFacts facts{config, [&](const std::string& name) { return checkpoint.has(name); }};
   Described said;
   said.map = place.map.empty() ? family_map(config(), facts.has) : model_map_of(place.map, facts);
+  said.asks_config = file.has_value();
   if (file) said.unread = file->config.unread();
   return said;
 }
@@ -178,8 +180,11 @@ std::int32_t decoder_start(const std::filesystem::path& folder) {
 }
 
 Attributes model_provenance(const ModelPlace& place) {
-  std::vector<fs::path> files = Checkpoint(place.weights).files();
-  files.insert(files.begin(), place.map.empty() ? config_beside(place.weights) : place.map);
+  const Checkpoint checkpoint(place.weights);
+  std::vector<fs::path> files = checkpoint.files();
+  if (place.map.empty() || described(place, checkpoint).asks_config)
+    files.insert(files.begin(), config_beside(place.weights));
+  if (!place.map.empty()) files.insert(files.begin(), place.map);
   Attributes said{{"model", place.weights.string()}, {"model_sha256", sha256_list(files)}};
   if (place.layers > 0) said["first_layers"] = static_cast<std::int64_t>(place.layers);
   return said;

@@ -172,6 +172,17 @@ TEST_CASE("a map asks config.json and the checkpoint") {
   refused("[[refuse]]\nif = \"n_embd > 3\"\nbecause = \"it is too wide\"", "config.json: it is too wide");
   refused("[[when]]\nlongest = 3", "'when' should be a list of tables, each with a condition 'if'");
   refused("[decoder]\nlike = \"others\"", "'like' should be \"stack\"");
+  // What the map follows from is in a result's provenance.
+  write_text(folder / "map.toml", "base = \"gpt2\"");
+  const ModelPlace place{folder / "model", folder / "map.toml"};
+  const Attributes before = model_provenance(place);
+  replace_in(folder / "model/config.json", "{", "{ ");
+  CHECK(model_provenance(place) != before);
+  write_text(folder / "map.toml", model_map_text(model_map(place)));
+  const Attributes whole = model_provenance(place);
+  replace_in(folder / "model/config.json", "{ ", "{");
+  CHECK(model_provenance(place) == whole);
+
   write_text(folder / "map.toml", "base = \"gpt2\"");
   std::filesystem::remove(folder / "model/config.json");
   CHECK_THROWS_WITH(model_map({folder / "model", folder / "map.toml"}), ContainsSubstring("config.json: not found"));
