@@ -18,25 +18,55 @@ namespace headwave {
 
 namespace {
 
+/// Documents for each thread that share a reading of a layer: more would save little time.
+constexpr Index enough = 4;
+
 SideBySide side_by_side(bool by_layer, const JobOptions& options, int threads) {
-  constexpr Index enough = 4;  // for each thread to share a reading of a layer: more would save little time
   if (!by_layer) return {options.max_memory, 1, threads};
   if (options.together > 0) return {0, options.together, options.together};
   if (options.max_memory > 0) return {options.max_memory, 1, enough * threads};
   return {usual_memory_limit(), threads, enough * threads};
 }
 
+std::vector<const Stack*> stacks_of(const Model& model) {
+  std::vector<const Stack*> stacks{&model.stack};
+  if (model.decoder) stacks.push_back(&*model.decoder);
+  return stacks;
+}
+
+double bytes_of_layers(const Model& model) {
+  double bytes = 0;
+  for (const Stack* const stack : stacks_of(model))
+    for (Index layer = 0; stack->store && layer < (stack->store->is_one() ? 1 : stack->layers()); ++layer)
+      bytes += stack->store->bytes(layer);
+  return bytes;
+}
+
+/// A model that is read layer by layer with all layers in memory, if its documents would share readings too little.
+std::optional<Model> kept_model(const Model& model, const Source& source, const JobOptions& options, int threads) {
+  if (!options.may_keep_layers || !model.by_layer()) return std::nullopt;
+  constexpr Index shared_tokens = 2048;
+  Index longest = 0;
+  for (Index i = 0; i < source.count(); ++i) longest = std::max(longest, source.length(i));
+  const bool shared = source.count() >= enough * threads && enough * threads * longest >= shared_tokens;
+  if (shared || !side_by_side(true, options, threads).has_room(bytes_of_layers(model))) return std::nullopt;
+  std::optional<Model> kept = model;
+  kept->keep_layers();
+  return kept;
+}
+
 }  // namespace
 
 DocumentPass::DocumentPass(const Model& model, const Source& source, const JobOptions& options, int threads)
-    : model_(model),
+    : kept_(kept_model(model, source, options, threads)),
+      model_(kept_ ? *kept_ : model),
       source_(source),
       options_(options),
       threads_(threads),
-      together_(std::make_unique<SideBySide>(side_by_side(model.by_layer(), options, threads))),
+      together_(std::make_unique<SideBySide>(side_by_side(model_.by_layer(), options, threads))),
       first_(source.document(0)),
       blocks_(source.count()),
-      sites_(sites_of(model, source, first_)),
+      sites_(sites_of(model_, source, first_)),
       kinds_(chosen_analyses(options.only)),
       finished_(sites_.size()) {
   for (Index i = 0; i < source_.count(); ++i) lengths_.push_back(source_.length(i));
@@ -232,18 +262,10 @@ void DocumentPass::run_blocks(const std::vector<Index>& blocks,
 }
 
 void DocumentPass::hold_small_layers() const {
-  std::vector<const Stack*> stacks{&model_.stack};
-  if (model_.decoder) stacks.push_back(&*model_.decoder);
-  double bytes = 0;
-  for (const Stack* const stack : stacks)
-    for (Index layer = 0; stack->store && layer < (stack->store->is_one() ? 1 : stack->layers()); ++layer)
-      bytes += stack->store->bytes(layer);
-  constexpr Index shared_tokens = 2048;
-  const Index most = together_->most();
-  const bool is_small = together_->has_measured() && 2 * bytes < static_cast<double>(most_resident_bytes());
-  const bool share_little = std::ssize(lengths_) < most || most * *std::ranges::max_element(lengths_) < shared_tokens;
-  if ((!is_small && !share_little) || !together_->has_room(bytes)) return;
-  for (const Stack* const stack : stacks)
+  if (!together_->has_measured() || !together_->has_room(bytes_of_layers(model_)) ||
+      2 * bytes_of_layers(model_) > static_cast<double>(most_resident_bytes()))
+    return;
+  for (const Stack* const stack : stacks_of(model_))
     for (Index layer = 0; stack->store && layer < stack->layers(); ++layer) held_layers_.push_back(stack->layer(layer));
   *together_ = side_by_side(false, options_, threads_);
 }

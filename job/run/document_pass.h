@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,6 +51,7 @@ class DocumentPass {
   void look_with(int threads) { threads_ = threads; }
   /// Documents that go through the model side by side now (memory_limit.h): where layers are read one by one, in a layer.
   [[nodiscard]] Index together() const;
+  [[nodiscard]] const Model& model() const { return model_; }
   /// Whether layers are read one by one now, for several documents side by side: not of weights that are in memory, nor once
   /// all layers are held there (JobOptions::may_keep_layers).
   [[nodiscard]] bool by_layer() const { return model_.by_layer() && held_layers_.empty(); }
@@ -110,13 +112,13 @@ class DocumentPass {
   /// Prepares, and reads what was kept.
   /// @returns how many documents that is of
   Index read_kept(StageReport& report, UnfinishedRun* kept, BlockSums& block);
-  /// Holds all layers in memory if too few tokens share a reading of them, or, once the first documents have shown it, if
-  /// they are less than half of what the program takes.
+  /// Holds all layers in memory once the first documents have shown that they are less than half of what the program takes.
   void hold_small_layers() const;
   /// Looks at documents, adds what they gave in order to the block under way, and tells so of each.
   void go_through(const std::vector<Index>& documents, BlockSums& block,
                   const std::function<void(Index document)>& added) const;
 
+  std::optional<Model> kept_;  // with all layers in memory, see JobOptions::may_keep_layers
   const Model& model_;
   const Source& source_;
   const JobOptions& options_;

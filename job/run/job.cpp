@@ -128,7 +128,7 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
   const AccountEvidenceOptions evidence{
       .heads = options.evidence, .together = pass.by_layer() ? pass.together() : threads, .threads = threads};
   for (std::size_t s = 0; s < results.size(); ++s)
-    add_evidence(results[s].result, model, source, pass, s, evidence, report);
+    add_evidence(results[s].result, pass.model(), source, pass, s, evidence, report);
   report.end();
   require_intact_files();
   source.require_unchanged();

@@ -48,9 +48,8 @@ class SideBySide {
   SideBySide(std::int64_t limit, Index first, Index most);
 
   [[nodiscard]] bool is_limited() const { return limit_ > 0; }
-  /// Documents to take side by side now, and at most.
+  /// Documents to take side by side now.
   [[nodiscard]] Index next() const { return next_; }
-  [[nodiscard]] Index most() const { return most_; }
   /// Whether documents have been measured yet.
   [[nodiscard]] bool has_measured() const { return largest_ > 0; }
   /// Whether so many bytes more leave half of the room for documents.
