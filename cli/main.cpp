@@ -34,8 +34,8 @@ void add_help(CLI::App& program, Command& chosen) {
   add_examples(*command, {{"help", "the commands there are"}, {"help run", "what one of them does, and how"}});
   command->final_callback([name, &program, &chosen] {
     const CLI::App& asked = name->empty() ? program : command_named(program, *name);
-    chosen = [&asked] {
-      std::fputs(help_text(&asked, "", CLI::AppFormatMode::Normal).c_str(), stdout);
+    chosen = [&asked, name] {
+      std::fputs(asked.help(name->empty() ? "" : "headwave").c_str(), stdout);
       return done;
     };
   });
@@ -103,7 +103,6 @@ int main(int argc, char** argv) {
       "Exit codes: 0 done, 1 input or run-time error, 2 wrong usage, 3 compared and found different.\n"
       "`headwave COMMAND --help` explains a command. Nothing is ever sent or fetched over a network.");
 
-  program.formatter_fn(help_text);
   remember_command_line(argc, argv);
   Command chosen;
   add_demo(program, chosen);
@@ -127,8 +126,8 @@ int main(int argc, char** argv) {
   add_validate(program, chosen);
   add_analyses(program, chosen);
   add_completion(program, chosen);
-  add_man(program, chosen);
   add_help(program, chosen);
+  lay_out_help(program);
 
   try {
     const int code = exit_code(program, chosen, argc, argv);

@@ -34,6 +34,5 @@ void add_validate(CLI::App& program, Command& chosen);
 void add_inspect(CLI::App& program, Command& chosen);
 void add_analyses(CLI::App& program, Command& chosen);
 void add_completion(CLI::App& program, Command& chosen);
-void add_man(CLI::App& program, Command& chosen);
 
 }  // namespace headwave::cli

@@ -151,7 +151,7 @@ void run_checkpoints(const SweepOptions& options, const SourceOptions& given,
       one.folder.resumed = before[i] == Written::part;  // it ended while it wrote its kinds of attention
       run_checkpoint(std::move(one), given, read);
     }
-    if (ranks.leads()) ranks.hear();
+    if (ranks.leads()) ranks.hear(false);
   }
 }
 
@@ -218,7 +218,7 @@ int sweep(const CLI::App& command, SweepOptions& options, const SourceOptions& g
   whole.resumed = options.resume && holds_sweep(whole.folder, checkpoints);
   OutputFolder folder = opened_folder(whole, files_read(options));
   run_checkpoints(options, given, checkpoints, part, parts, ranks);
-  ranks.wait();
+  ranks.hear(true);
   std::vector<KindResult> results = swept(checkpoints);
   for (KindResult& found : results) found.result.provenance["job"] = job_text(command, {"out"});
   write_results({{folder, results}}, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());

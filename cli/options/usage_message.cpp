@@ -1,12 +1,9 @@
 #include "usage_message.h"
 
-#include <algorithm>
-#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "../../core/errors/nearest_name.h"
 #include "../../data/files/printable.h"
@@ -30,10 +27,6 @@ std::vector<std::string> option_names(const CLI::App& command) {
   return names;
 }
 
-bool has(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 std::string unknown_command(const CLI::App& program, const std::string& name) {
   std::vector<std::string> names;
   for (const CLI::App* command : all_commands(program)) names.push_back(command->get_name());
@@ -44,35 +37,12 @@ std::string unknown_command(const CLI::App& program, const std::string& name) {
 
 std::string unknown_option(const CLI::App& program, const CLI::App& command, const std::string& typed) {
   const std::string name = typed.substr(0, typed.find('='));
-  const bool is_program = &program == &command;
-  const std::string line = is_program ? "headwave" : "headwave " + command.get_name();
-  const std::string message = fmt::format("{}: there is no {}", line, printable(name, 60));
-  std::vector<std::string> owners;
-  for (const CLI::App* other : all_commands(program))
-    if (has(option_names(*other), name)) owners.push_back(other->get_name());
-  // Before a command stands what belongs after it.
-  if (has(owners, command.get_name()) || (is_program && !owners.empty()))
-    return fmt::format("headwave: {} stands before the command; options of a command stand after it",
-                       printable(name, 60));
+  const std::string line = &program == &command ? "headwave" : "headwave " + command.get_name();
   std::vector<std::string> names = option_names(command);
   for (const std::string& own : option_names(program)) names.push_back(own);
   const std::string meant = did_you_mean(name, names);
-  if (!meant.empty() && owners.empty()) return message + meant;
-  if (!owners.empty()) return fmt::format("{}; it is an option of {}", message, fmt::join(owners, ", "));
-  return fmt::format("{}; `{} --help` lists what there is", message, line);
-}
-
-/// What the parser says, in other words where its own do not tell what to do.
-std::string error_text(const CLI::ParseError& error) {
-  std::string what = error.what();
-  if (error.get_name() != "ArgumentMismatch") return what;
-  constexpr std::string_view once = ": At Most 1 required but received ";
-  if (const auto colon = what.find(": 1 required "); colon != what.npos)
-    what.replace(colon, what.npos, ": what should stand after it is missing");
-  else if (const auto repeated = what.find(once); repeated != what.npos)
-    what.replace(repeated, what.npos,
-                 fmt::format(": is given {} times, expected once", what.substr(repeated + once.size())));
-  return what;
+  return fmt::format("{}: there is no {}{}", line, printable(name, 60),
+                     meant.empty() ? fmt::format("; `{} --help` lists what there is", line) : meant);
 }
 
 }  // namespace
@@ -91,7 +61,7 @@ std::string usage_message(const CLI::App& program, const CLI::ParseError& error)
                        printable(unknown.front(), 60));
   }
   if (chosen.empty()) return "which command? `headwave --help` lists them";
-  return fmt::format("headwave {}: {}", command.get_name(), error_text(error));
+  return fmt::format("headwave {}: {}", command.get_name(), error.what());
 }
 
 const CLI::App& command_named(const CLI::App& program, const std::string& name) {

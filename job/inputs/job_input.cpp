@@ -35,20 +35,19 @@ PackingOptions packing_for(const Model& model, PackingOptions packing) {
 void require_positions(const Model& model, const ModelPlace& place, Index length) {
   const Index positions = model.longest;
   if (positions > 0 && length > positions)
-    throw ShapeError(fmt::format(
-        "{}: a length of {} tokens was asked for, but the model has {} positions; ask for --length {} or less",
-        place.weights.string(), length, positions, positions));
+    throw ShapeError(fmt::format("{}: documents of {} tokens were asked for, the model has {} positions",
+                                 place.weights.string(), length, positions),
+                     give("length", fmt::format("{} or less", positions)));
 }
 
 /// An encoder-decoder reads pairs, other models one sequence; of words, not of patches or frames.
 void require_sequences(const Model& model, const std::string& input, bool pairs) {
   require_words(model, input);
   if (model.decoder && !pairs)
-    throw ShapeError(
-        fmt::format("{}: the model is an encoder-decoder ({}), which reads a text and writes another; give "
-                    "both, line by line: --text FILE --target FILE; or as token ids: --ids FILE with [{{\"source\": "
-                    "[...], \"target\": [...]}}, ...]",
-                    input, model.family));
+    throw ShapeError(fmt::format("{}: the model is an encoder-decoder ({}), which reads a text and writes another",
+                                 input, model.family),
+                     {give("target", "FILE", "beside text, line by line"),
+                      give("ids", "FILE", "with [{\"source\": [...], \"target\": [...]}, ...]")});
   if (!model.decoder && pairs)
     throw ShapeError(
         fmt::format("{}: pairs of source and target, but a {} reads one sequence; give a list of lists of "
@@ -77,8 +76,7 @@ void require_positions_of_states(const Model& model, const Source& source, const
   for (Index i = 0; i < source.count() && positions > 0; ++i)
     if (source.length(i) > positions)
       throw ShapeError(
-          fmt::format("{}: document {} has {} tokens, but the model of --model has {} positions; are the "
-                      "states from this model?",
+          fmt::format("{}: document {} has {} tokens, the model has {} positions; are the states from this model?",
                       states.string(), i, source.length(i), positions));
 }
 
@@ -87,9 +85,9 @@ void require_model_of_capture(const Source& source, const Attributes& model, con
   const std::string captured = attribute_text(source.provenance(), "captured_model_sha256");
   if (!captured.empty() && captured != attribute_text(model, "model_sha256"))
     throw ShapeError(
-        fmt::format("{}: was captured of another model than {} (model_sha256 in its /provenance); give that one, or "
-                    "take the states all the same with --any-states",
-                    states.string(), attribute_text(model, "model")));
+        fmt::format("{}: was captured of another model than {} (model_sha256 in its /provenance)", states.string(),
+                    attribute_text(model, "model")),
+        {give("model", "DIR", "of that model"), give("any_states", "", "to take the states all the same")});
 }
 
 void require_vocabulary(const Model& model, const Tokenizer& tokenizer, const ModelPlace& place) {
@@ -147,9 +145,11 @@ Endings endings_in_config(const std::filesystem::path& folder) {
 
 void require_words(const Model& model, const std::string& name) {
   if (model.reads_images())
-    throw ShapeError(fmt::format("{}: the model reads images ({}), no tokens; give --images DIR", name, model.family));
+    throw ShapeError(fmt::format("{}: the model reads images ({}), no tokens", name, model.family),
+                     give("images", "DIR"));
   if (model.reads_sound())
-    throw ShapeError(fmt::format("{}: the model reads sound ({}), no text; give --features FILE", name, model.family));
+    throw ShapeError(fmt::format("{}: the model reads sound ({}), no text", name, model.family),
+                     give("features", "FILE"));
 }
 
 void require_two_tokens(const JobInput& input, const std::string& name) {
@@ -205,8 +205,9 @@ JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingO
 JobInput images_input(const ModelPlace& place, const std::filesystem::path& folder, std::optional<Index> documents) {
   Model model = open_model(place);
   if (!model.reads_images())
-    throw ShapeError(fmt::format("{}: images were given, but a {} reads tokens; give a ViT or a DeiT, or --text FILE",
-                                 place.weights.string(), model.family));
+    throw ShapeError(fmt::format("{}: images were given, but a {} reads tokens, not images as a ViT or a DeiT does",
+                                 place.weights.string(), model.family),
+                     give("text", "FILE"));
   const std::filesystem::path preprocessor = folder_of(place) / "preprocessor_config.json";
   if (!std::filesystem::exists(preprocessor))
     throw IoError(
@@ -230,7 +231,7 @@ JobInput sound_input(const ModelPlace& place, const std::filesystem::path& featu
 
 JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bool special_token) {
   Model model = open_model(place);
-  require_sequences(model, "--random-tokens", false);
+  require_sequences(model, "random tokens", false);
   Attributes provenance = model_provenance(place);
   const TokenizerUse use = special_token ? TokenizerUse::text : TokenizerUse::names;
   const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_beside(place, provenance, use);
@@ -238,10 +239,10 @@ JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bo
   options.opening = special_token && tokenizer ? tokenizer->special_tokens().opens : -1;
   std::unique_ptr<Source> source = repeated_tokens(std::move(ids), options);
   if (const Index positions = model.longest; positions > 0 && source->length(0) > positions)
-    throw ShapeError(fmt::format(
-        "--random-tokens {}: documents of {} tokens, but the model has {} positions; ask for {} "
-        "or fewer",
-        options.period, source->length(0), positions, (positions - (options.opening >= 0 ? 1 : 0)) / options.repeats));
+    throw ShapeError(fmt::format("{} random tokens twice make documents of {} tokens, the model has {} positions",
+                                 options.period, source->length(0), positions),
+                     give("random_tokens",
+                          fmt::format("{} or fewer", (positions - (options.opening >= 0 ? 1 : 0)) / options.repeats)));
   const std::int32_t mask = tokenizer ? tokenizer->special_tokens().mask : -1;
   return {std::move(model), std::move(source), std::move(provenance), mask};
 }

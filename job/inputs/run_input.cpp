@@ -15,8 +15,9 @@ void require_grid(const JobOptions& options, const Model& model) {
   for (const AnalysisKind* kind : listed_analyses())
     if (std::ranges::count(options.only, kind->name) > 0 && std::ranges::count(kind->needs, Need::grid) > 0 &&
         !model.reads_images())
-      throw ShapeError(fmt::format("--only {}: it needs {}, and this {} reads no images: its tokens stand in a row",
-                                   kind->name, text_of(Need::grid), model.family));
+      throw ShapeError(fmt::format("{}: needs {}, and this {} reads no images: its tokens stand in a row", kind->name,
+                                   text_of(Need::grid), model.family),
+                       omit("only"));
 }
 
 }  // namespace

@@ -29,12 +29,11 @@ bool is_letter(std::string_view piece) {
 
 WordChances counted_words(const std::string& file, std::vector<std::int32_t> ids, const Tokenizer* tokenizer) {
   if (file != "-" && !std::filesystem::exists(file))
-    throw IoError(
-        fmt::format("--words {}: there is no such file{}; give zipf, uniform, or a text whose tokens are counted", file,
-                    did_you_mean(file, {"zipf", "uniform"})));
+    throw IoError(fmt::format("{}: there is no such file{}", file, did_you_mean(file, {"zipf", "uniform"})),
+                  give("words", "zipf, uniform, or a text", "whose tokens are counted"));
   if (tokenizer == nullptr)
-    throw FormatError(fmt::format(
-        "--words {}: the model has no tokenizer beside it to count tokens with; give --words zipf or uniform", file));
+    throw FormatError(fmt::format("{}: the model has no tokenizer beside it to count tokens with", file),
+                      give("words", "zipf or uniform"));
   const InputText text(file, {.enough = counted_bytes});
   std::vector<double> counts(static_cast<std::size_t>(tokenizer->vocabulary()));
   for (const std::int32_t id : tokenizer->encode(text.text())) ++counts[static_cast<std::size_t>(id)];
@@ -42,7 +41,7 @@ WordChances counted_words(const std::string& file, std::vector<std::int32_t> ids
   for (std::size_t i = 0; i < words.ids.size(); ++i)
     words.chance[static_cast<Index>(i)] = counts[static_cast<std::size_t>(words.ids[i])];
   if (words.chance.sum() <= 0)
-    throw FormatError(fmt::format("--words {}: holds none of the model's words; give a longer text", text.name()));
+    throw FormatError(fmt::format("{}: holds none of the model's words; expected a longer text", text.name()));
   return words;
 }
 
@@ -62,7 +61,8 @@ WordChances word_chances(const std::string& words, Index rows, const Tokenizer* 
   std::vector<std::int32_t> ids = text_words(rows, tokenizer);
   if (tokenizer != nullptr) std::erase_if(ids, [&](std::int32_t id) { return is_unused(tokenizer->piece(id)); });
   if (ids.empty())
-    throw FormatError(fmt::format("random words: none of the model's {} words stands for text; give --passes 0", rows));
+    throw FormatError(fmt::format("random words: none of the model's {} words stands for text", rows),
+                      give("passes", "0", "to use the weights alone"));
   if (words == "uniform") return even_words(std::move(ids));
   if (words != "zipf") return counted_words(words, std::move(ids), tokenizer);
   if (tokenizer != nullptr) {

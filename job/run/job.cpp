@@ -64,20 +64,23 @@ void add_evidence(Result& result, const Model& model, const Source& source, cons
 
 void require_maps(const JobOptions& options, const Source& source) {
   if (options.map_document >= source.count())
-    throw ShapeError(fmt::format("--map-document: there is no document {}; the job has {}, 0 to {}",
-                                 options.map_document, source.count(), source.count() - 1));
+    throw ShapeError(
+        fmt::format("attention maps: there is no document {}; the job has {}", options.map_document, source.count()),
+        give("map_document", fmt::format("0 to {}", source.count() - 1)));
   if (options.map_first < 0) return;
   const Document document = source.document(options.map_document);
   const auto target = static_cast<Index>(document.target.ids.size());
   if (target > 0 && options.map_first >= std::min(document.length(), target))
-    throw ShapeError(fmt::format(
-        "--map-window: begins at token {}, but of document {} the encoder reads {} tokens and the "
-        "decoder {}; cross-attention needs a window that begins within both, at 0 to {}",
-        options.map_first, options.map_document, document.length(), target, std::min(document.length(), target) - 1));
+    throw ShapeError(
+        fmt::format("attention maps: the window begins at token {}, but of document {} the encoder reads {} tokens and "
+                    "the decoder {}; cross-attention needs a window that begins within both",
+                    options.map_first, options.map_document, document.length(), target),
+        give("map_window", fmt::format("FIRST:END with FIRST 0 to {}", std::min(document.length(), target) - 1)));
   const Index length = document.length();
   if (options.map_first >= length)
-    throw ShapeError(fmt::format("--map-window: begins at token {}; document {} has {}, 0 to {}", options.map_first,
-                                 options.map_document, length, length - 1));
+    throw ShapeError(fmt::format("attention maps: the window begins at token {}; document {} has {} tokens",
+                                 options.map_first, options.map_document, length),
+                     give("map_window", fmt::format("FIRST:END with FIRST 0 to {}", length - 1)));
 }
 
 void run_part_of_job(const Model& model, const Source& source, const JobOptions& options,

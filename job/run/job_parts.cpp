@@ -18,9 +18,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* extension = ".part";
 
-const KeptKind part_block{.name = "a block of a divided run",
-                          .anew = "run that part again with --force",
-                          .other = "parts of one run have its input, options and version, and all of it the same"};
+const KeptKind part_block{
+    .name = "a block of a divided run", .anew = {give("force", "", "to run that part again")}, .other = {}};
 
 /// What stands before the sums.
 struct BlockHead {
@@ -65,10 +64,13 @@ void require_all(const std::vector<fs::path>& by_block, const DocumentBlocks& bl
   if (first == by_block.end()) return;
   const auto end = std::find_if(first, by_block.end(), [](const fs::path& file) { return !file.empty(); });
   const auto others = std::count_if(end, by_block.end(), [](const fs::path& file) { return file.empty(); });
-  throw FormatError(fmt::format(
-      "the parts are not the whole run: none has {}{}; give the part that has, or end it with --resume",
-      run_of(blocks, first - by_block.begin(), end - by_block.begin() - 1),
-      others > 0 ? fmt::format(", and {} more {}", others, others == 1 ? "block is" : "blocks are") + " missing" : ""));
+  throw FormatError(
+      fmt::format("the parts are not the whole run: none has {}{}",
+                  run_of(blocks, first - by_block.begin(), end - by_block.begin() - 1),
+                  others > 0
+                      ? fmt::format(", and {} more {}", others, others == 1 ? "block is" : "blocks are") + " missing"
+                      : ""),
+      give("resume", "", "where that part was run, to end it"));
 }
 
 }  // namespace
@@ -124,11 +126,11 @@ JobParts::JobParts(const std::vector<fs::path>& places) {
     }
     const std::vector<fs::path> files = blocks_in(place);
     if (files.empty())
-      throw IoError(fmt::format("{}: has no part of a run in it, expected {} files; `headwave run --shard` makes them",
-                                shown_path(place), extension));
+      throw IoError(
+          fmt::format("{}: holds no part of a run; expected {} files of a divided run", shown_path(place), extension));
     files_.insert(files_.end(), files.begin(), files.end());
   }
-  if (files_.empty()) throw IoError("there are no parts to put together; expected folders that run --shard made");
+  if (files_.empty()) throw IoError("there are no parts to put together; expected folders of a divided run");
   job_ = KeptBytes(files_.front(), part_block, {}).bytes().read<BlockHead>().job;
 }
 

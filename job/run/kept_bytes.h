@@ -3,18 +3,20 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "../../core/bytes/bytes.h"
+#include "../../core/errors/error.h"
 #include "../../core/fields/field.h"
 #include "../../data/files/mapped_file.h"
 
 namespace headwave {
 
-/// What a file of bytes is, and what messages about it say.
+/// What a file of bytes is, and what to do about one that is of no use.
 struct KeptKind {
-  std::string name;   ///< "an unfinished run": in the file's first line
-  std::string anew;   ///< what to do where it is of no use
-  std::string other;  ///< what to do where it is another run's
+  std::string name;           ///< "an unfinished run": in the file's first line
+  std::vector<Remedy> anew;   ///< if it is damaged
+  std::vector<Remedy> other;  ///< if it is another run's
 };
 
 /// All that bytes depend on, as text that another process compares with its own.
@@ -22,7 +24,7 @@ std::string identity_text(const Attributes& identity);
 /// @param name  of what `there` belongs to
 /// @throws FormatError naming what differs, after "NAME: is of another run"
 void require_same_identity(const std::string& there, const std::string& here, const std::string& name,
-                           const std::string& remedy = {});
+                           const std::vector<Remedy>& remedies = {});
 
 /// A file in which one process keeps bytes for another of the same build: what they are, all that they depend on, the
 /// bytes, and a digest.

@@ -8,10 +8,9 @@ namespace headwave {
 
 namespace {
 
-const KeptKind unfinished{
-    .name = "an unfinished run",
-    .anew = "begin anew with --force and without --resume",
-    .other = "go on with it by that run's options, or begin anew with --force and without --resume"};
+const KeptKind unfinished{.name = "an unfinished run",
+                          .anew = {give("force", "", "in place of resume to begin anew")},
+                          .other = {give("force", "", "in place of resume to begin anew")}};
 
 }  // namespace
 

@@ -30,10 +30,9 @@ std::unique_ptr<Source> documents_of(const fs::path& part, Index expected) {
   auto place = std::make_shared<const StoredPlace>(part, StoredSearch());
   std::unique_ptr<Source> source = stored_documents(place, place->contents().layers.size(), 0, {});
   if (source->count() != expected)
-    throw FormatError(
-        fmt::format("{}: holds {} documents, expected {}: it is not what the earlier run left; begin anew "
-                    "with --force and without --resume",
-                    shown_path(part), source->count(), expected));
+    throw FormatError(fmt::format("{}: holds {} documents, expected {}: it is not what the earlier run left",
+                                  shown_path(part), source->count(), expected),
+                      give("force", "", "in place of resume to begin anew"));
   return source;
 }
 
@@ -83,9 +82,9 @@ void CapturedParts::put_together(const Attributes& provenance) {
   for (std::size_t i = 0; i < ends_.size(); ++i) bytes += fs::file_size(part_of(file_, i));
   const auto free = free_disk_space(file_.has_parent_path() ? file_.parent_path() : ".");
   if (free && bytes > *free)
-    throw IoError(fmt::format(
-        "{}: putting its parts together takes {}, {} are free on its disk; make room, and go on with --resume",
-        shown_path(file_), size_text(bytes), size_text(*free)));
+    throw IoError(fmt::format("{}: putting its parts together takes {}, {} are free on its disk", shown_path(file_),
+                              size_text(bytes), size_text(*free)),
+                  give("resume", "", "once there is room"));
   Index first = 0;
   for (std::size_t i = 0; i < ends_.size(); first = ends_[i++]) {
     const std::unique_ptr<Source> source = documents_of(part_of(file_, i), ends_[i] - first);

@@ -50,14 +50,14 @@ Vector most_changed(const MeanChange& change, Index reach) {
 std::string why_untested(const MeanChange& change, const ComparisonOptions& options) {
   if (std::isfinite(change.factor)) return "";
   if (change.least_level <= options.level / 2)
-    return fmt::format("{} draws are too few for a level of {}; give --draws {}", options.draws, options.level,
+    return fmt::format("{} draws are too few for a level of {}; {} would be enough", options.draws, options.level,
                        static_cast<Index>(std::ceil(2 / options.level)));
   const std::string blocks = change.paired ? fmt::format("{} pairs of", change.first_blocks)
                                            : fmt::format("{} and {}", change.first_blocks, change.second_blocks);
   const Index enough = blocks_for(options.level / 2, change.paired);
   return fmt::format("{} blocks of documents reach no level below {:.2g}; give {}{} documents or more{}", blocks,
                      2 * change.least_level, change.paired ? "" : "each result ", enough * change.block,
-                     change.block > 1 ? ", or a smaller --block" : "");
+                     change.block > 1 ? ", or smaller blocks" : "");
 }
 
 }  // namespace

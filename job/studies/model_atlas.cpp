@@ -19,16 +19,16 @@ namespace {
 void require_options(const Model& model, const ModelPlace& place, const ModelAtlasOptions& options) {
   const Index positions = model.stack.embedding.positions.rows(), length = options.atlas.length;
   if (positions > 0 && (length > positions || length == 1))
-    throw ShapeError(fmt::format("{}: --length {}, but the model has {} positions; ask for 2 to {}, or 0 for all",
-                                 place.weights.string(), length, positions, positions));
-  if (positions > 0 && (options.rows > positions || options.rows == 1))
     throw ShapeError(
-        fmt::format("{}: --rows {}, but the position table has {}; ask for 2 to {}, or 0 for those that "
-                    "look trained",
-                    place.weights.string(), options.rows, positions, positions));
+        fmt::format("{}: {} positions were asked for, the model has {}", place.weights.string(), length, positions),
+        give("length", fmt::format("2 to {}, or 0", positions), "for all"));
+  if (positions > 0 && (options.rows > positions || options.rows == 1))
+    throw ShapeError(fmt::format("{}: {} rows of the position table were asked for, it has {}", place.weights.string(),
+                                 options.rows, positions),
+                     give("rows", fmt::format("2 to {}, or 0", positions), "for those that look trained"));
   for (const HeadName& name : options.paper_heads)
     if (name.layer >= model.stack.layers() || name.head >= model.stack.block.heads)
-      throw ShapeError(fmt::format("--paper-rotation: there is no {}; the model has {} layers of {} heads",
+      throw ShapeError(fmt::format("there is no head {}; the model has {} layers of {} heads",
                                    head_name(name.layer, name.head), model.stack.layers(), model.stack.block.heads));
 }
 

@@ -53,9 +53,9 @@ void require_one_length(const Source& source) {
   for (Index i = 1; i < source.count(); ++i)
     if (source.length(i) != source.length(0))
       throw ShapeError(
-          fmt::format("document {} has {} tokens, the first has {}; states are stored of documents of one length: cut "
-                      "them with --length",
-                      i, source.length(i), source.length(0)));
+          fmt::format("document {} has {} tokens, the first has {}; states are stored of documents of one length", i,
+                      source.length(i), source.length(0)),
+          give("length", "N", "to cut them"));
 }
 
 StoredLayout layout_of(const Model& model, const CaptureOptions& options) {

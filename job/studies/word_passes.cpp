@@ -14,9 +14,8 @@ std::vector<KindResult> word_passes(const JobInput& input, const WordPassesOptio
                                     const ProgressCallback& progress) {
   if (const Index length = input.source->length(0); length < 3)
     throw ShapeError(
-        fmt::format("random words: documents of {} tokens; offsets are predicted from 3 on: ask for --length 3 or "
-                    "more, or --passes 0",
-                    length));
+        fmt::format("random words: documents have {} tokens; offsets are predicted from 3 tokens on", length),
+        {give("length", "3 or more"), give("passes", "0", "to predict from the weights alone")});
   JobOptions job;
   job.only = {"head_account"};
   job.reach = options.reach;
