@@ -17,8 +17,6 @@
 #include "commands/commands.h"
 #include "options/help.h"
 #include "options/usage_message.h"
-#include "terminal/error_message.h"
-#include "terminal/printing.h"
 #include "terminal/progress.h"
 #include "terminal/terminal.h"
 

@@ -7,11 +7,11 @@
 
 #include "../../job/studies/model_atlas.h"
 #include "../options/help.h"
+#include "../options/input_options.h"
 #include "../options/input_remarks.h"
 #include "../options/job_options.h"
-#include "../options/place_options.h"
 #include "../options/values.h"
-#include "../results/read_files.h"
+#include "../results/output_folder.h"
 #include "../results/result_folder.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"

@@ -21,7 +21,6 @@
 #include "../results/output_folder.h"
 #include "../results/result_folder.h"
 #include "../results/result_path.h"
-#include "../terminal/printing.h"
 #include "../terminal/terminal.h"
 #include "commands.h"
 

@@ -6,11 +6,11 @@
 #include <CLI/CLI.hpp>
 
 #include "../../job/inputs/identity.h"
-#include "../../job/inputs/run_input.h"
+#include "../../job/inputs/job_input.h"
 #include "../../job/run/job_parts.h"
 #include "../options/help.h"
 #include "../options/job_file.h"
-#include "../results/read_files.h"
+#include "../results/output_folder.h"
 #include "../results/whole_run.h"
 #include "../terminal/progress.h"
 #include "commands.h"

@@ -11,7 +11,6 @@
 #include "../options/job_options.h"
 #include "../options/values.h"
 #include "../results/output_folder.h"
-#include "../terminal/shell_words.h"
 #include "../terminal/terminal.h"
 #include "commands.h"
 

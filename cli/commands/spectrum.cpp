@@ -25,7 +25,6 @@
 #include "../options/values.h"
 #include "../results/output_folder.h"
 #include "../results/provenance.h"
-#include "../results/read_files.h"
 #include "../terminal/terminal.h"
 #include "commands.h"
 

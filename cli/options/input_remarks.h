@@ -5,7 +5,7 @@
 
 #include "../../core/fields/field.h"
 #include "../../data/tokens/tokenizer.h"
-#include "run_input.h"
+#include "input_options.h"
 
 namespace headwave::cli {
 

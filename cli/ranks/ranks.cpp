@@ -22,7 +22,6 @@
 #include "../../job/run/document_pass.h"
 #include "../../job/run/kept_bytes.h"
 #include "../../job/run/unfinished_run.h"
-#include "../terminal/error_message.h"
 #include "../terminal/terminal.h"
 
 namespace headwave::cli {

@@ -26,12 +26,11 @@
 #include "../../reports/tables/position_note.h"
 #include "../options/style_options.h"
 #include "../options/values.h"
-#include "../terminal/printing.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
-#include "kept_work.h"
 #include "provenance.h"
 #include "result_path.h"
+#include "resuming.h"
 
 namespace headwave::cli {
 

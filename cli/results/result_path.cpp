@@ -8,7 +8,7 @@
 #include "../../core/errors/error.h"
 #include "../../job/run/job_parts.h"
 #include "../../reports/figures/written_files.h"
-#include "kept_work.h"
+#include "resuming.h"
 
 namespace headwave::cli {
 

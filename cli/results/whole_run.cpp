@@ -31,7 +31,6 @@
 #include "../../reports/page/report.h"
 #include "../options/job_options.h"
 #include "../options/values.h"
-#include "../terminal/printing.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
 #include "result_json.h"

@@ -7,7 +7,7 @@
 
 #include "../../job/inputs/job_input.h"
 #include "../options/cli11.h"
-#include "../options/run_input.h"
+#include "../options/input_options.h"
 #include "result_folder.h"
 
 namespace headwave::cli {

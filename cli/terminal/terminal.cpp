@@ -1,18 +1,21 @@
 #include "terminal.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "../../core/errors/error.h"
-#include "printing.h"
 #include "progress.h"
-#include "shell_words.h"
 
 namespace headwave::cli {
 
@@ -96,6 +99,58 @@ void say(const std::string& text) {
   if (quiet()) return;
   end_progress();
   std::fprintf(stderr, "%s\n", text.c_str());
+}
+
+namespace {
+
+std::string to_say;
+
+/// Only what a signal's handler may do; then the signal ends the program as it would have.
+extern "C" void say_last_words(int signal) {
+  (void)!::write(STDERR_FILENO, to_say.data(), to_say.size());
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+}  // namespace
+
+LastWords::LastWords(std::string words) {
+  to_say = "\nheadwave: " + std::move(words) + "\n";
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    if (std::signal(signal, say_last_words) == SIG_IGN) std::signal(signal, SIG_IGN);  // as nohup wants it
+}
+
+LastWords::~LastWords() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);
+}
+
+std::string single_quoted(const std::string& text, const std::string& escaped, const std::string& apostrophe) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (escaped.find(c) != std::string::npos) out += '\\';
+    out += c == '\'' ? apostrophe : std::string(1, c);
+  }
+  return out + "'";
+}
+
+std::string shell_word(const std::string& word) {
+  const auto is_plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c >= 0x80 ||
+           std::string_view("%+,-./:=@_").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  return !word.empty() && std::ranges::all_of(word, is_plain) ? word : single_quoted(word, "", "'\\''");
+}
+
+std::string remedy_as_flag(const Remedy& remedy) {
+  std::string flag = "--" + remedy.option;
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return remedy.value.empty() ? flag : flag + " " + remedy.value;
+}
+
+std::string error_message(const std::exception& error) {
+  const auto* ours = dynamic_cast<const Error*>(&error);
+  return ours == nullptr ? error.what() : ours->message(remedy_as_flag);
 }
 
 }  // namespace headwave::cli

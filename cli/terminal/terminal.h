@@ -1,8 +1,11 @@
 #pragma once
 
 #include <ctime>
+#include <exception>
+#include <functional>
 #include <string>
 
+#include "../../core/errors/error.h"
 #include "../../reports/drawing/sparkline.h"
 
 namespace headwave::cli {
@@ -28,5 +31,36 @@ void require_printed();
 
 /// A remark on standard error; nothing under -q.
 void say(const std::string& text);
+
+/// Prints something before files are written, which are finished whatever happens to standard output. Whether it took
+/// all, require_printed() tells at the end (terminal.h).
+void try_to_print(const std::function<void()>& print);
+
+/// Whether whoever read standard output has closed it, as `head` does once it has read enough.
+bool is_unread();
+
+/// What is said on standard error where Ctrl-C, or a machine that wants its user gone, ends the program while the object
+/// lives. One at a time.
+class LastWords {
+ public:
+  explicit LastWords(std::string words);
+  LastWords(const LastWords&) = delete;
+  LastWords& operator=(const LastWords&) = delete;
+  ~LastWords();
+};
+
+/// A text within single quotes, which every shell ends in its own way.
+/// @param escaped     characters that get a backslash
+/// @param apostrophe  what stands for '
+std::string single_quoted(const std::string& text, const std::string& escaped, const std::string& apostrophe);
+
+/// A word as the POSIX shells take it for one: quoted where it has to be.
+std::string shell_word(const std::string& word);
+
+/// "--head-count 4", "--trusted": a remedy as it is typed.
+std::string remedy_as_flag(const Remedy& remedy);
+
+/// What an error says to somebody at the command line: its finding, and its remedies as options to type.
+std::string error_message(const std::exception& error);
 
 }  // namespace headwave::cli

@@ -1,6 +1,7 @@
 #include "job_input.h"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <utility>
 
@@ -8,6 +9,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "../../analysis/registry/registry.h"
+#include "../../core/model/model.h"
 #include "../../data/files/digest.h"
 #include "../../data/files/json_file.h"
 #include "../../data/models/decoder_start.h"
@@ -20,6 +23,24 @@
 #include "word_chances.h"
 
 namespace headwave {
+
+std::optional<Index> first_layers(std::string_view range) {
+  constexpr std::string_view begins = "0-", also = "0:";
+  if (range == "0") return 1;
+  if (!range.starts_with(begins) && !range.starts_with(also)) return {};
+  range.remove_prefix(begins.size());
+  Index last = -1;
+  const auto [end, problem] = std::from_chars(range.data(), range.data() + range.size(), last);
+  if (problem != std::errc() || end != range.data() + range.size() || last < 0 || last >= most_layers) return {};
+  return last + 1;
+}
+
+std::optional<WeightsIn> weights_in(std::string_view word) {
+  if (word == "auto") return WeightsIn::either;
+  if (word == "memory") return WeightsIn::memory;
+  if (word == "layers") return WeightsIn::layers;
+  return {};
+}
 
 namespace {
 
@@ -289,6 +310,29 @@ void require_stored(const Source& source, const std::vector<HeadName>& heads, co
     if (!stored.empty() && std::ranges::count(stored, head.layer) == 0)
       throw ShapeError(fmt::format("{}there is no {}; the stored layers are {}", option,
                                    head_name(head.layer, head.head), fmt::join(stored, ", ")));
+}
+
+namespace {
+
+/// What was asked for by name is not left out without a word.
+void require_grid(const JobOptions& options, const Model& model) {
+  for (const AnalysisKind* kind : listed_analyses())
+    if (std::ranges::count(options.only, kind->name) > 0 && std::ranges::count(kind->needs, Need::grid) > 0 &&
+        !model.reads_images())
+      throw ShapeError(fmt::format("{}: needs {}, and this {} reads no images: its tokens stand in a row", kind->name,
+                                   text_of(Need::grid), model.family),
+                       omit("only"));
+}
+
+}  // namespace
+
+std::vector<KindResult> run_input(const JobInput& input, const JobOptions& options, const ProgressCallback& progress,
+                                  const Gather& gather) {
+  require_maps(options, *input.source);
+  require_grid(options, input.model);
+  std::vector<KindResult> results = run_job_by_kind(input.model, *input.source, options, progress, gather);
+  for (KindResult& found : results) found.result.provenance.insert(input.provenance.begin(), input.provenance.end());
+  return results;
 }
 
 }  // namespace headwave

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../../core/fields/head_name.h"
@@ -15,8 +16,21 @@
 #include "../../data/models/model_directory.h"
 #include "../../data/sources/stored_states.h"
 #include "../../data/sources/text_documents.h"
+#include "../run/job.h"
 
 namespace headwave {
+
+/// How many layers "0-7" is, the first ones: 8. "0:7" is the same, "0" the first alone.
+/// @returns nothing where it is no such range, or longer than a model can be
+std::optional<Index> first_layers(std::string_view range);
+
+/// Where "auto", "memory" or "layers" says that weights are.
+/// @returns nothing of any other word
+std::optional<WeightsIn> weights_in(std::string_view word);
+
+/// What is expected of a range of first layers.
+inline constexpr auto expected_first_layers =
+    "0-N, the first layers up to layer N: a layer reads what those before it made, so all of them are computed";
 
 /// A model and the documents to run through it.
 struct JobInput {
@@ -99,5 +113,12 @@ JobInput states_input(const StatesAt& states, const ModelPlace& place, const Sto
 /// @param option  that names them, for messages, "--heads: "; may be empty
 /// @throws ShapeError if one is not; Error as the source
 void require_stored(const Source& source, const std::vector<HeadName>& heads, const std::string& option = "");
+
+/// The job of an input: run_job_by_kind() of its model and documents, what is known of the model in the provenance.
+/// @param progress, gather  as of run_job_by_kind()
+/// @throws Error as require_maps() and run_job_by_kind(); ShapeError if an analysis of a grid is asked of a model
+///         whose tokens stand in a row
+std::vector<KindResult> run_input(const JobInput& input, const JobOptions& options,
+                                  const ProgressCallback& progress = {}, const Gather& gather = {});
 
 }  // namespace headwave

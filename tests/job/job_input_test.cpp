@@ -3,7 +3,6 @@
 #include <fstream>
 
 #include "../../core/errors/error.h"
-#include "../../job/inputs/run_input.h"
 #include "../catch.h"
 #include "../data/edited_model.h"
 

@@ -3,7 +3,7 @@
 #include "../../core/errors/error.h"
 #include "../../core/model/trained_rows.h"
 #include "../../data/models/model_directory.h"
-#include "../../job/inputs/run_input.h"
+#include "../../job/inputs/job_input.h"
 #include "../catch.h"
 #include "untrained_model.h"
 

@@ -7,8 +7,6 @@
 #include <string_view>
 
 #include "../../core/planted/planted_bank.h"
-#include "../../job/studies/published.h"
-#include "../../job/studies/run_readings.h"
 #include "../catch.h"
 #include "failing_source.h"
 

@@ -2,12 +2,24 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
 
-#include "../options/keep_options.h"
-#include "../terminal/last_words.h"
+#include "../options/cli11.h"
+#include "../terminal/terminal.h"
 #include "output_folder.h"
 
 namespace headwave::cli {
+
+/// What a command is told that can go on where an earlier one ended.
+struct KeepOptions {
+  bool resume = false;
+  double keep_every = 30;  ///< seconds
+};
+
+/// Adds --resume and --keep-every, which no job file has.
+/// @param command  "run", "capture"
+/// @param options  must live as long as the command
+void add_keep_options(CLI::App& app, const std::string& command, KeepOptions& options);
 
 /// In a run's folder, what it came to.
 constexpr const char* unfinished_name = "results.unfinished";

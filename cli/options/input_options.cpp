@@ -1,4 +1,4 @@
-#include "run_input.h"
+#include "input_options.h"
 
 #include <algorithm>
 #include <vector>
@@ -8,11 +8,122 @@
 
 #include "../../data/files/input_text.h"
 #include "../../data/files/text_encoding.h"
+#include "../../job/inputs/job_input.h"
 #include "../terminal/progress.h"
 #include "input_remarks.h"
 #include "values.h"
 
 namespace headwave::cli {
+
+namespace {
+
+CLI::Validator range_of_layers() {
+  return {[](const std::string& given) {
+            return first_layers(given) ? std::string() : fmt::format("'{}': expected {}", given, expected_first_layers);
+          },
+          "0-N", "first layers"};
+}
+
+}  // namespace
+
+PlaceOptionsGiven add_place_options(CLI::App& command, PlaceOptions& options, bool layers) {
+  PlaceOptionsGiven given{};
+  if (layers)
+    given.layers = command
+                       .add_option("--layers", options.layers,
+                                   "the first layers alone, 0-7: what comes after them is neither read nor computed")
+                       ->check(range_of_layers())
+                       ->type_name("0-N");
+  given.weights =
+      command
+          .add_option(
+              "--weights", options.weights,
+              "where weights are: memory, or layers, each read as it is needed and let go, for models larger than "
+              "memory; auto: layers where all would take more than half of the memory there is, or, in a run over "
+              "documents, would not fit beside the rest or make it half as large again; changes no digit")
+          ->check(one_of({"auto", "memory", "layers"}))
+          ->capture_default_str();
+  return given;
+}
+
+ModelPlace place_of(const std::filesystem::path& model, const std::filesystem::path& map, const PlaceOptions& options) {
+  ModelPlace place(model, map);
+  if (!options.layers.empty()) place.layers = first_layers(options.layers).value_or(0);
+  place.weights_in = weights_in(options.weights).value_or(WeightsIn::either);
+  if (!options.max_memory.empty()) place.memory = bytes_of(options.max_memory);
+  return place;
+}
+
+namespace {
+
+std::string unknown_axes(const std::string& text) {
+  if (stored_axes(text)) return {};
+  return fmt::format("'{}': expected {}", text, expected_axes);
+}
+
+}  // namespace
+
+StoredOptionsGiven add_stored_options(CLI::App& command, StoredOptions& options) {
+  StoredOptionsGiven added{};
+  const char* group = "Stored states";
+  added.head_count =
+      command.add_option("--head-count", options.states.heads, "heads, where neither file nor model says")
+          ->check(whole_number(1, 100000))
+          ->type_name("N")
+          ->group(group);
+  added.layer = command
+                    .add_option("--layer", options.states.layer,
+                                "the layer that states enter, where nothing in the file says it; else 0")
+                    ->check(whole_number(0, 1023))
+                    ->type_name("N")
+                    ->group(group);
+  added.dataset =
+      command
+          .add_option("--dataset", options.states.dataset,
+                      "where the states are, or finished attention; {layer} stands for the layer's number, {document} "
+                      "for any text")
+          ->type_name("NAME")
+          ->group(group);
+  added.axes =
+      command
+          .add_option("--axes", options.axes,
+                      "the dataset's axes in their order: layer,document,token,width, or of finished attention "
+                      "layer,document,head,query,key; else as their number says")
+          ->check(CLI::Validator(unknown_axes, "", "axes"))
+          ->type_name("AXES")
+          ->group(group);
+  added.states_map = command
+                         .add_option("--states-map", options.states.map,
+                                     "TOML file that says which arrays are states, queries, keys, attention, ids, ... "
+                                     "(docs/stored-states.md)")
+                         ->type_name("FILE")
+                         ->group(group);
+  added.apply_norm = command
+                         .add_flag("--apply-norm", options.states.apply_norm,
+                                   "states are raw residual ones: put the model's norm before attention on them")
+                         ->group(group);
+  added.any_states = command
+                         .add_flag("--any-states", options.states.any_states,
+                                   "states were changed on purpose: take also such as no norm of the model gives")
+                         ->group(group);
+  added.axes->needs(added.dataset);
+  added.dataset->excludes(added.states_map);
+  return added;
+}
+
+StoredOptionsGiven refuse_stored_options(CLI::App& command, const std::string& why) {
+  const auto refused = [&](const char* name) {
+    return refused_option(command, name, "applies to stored states; " + why);
+  };
+  return {refused("--head-count"), refused("--layer"),      refused("--dataset"),   refused("--axes"),
+          refused("--states-map"), refused("--apply-norm"), refused("--any-states")};
+}
+
+StoredStatesOptions stored_of(const StoredOptions& options) {
+  StoredStatesOptions states = options.states;
+  if (!options.axes.empty()) states.axes = stored_axes(options.axes).value();
+  return states;
+}
 
 namespace {
 

@@ -1,17 +1,61 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "../../data/models/model_directory.h"
+#include "../../data/sources/stored_states.h"
 #include "../../job/inputs/intervention_text.h"
 #include "../../job/inputs/job_input.h"
 #include "../../job/run/job.h"
 #include "cli11.h"
-#include "place_options.h"
-#include "stored_options.h"
 
 namespace headwave::cli {
+
+/// How much of a model is opened, and where its weights are meanwhile.
+struct PlaceOptions {
+  std::string layers;  ///< "0-7"; empty: all
+  std::string weights = "auto";
+  std::string max_memory;  ///< as byte_size() takes it; empty: what the machine has free
+};
+
+/// The options --layers, or null, and --weights.
+struct PlaceOptionsGiven {
+  CLI::Option *layers, *weights;
+};
+
+/// Adds --weights, and --layers if asked.
+PlaceOptionsGiven add_place_options(CLI::App& command, PlaceOptions& options, bool layers = true);
+
+/// The model of --model and --map, as far as the options ask for it.
+ModelPlace place_of(const std::filesystem::path& model, const std::filesystem::path& map, const PlaceOptions& options);
+
+/// What stored states are, where a file does not say it by itself.
+struct StoredOptions {
+  StoredStatesOptions states;
+  std::string axes;  ///< of the dataset, as typed
+};
+
+struct StoredOptionsGiven {
+  CLI::Option *head_count, *layer, *dataset, *axes, *states_map, *apply_norm, *any_states;
+
+  /// Those that say where states lie and what they are.
+  [[nodiscard]] std::array<const CLI::Option*, 6> where() const {
+    return {layer, dataset, axes, states_map, apply_norm, any_states};
+  }
+};
+
+/// Adds --head-count, --layer, --dataset, --axes, --states-map, --apply-norm and --any-states.
+StoredOptionsGiven add_stored_options(CLI::App& command, StoredOptions& options);
+
+/// The same of a command that has no --states: each is refused with the reason.
+StoredOptionsGiven refuse_stored_options(CLI::App& command, const std::string& why);
+
+/// What was typed, read.
+StoredStatesOptions stored_of(const StoredOptions& options);
 
 /// Where a model and its documents come from, and what is done to them.
 struct InputOptions {
