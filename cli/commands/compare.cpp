@@ -211,19 +211,21 @@ void add_compare(CLI::App& program, Command& chosen) {
   for (const char* name :
        {"--force", "--no-figures", "--heads", "--formats", "--figure-width", "--font", "--font-size", "--palette"})
     command->get_option(name)->needs("--out");
-  command->add_option("--level", options->options.level, "chance that any head is called changed where none is")
+  command->add_option("--level", options->options.level, "chance that any head is called changed although none is")
       ->check(real_number(1e-6, 0.5))
       ->capture_default_str();
-  command->add_option("--draws", options->options.draws, "assignments of blocks of documents that decide")
+  command->add_option("--draws", options->options.draws, "assignments of blocks of documents for the test")
       ->check(whole_number(1, 1000000))
       ->capture_default_str();
   command
       ->add_option("--block", options->options.block,
-                   "documents in a row that stay together, since those are alike; 0: as many as the level allows")
+                   "documents in a row that form a block, since neighbours are alike; 0: as many as the level allows")
       ->check(whole_number(0, 1000000))
       ->capture_default_str();
-  command->add_option("--seed", options->options.seed, "seed of these")->check(not_negative())->capture_default_str();
-  command->add_option("--threads", options->options.threads, "0: one per core; changes no digit")
+  command->add_option("--seed", options->options.seed, "seed of the assignments")
+      ->check(not_negative())
+      ->capture_default_str();
+  command->add_option("--threads", options->options.threads, "number of threads, 0: one per core; changes no digit")
       ->check(whole_number(0, 1024))
       ->capture_default_str();
   add_examples(*command,

@@ -85,7 +85,7 @@ void add_demo(CLI::App& program, Command& chosen) {
   options->job.clusters = 7;
   CLI::App* command = program.add_subcommand(
       "demo", "plant a model whose truth is known, and find it again; exits with 3 if a head differs");
-  command->add_option("--documents", options->documents, "how many documents of 512 random words")
+  command->add_option("--documents", options->documents, "number of documents of 512 random words")
       ->check(whole_number(1, 100000))
       ->capture_default_str();
   add_folder_options(*command, options->folder, false);

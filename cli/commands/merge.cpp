@@ -7,7 +7,7 @@
 
 #include "../../job/inputs/identity.h"
 #include "../../job/inputs/job_input.h"
-#include "../../job/run/job_parts.h"
+#include "../../job/run/shard_files.h"
 #include "../options/help.h"
 #include "../options/job_file.h"
 #include "../results/output_folder.h"
@@ -23,7 +23,7 @@ struct MergeOptions : WholeRunOptions {
   std::vector<std::filesystem::path> parts;
 };
 
-int merge(const CLI::App& command, MergeOptions& options, const SourceOptions& given, const JobParts& parts) {
+int merge(const CLI::App& command, MergeOptions& options, const SourceOptions& given, const ShardFiles& parts) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::filesystem::path> read = read_files(options.input);
   read.insert(read.end(), options.parts.begin(), options.parts.end());
@@ -61,7 +61,7 @@ void add_merge(CLI::App& program, Command& chosen) {
                            "on a machine where model and text lie elsewhere"}});
   command->final_callback([=, &chosen] {
     if (options->folder.folder.empty()) throw CLI::RequiredError("--out");
-    auto parts = std::make_shared<JobParts>(options->parts);
+    auto parts = std::make_shared<ShardFiles>(options->parts);
     read_job_text(*command, parts->job(), options->parts.front());
     require_usage(source, options->input);
     options->input.intervening.threads = options->job.threads;

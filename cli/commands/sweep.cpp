@@ -235,8 +235,7 @@ void add_sweep(CLI::App& program, Command& chosen) {
   CLI::Option* models =
       command
           ->add_option("--models", options->models,
-                       "model directories, one for each checkpoint; in the order of the numbers that their names end "
-                       "in, or as given where one ends in none")
+                       "model directories, one for each checkpoint, in the order of the numbers that end their names")
           ->type_name("DIRS");
   SourceOptions source = add_whole_run_options(
       *command, *options,
@@ -245,8 +244,7 @@ void add_sweep(CLI::App& program, Command& chosen) {
   source.model = models;
   command
       ->add_flag("--resume", options->resume,
-                 "go on with an earlier `headwave sweep` that was interrupted, or divided: checkpoints that are done "
-                 "stay")
+                 "resume an earlier `headwave sweep` that was interrupted or divided; finished checkpoints stay")
       ->excludes("--force")
       ->configurable(false);
   add_shard_option(*command, options->shard,

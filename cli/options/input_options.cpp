@@ -31,18 +31,15 @@ PlaceOptionsGiven add_place_options(CLI::App& command, PlaceOptions& options, bo
   if (layers)
     given.layers = command
                        .add_option("--layers", options.layers,
-                                   "the first layers alone, 0-7: what comes after them is neither read nor computed")
+                                   "first layers only, 0-7; later layers are neither read nor computed")
                        ->check(range_of_layers())
                        ->type_name("0-N");
-  given.weights =
-      command
-          .add_option(
-              "--weights", options.weights,
-              "where weights are: memory, or layers, each read as it is needed and let go, for models larger than "
-              "memory; auto: layers where all would take more than half of the memory there is, or, in a run over "
-              "documents, would not fit beside the rest or make it half as large again; changes no digit")
-          ->check(one_of({"auto", "memory", "layers"}))
-          ->capture_default_str();
+  given.weights = command
+                      .add_option("--weights", options.weights,
+                                  "where weights are: in memory, or read layer by layer, for models larger than "
+                                  "memory; auto: decided by their size; changes no digit")
+                      ->check(one_of({"auto", "memory", "layers"}))
+                      ->capture_default_str();
   return given;
 }
 
@@ -66,46 +63,47 @@ std::string unknown_axes(const std::string& text) {
 StoredOptionsGiven add_stored_options(CLI::App& command, StoredOptions& options) {
   StoredOptionsGiven added{};
   const char* group = "Stored states";
-  added.head_count =
-      command.add_option("--head-count", options.states.heads, "heads, where neither file nor model says")
-          ->check(whole_number(1, 100000))
-          ->type_name("N")
-          ->group(group);
+  added.head_count = command
+                         .add_option("--head-count", options.states.heads,
+                                     "number of heads, if neither the file nor the model says it")
+                         ->check(whole_number(1, 100000))
+                         ->type_name("N")
+                         ->group(group);
   added.layer = command
                     .add_option("--layer", options.states.layer,
-                                "the layer that states enter, where nothing in the file says it; else 0")
+                                "layer that the states enter, if the file does not say it; otherwise 0")
                     ->check(whole_number(0, 1023))
                     ->type_name("N")
                     ->group(group);
   added.dataset =
       command
-          .add_option("--dataset", options.states.dataset,
-                      "where the states are, or finished attention; {layer} stands for the layer's number, {document} "
-                      "for any text")
+          .add_option(
+              "--dataset", options.states.dataset,
+              "dataset of the states or attention; {layer} stands for the layer's number, {document} for any text")
           ->type_name("NAME")
           ->group(group);
   added.axes =
       command
-          .add_option("--axes", options.axes,
-                      "the dataset's axes in their order: layer,document,token,width, or of finished attention "
-                      "layer,document,head,query,key; else as their number says")
+          .add_option(
+              "--axes", options.axes,
+              "axes of the dataset in order: layer,document,token,width, or of attention layer,document,head,query,key")
           ->check(CLI::Validator(unknown_axes, "", "axes"))
           ->type_name("AXES")
           ->group(group);
-  added.states_map = command
-                         .add_option("--states-map", options.states.map,
-                                     "TOML file that says which arrays are states, queries, keys, attention, ids, ... "
-                                     "(docs/stored-states.md)")
-                         ->type_name("FILE")
-                         ->group(group);
+  added.states_map =
+      command
+          .add_option(
+              "--states-map", options.states.map,
+              "TOML file that says which arrays are states, queries, keys, attention, ids (docs/stored-states.md)")
+          ->type_name("FILE")
+          ->group(group);
   added.apply_norm = command
                          .add_flag("--apply-norm", options.states.apply_norm,
-                                   "states are raw residual ones: put the model's norm before attention on them")
+                                   "apply the model's norm before attention: the states are of the residual stream")
                          ->group(group);
-  added.any_states = command
-                         .add_flag("--any-states", options.states.any_states,
-                                   "states were changed on purpose: take also such as no norm of the model gives")
-                         ->group(group);
+  added.any_states =
+      command.add_flag("--any-states", options.states.any_states, "accept states even if they do not look normalised")
+          ->group(group);
   added.axes->needs(added.dataset);
   added.dataset->excludes(added.states_map);
   return added;
@@ -137,9 +135,9 @@ std::string unknown_encoding(const std::string& name) {
 
 CLI::Option* add_states(CLI::App& command, InputOptions& options) {
   return command
-      .add_option("--states", options.states,
-                  "stored hidden states, queries and keys, or finished attention: HDF5, .npy, .npz, safetensors, or a "
-                  "folder of them")
+      .add_option(
+          "--states", options.states,
+          "stored hidden states, queries and keys, or attention: HDF5, .npy, .npz, safetensors, or a folder of them")
       ->type_name("FILE");
 }
 
@@ -159,7 +157,8 @@ CLI::Option* add_interventions(CLI::App& command, InputOptions& options, const I
       ->group(group);
   if (!without.shuffles.empty()) return refused_option(command, "--shuffles", without.shuffles);
   return command
-      .add_option("--shuffles", options.intervening.shuffles, "orders of every document under shuffled-words")
+      .add_option("--shuffles", options.intervening.shuffles,
+                  "orders of the words of every document under shuffled-words")
       ->check(whole_number(1, 100000))
       ->capture_default_str()
       ->group(group);
@@ -177,8 +176,8 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
                     : refused_option(command, "--model", without.model);
   added.map = command
                   .add_option("--map", options.map,
-                              "what the model's tensors are, instead of config.json; `headwave inspect --map DIR` "
-                              "proposes one")
+                              "TOML file that says what the model's tensors are, in place of config.json; see "
+                              "`headwave inspect --map DIR`")
                   ->type_name("FILE");
   added.place = add_place_options(command, options.place, !without.layers);
   added.text = command.add_option("--text", options.text, "UTF-8 text, cut into documents; -: standard input")
@@ -186,38 +185,36 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
   added.target =
       command
           .add_option("--target", options.target,
-                      "for a model that reads a text and writes another: what is written, a line beside each "
-                      "line of --text, which are the documents then")
+                      "text that an encoder-decoder writes, one line beside each line of --text; a line is a document")
           ->type_name("FILE");
-  added.encoding = command
-                       .add_option("--encoding", options.packing.encoding,
-                                   "of a text that is not in UTF-8: UTF-16, windows-1251, ...; what cannot be decoded "
-                                   "is replaced by U+FFFD and counted")
-                       ->check(CLI::Validator(unknown_encoding, "", "encoding"))
-                       ->type_name("NAME");
+  added.encoding =
+      command
+          .add_option(
+              "--encoding", options.packing.encoding,
+              "encoding of a text that is not UTF-8: UTF-16, windows-1251, ...; undecodable bytes become U+FFFD")
+          ->check(CLI::Validator(unknown_encoding, "", "encoding"))
+          ->type_name("NAME");
   added.ids = command
                   .add_option("--ids", options.ids,
                               "token ids instead of text: JSON, or one document per line; -: standard input")
                   ->type_name("FILE");
-  added.images =
-      without.images.empty()
-          ? command
-                .add_option("--images", options.images,
-                            "PNG and JPEG files of a folder, for a model that reads images: each is a document, "
-                            "made ready as the model's preprocessor_config.json says")
-                ->type_name("DIR")
-          : refused_option(command, "--images", without.images);
-  added.features = command
-                       .add_option("--features", options.features,
-                                   "spectra of sounds, as the feature extractor of a model that reads sound makes them "
-                                   "(input_features), and decoder_input_ids beside them: HDF5, .npz, safetensors, or a "
-                                   "folder of .npy files")
-                       ->type_name("FILE");
+  added.images = without.images.empty()
+                     ? command
+                           .add_option("--images", options.images,
+                                       "folder of PNG and JPEG files for an image model; each file is a document")
+                           ->type_name("DIR")
+                     : refused_option(command, "--images", without.images);
+  added.features =
+      command
+          .add_option(
+              "--features", options.features,
+              "input_features of sounds, with decoder_input_ids: HDF5, .npz, safetensors, or a folder of .npy files")
+          ->type_name("FILE");
   added.states =
       without.states.empty() ? add_states(command, options) : refused_option(command, "--states", without.states);
   added.random = command
                      .add_option("--random-tokens", options.random_tokens,
-                                 "instead of text: so many random tokens, twice, in every document (for induction)")
+                                 "random tokens in place of a text: so many, twice, in every document (for induction)")
                      ->check(whole_number(1, 1048576))
                      ->type_name("N");
   added.text->excludes(added.ids)->excludes(added.states)->excludes(added.random);
@@ -232,20 +229,21 @@ SourceOptions add_input_options(CLI::App& command, InputOptions& options, const 
   added.images->excludes(added.features);
   added.documents = command
                         .add_option("--documents", options.packing.documents,
-                                    "how many documents; else as many as there are, up to 100")
+                                    "number of documents; otherwise all there are, up to 100")
                         ->check(whole_number(1, 10000000))
                         ->type_name("N");
-  added.length = command
-                     .add_option("--length", options.packing.length,
-                                 "tokens per document, special tokens included; else 512, or as many as the model has "
-                                 "positions, and a shorter text is one document")
-                     ->check(whole_number(1, 1048576))
-                     ->type_name("N");
+  added.length =
+      command
+          .add_option(
+              "--length", options.packing.length,
+              "tokens per document, special tokens included; otherwise 512, or as many as the model has positions")
+          ->check(whole_number(1, 1048576))
+          ->type_name("N");
   added.no_special_tokens = command.add_flag("!--no-special-tokens", options.packing.special_tokens,
-                                             "put no [CLS] and [SEP] (or their kin) around documents");
+                                             "add no special tokens, such as [CLS] and [SEP], to documents");
   added.allow_unknown =
       command.add_flag("--allow-unknown", options.packing.allow_unknown,
-                       "take a text even if the model's vocabulary cannot spell 90 % of its tokens or more");
+                       "accept a text even if the vocabulary cannot spell 90 % of its tokens or more");
   if (without.states.empty())
     added.stored = add_stored_options(command, options.stored);
   else

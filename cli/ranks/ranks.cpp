@@ -20,8 +20,8 @@
 #include "../../core/errors/error.h"
 #include "../../core/process/process_memory.h"
 #include "../../job/run/document_pass.h"
-#include "../../job/run/kept_bytes.h"
-#include "../../job/run/unfinished_run.h"
+#include "../../job/run/sealed_file.h"
+#include "../../job/run/resume_file.h"
 #include "../terminal/terminal.h"
 
 namespace headwave::cli {
@@ -193,7 +193,7 @@ int Ranks::threads(int asked) const {
 }
 
 void Ranks::lead(const Attributes& identity, DocumentPass& pass, StageReport& report, int threads,
-                 UnfinishedRun* kept) {
+                 ResumeFile* kept) {
   const DocumentBlocks& blocks = pass.blocks();
   Index first = pass.go_on(report, kept);
   pass.look_with(threads);

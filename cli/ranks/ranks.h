@@ -9,7 +9,7 @@
 
 namespace headwave {
 class DocumentPass;
-class UnfinishedRun;
+class ResumeFile;
 }  // namespace headwave
 
 namespace headwave::cli {
@@ -43,7 +43,7 @@ class Ranks {
   /// @param threads   that look at documents in this process
   /// @param kept      as of DocumentPass::run()
   /// @throws Error as DocumentPass::run() and follow(); FormatError if another process has another job
-  void lead(const Attributes& identity, DocumentPass& pass, StageReport& report, int threads, UnfinishedRun* kept);
+  void lead(const Attributes& identity, DocumentPass& pass, StageReport& report, int threads, ResumeFile* kept);
 
   /// On the others: their blocks of documents.
   void follow(const Attributes& identity, DocumentPass& pass, StageReport& report);

@@ -9,7 +9,7 @@
 
 namespace headwave::cli {
 
-void add_keep_options(CLI::App& app, const std::string& command, KeepOptions& options) {
+void add_resume_options(CLI::App& app, const std::string& command, ResumeOptions& options) {
   app.add_flag("--resume", options.resume,
                "go on where a " + command + " of the same with the same --out was ended; begin if there was none")
       ->configurable(false);
@@ -24,7 +24,7 @@ void add_keep_options(CLI::App& app, const std::string& command, KeepOptions& op
 
 namespace fs = std::filesystem;
 
-fs::path kept_file(const OutputFolder& folder, const fs::path& name, const KeepOptions& options, bool force) {
+fs::path resume_file_in(const OutputFolder& folder, const fs::path& name, const ResumeOptions& options, bool force) {
   fs::path file = folder.path() / name;
   if (options.resume || !fs::exists(fs::symlink_status(file))) return file;
   if (!force)
@@ -35,7 +35,7 @@ fs::path kept_file(const OutputFolder& folder, const fs::path& name, const KeepO
   return file;
 }
 
-void forget_kept(const fs::path& file, const fs::path& lock, const std::function<void()>& others) {
+void remove_resume_file(const fs::path& file, const fs::path& lock, const std::function<void()>& others) {
   if (!fs::exists(fs::symlink_status(file)) && !fs::exists(fs::symlink_status(lock))) return;
   const LockFile held(lock);  // which goes with it
   if (others) others();

@@ -11,7 +11,7 @@
 namespace headwave::cli {
 
 /// What a command is told that can go on where an earlier one ended.
-struct KeepOptions {
+struct ResumeOptions {
   bool resume = false;
   double keep_every = 30;  ///< seconds
 };
@@ -19,7 +19,7 @@ struct KeepOptions {
 /// Adds --resume and --keep-every, which no job file has.
 /// @param command  "run", "capture"
 /// @param options  must live as long as the command
-void add_keep_options(CLI::App& app, const std::string& command, KeepOptions& options);
+void add_resume_options(CLI::App& app, const std::string& command, ResumeOptions& options);
 
 /// In a run's folder, what it came to.
 constexpr const char* unfinished_name = "results.unfinished";
@@ -28,15 +28,15 @@ constexpr const char* unfinished_name = "results.unfinished";
 /// @param name   "results.unfinished"
 /// @param force  whether it may be
 /// @throws IoError if it is there, and neither to be gone on with nor to be thrown away
-std::filesystem::path kept_file(const OutputFolder& folder, const std::filesystem::path& name,
-                                const KeepOptions& options, bool force);
+std::filesystem::path resume_file_in(const OutputFolder& folder, const std::filesystem::path& name,
+                                     const ResumeOptions& options, bool force);
 
 /// Removes what a finished job still keeps, as one that died over its last steps does. Nothing where nothing is kept.
 /// @param lock    of those who write there; one that is left behind goes too
 /// @param others  that are kept beside the file, and go before it
 /// @throws IoError if somebody is writing there: it is theirs then
-void forget_kept(const std::filesystem::path& file, const std::filesystem::path& lock,
-                 const std::function<void()>& others = {});
+void remove_resume_file(const std::filesystem::path& file, const std::filesystem::path& lock,
+                        const std::function<void()>& others = {});
 
 /// While it lives, the end of the program says how its work is gone on with.
 LastWords resume_words();

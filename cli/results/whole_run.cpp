@@ -22,8 +22,8 @@
 #include "../../data/results/result_check.h"
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/identity.h"
-#include "../../job/run/kept_bytes.h"
 #include "../../job/run/memory_limit.h"
+#include "../../job/run/sealed_file.h"
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/drawing/run_mark.h"
 #include "../../reports/drawing/visible_text.h"
@@ -147,13 +147,12 @@ SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options,
   const SourceOptions source = add_input_options(command, options.input, without);
   add_folder_options(command, options.folder, false, drawn);
   command.get_option("--force")->configurable(false);
-  command.add_flag("--json", options.json, "print what `inspect --json` prints of the result, in place of its table")
+  command.add_flag("--json", options.json, "print the result as `inspect --json` does, in place of the table")
       ->configurable(false);
   command
       .add_option(
           "--max-memory", options.max_memory,
-          "limit of resident memory, 4GB: fewer documents pass side by side, then weights are read layer by layer; "
-          "changes no digit of the result")
+          "limit of resident memory, 4GB: fewer documents pass side by side, then weights are read layer by layer")
       ->check(byte_size())
       ->type_name("SIZE");
   add_job_options(command, options.job);

@@ -11,8 +11,8 @@
 #include "../../core/process/threads.h"
 #include "../../data/files/file_watch.h"
 #include "memory_limit.h"
+#include "resume_file.h"
 #include "sites.h"
-#include "unfinished_run.h"
 
 namespace headwave {
 
@@ -204,7 +204,7 @@ void DocumentPass::read_sums(ByteReader& bytes) {
       if (analysis) analysis->read_sum(bytes);
 }
 
-Index DocumentPass::read_kept(StageReport& report, UnfinishedRun* kept, BlockSums& block) {
+Index DocumentPass::read_kept(StageReport& report, ResumeFile* kept, BlockSums& block) {
   report.begin("preparation");
   prepare();
   const Index before = kept == nullptr ? 0 : kept->documents();
@@ -216,7 +216,7 @@ Index DocumentPass::read_kept(StageReport& report, UnfinishedRun* kept, BlockSum
   return before;
 }
 
-Index DocumentPass::go_on(StageReport& report, UnfinishedRun* kept) {
+Index DocumentPass::go_on(StageReport& report, ResumeFile* kept) {
   BlockSums block = new_block();
   Index next = read_kept(report, kept, block);
   std::vector<Index> documents;
@@ -226,7 +226,7 @@ Index DocumentPass::go_on(StageReport& report, UnfinishedRun* kept) {
   return next == source_.count() ? blocks_.count() : blocks_.of(next);
 }
 
-void DocumentPass::run(StageReport& report, UnfinishedRun* kept) {
+void DocumentPass::run(StageReport& report, ResumeFile* kept) {
   BlockSums block = new_block();
   const Index before = read_kept(report, kept, block);
   std::vector<Index> documents;

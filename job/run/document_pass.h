@@ -21,7 +21,7 @@ using DocumentFindings = std::vector<std::vector<std::unique_ptr<Finding>>>;
 using BlockSums = std::vector<std::vector<std::unique_ptr<BlockSum>>>;
 
 class SideBySide;
-class UnfinishedRun;
+class ResumeFile;
 
 /// Takes every document of a source through a model once, the analyses of a job looking on. What a document gives is
 /// merged in the order of documents, and of blocks of them (DocumentBlocks), so threads change no digit.
@@ -85,13 +85,13 @@ class DocumentPass {
   /// All of it: prepares, looks at every document, and adds them up.
   /// @param report  is told of the stages "preparation" and "attention"
   /// @param kept    where to go on, and what keeps the sums now and then; may be null
-  /// @throws Error as prepare(), look() and UnfinishedRun: of several documents that fail, as the first of them
-  void run(StageReport& report, UnfinishedRun* kept = nullptr);
+  /// @throws Error as prepare(), look() and ResumeFile: of several documents that fail, as the first of them
+  void run(StageReport& report, ResumeFile* kept = nullptr);
 
   /// The beginning of it: prepares, reads what was kept, and ends the block that was under way.
   /// @returns the first block that has not been looked at
   /// @throws Error as run()
-  Index go_on(StageReport& report, UnfinishedRun* kept);
+  Index go_on(StageReport& report, ResumeFile* kept);
   /// After prepare(): looks at the documents of some blocks, and gives each block as soon as it is through, in their
   /// order.
   /// @param looked  is called after every document; may be empty
@@ -111,7 +111,7 @@ class DocumentPass {
   [[nodiscard]] DocumentFindings found(OnItsWay& document) const;
   /// Prepares, and reads what was kept.
   /// @returns how many documents that is of
-  Index read_kept(StageReport& report, UnfinishedRun* kept, BlockSums& block);
+  Index read_kept(StageReport& report, ResumeFile* kept, BlockSums& block);
   /// Holds all layers in memory once the first documents have shown that they are less than half of what the program takes.
   void hold_small_layers() const;
   /// Looks at documents, adds what they gave in order to the block under way, and tells so of each.

@@ -49,7 +49,7 @@ std::unique_ptr<Source> documents_of(const fs::path& part, Index expected) {
 }  // namespace
 
 CapturedParts::CapturedParts(const fs::path& file, const BlockSpec& block, const StoredLayout& layout,
-                             UnfinishedRun* kept)
+                             ResumeFile* kept)
     : file_(file), block_(block), layout_(layout), kept_(kept) {
   if (kept_ == nullptr) return;
   if (kept_->documents() == 0) {
@@ -235,7 +235,7 @@ Attributes capture_provenance(const Model& model, const CaptureOptions& options)
 
 void capture_states(const Model& model, const Source& source, const std::filesystem::path& file,
                     const Attributes& provenance, const CaptureOptions& options, const ProgressCallback& progress,
-                    UnfinishedRun* kept) {
+                    ResumeFile* kept) {
   if (model.decoder)
     throw ShapeError(
         fmt::format("a {} is an encoder-decoder; states are stored of models that read one sequence", model.family));

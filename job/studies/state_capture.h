@@ -8,7 +8,7 @@
 #include "../../data/sources/stored_writer.h"
 #include "../inputs/job_input.h"
 #include "../run/job.h"
-#include "../run/unfinished_run.h"
+#include "../run/resume_file.h"
 
 namespace headwave {
 
@@ -21,13 +21,13 @@ class CapturedParts {
   /// @param kept  what says when to keep, and remembers how many documents there are; may be null
   /// @throws IoError, FormatError if an earlier part is not there or holds other documents
   CapturedParts(const std::filesystem::path& file, const BlockSpec& block, const StoredLayout& layout,
-                UnfinishedRun* kept);
+                ResumeFile* kept);
 
   /// Documents that an earlier run stored, the first of all.
   [[nodiscard]] Index earlier() const { return earlier_; }
 
   /// @param more  whether another comes after it
-  /// @throws Error as StoredWriter and UnfinishedRun::keep()
+  /// @throws Error as StoredWriter and ResumeFile::keep()
   void append(const Document& document, bool more);
 
   /// @throws Error as StoredWriter; IoError if the disk has no room for parts and file together: they stay
@@ -44,7 +44,7 @@ class CapturedParts {
   std::filesystem::path file_;
   BlockSpec block_;
   StoredLayout layout_;
-  UnfinishedRun* kept_;
+  ResumeFile* kept_;
   Index earlier_ = 0;
   std::vector<Index> ends_;  // documents up to and with each part
   Index documents_ = 0;
@@ -87,7 +87,7 @@ Attributes capture_provenance(const Model& model, const CaptureOptions& options)
 ///         layer is not there; Error as Source, model_pass and CapturedParts
 void capture_states(const Model& model, const Source& source, const std::filesystem::path& file,
                     const Attributes& provenance, const CaptureOptions& options = {},
-                    const ProgressCallback& progress = {}, UnfinishedRun* kept = nullptr);
+                    const ProgressCallback& progress = {}, ResumeFile* kept = nullptr);
 
 /// Whether a finished file still holds what capture_states() wrote of the same.
 /// @throws FormatError as require_stored(); Error as Source

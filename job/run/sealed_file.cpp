@@ -1,4 +1,4 @@
-#include "kept_bytes.h"
+#include "sealed_file.h"
 
 #include <algorithm>
 #include <map>
@@ -20,7 +20,7 @@ namespace {
 // The file: a line that says what it is, the identity, what is kept, and the digest of all before it.
 constexpr std::size_t digest_length = 64;
 
-std::string first_line(const KeptKind& kind) {
+std::string first_line(const SealedKind& kind) {
   return fmt::format("headwave: {}, 1\n", kind.name);
 }
 
@@ -89,7 +89,7 @@ void require_same_identity(const std::string& there, const std::string& here, co
                       remedies);
 }
 
-KeptBytes::KeptBytes(const std::filesystem::path& file, const KeptKind& kind, const Attributes& identity)
+SealedFile::SealedFile(const std::filesystem::path& file, const SealedKind& kind, const Attributes& identity)
     : file_(file) {
   std::string_view text = file_.text();
   const auto demand = [&](bool holds, const std::string& problem) {
@@ -107,8 +107,8 @@ KeptBytes::KeptBytes(const std::filesystem::path& file, const KeptKind& kind, co
   bytes_ = reader.rest();
 }
 
-void write_kept(const std::filesystem::path& file, const KeptKind& kind, const Attributes& identity,
-                const std::function<void(ByteWriter&)>& write) {
+void write_sealed(const std::filesystem::path& file, const SealedKind& kind, const Attributes& identity,
+                  const std::function<void(ByteWriter&)>& write) {
   ReplacedFile replaced(file);
   Sha256 digest;
   ByteWriter bytes([&](std::string_view piece) {
