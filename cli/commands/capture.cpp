@@ -75,9 +75,10 @@ Attributes identity_of(const JobInput& input, const CaptureOptions& options) {
 bool is_finished(CaptureCommand& options, const SourceOptions& given) {
   if (!options.keep.resume || options.force || !fs::exists(options.file)) return false;
   const JobInput input = input_of(options.input, given, options.seed);
-  require_same_identity(identity_text(stated_identity(Hdf5File(options.file).attributes("/provenance"))),
-                        identity_text(identity_of(input, options.capture)), options.file.string(),
-                        "give --force in place of --resume to replace it, or another --out");
+  require_same_identity(
+      identity_text(stated_identity(Hdf5File(options.file).attributes("/provenance"))),
+      identity_text(identity_of(input, options.capture)), options.file.string(),
+      {give("force", "", "in place of --resume to replace it"), give("out", "FILE", "for another one")});
   require_captured(input.model, *input.source, options.file, options.capture);
   return true;
 }

@@ -66,14 +66,15 @@ std::string run_digest(const Attributes& identity) {
 
 /// @throws FormatError naming what differs, if the result is of another run
 void require_same_run(const std::filesystem::path& file, const Attributes& there, const Attributes& identity) {
-  constexpr const char* remedy = "give --force in place of --resume to replace it, or another --out";
+  const std::vector<Remedy> remedies{give("force", "", "in place of --resume to replace it"),
+                                     give("out", "DIR", "for another one")};
   const std::string signed_digest = attribute_text(there, run_mark_name), digest = run_digest(identity);
   if (signed_digest == digest) return;
-  require_same_identity(identity_text(stated_identity(there)), identity_text(identity), file.string(), remedy);
+  require_same_identity(identity_text(stated_identity(there)), identity_text(identity), file.string(), remedies);
   // What a file cannot say as it was (a text that is no UTF-8) its digest still tells.
   if (!signed_digest.empty())
     require_same_identity(identity_text({{run_mark_name, signed_digest}}), identity_text({{run_mark_name, digest}}),
-                          file.string(), remedy);
+                          file.string(), remedies);
 }
 
 /// Says which of the analyses that were asked for gave nothing, and why as far as that is known.

@@ -16,6 +16,14 @@
 
 namespace headwave {
 
+/// One claim of the published analysis, as an interval that a measurement meets or misses.
+struct Published {
+  std::string quantity;  ///< its name in paper_quantities.cpp or reproduction.cpp
+  std::string text;      ///< what is published, in few words
+  double low, high;      ///< the measurement agrees where low <= it <= high
+  std::string source;    ///< section or figure
+};
+
 /// One line of the table: what was published beside what was measured.
 struct ReproducedQuantity {
   std::string name;
@@ -42,14 +50,6 @@ class QuantityTable {
  private:
   std::map<std::string, Published> published_;
   std::vector<ReproducedQuantity> quantities_;
-};
-
-/// One claim of the published analysis, as an interval that a measurement meets or misses.
-struct Published {
-  std::string quantity;  ///< its name in paper_quantities.cpp or reproduction.cpp
-  std::string text;      ///< what is published, in few words
-  double low, high;      ///< the measurement agrees where low <= it <= high
-  std::string source;    ///< section or figure
 };
 
 /// The model that published numbers are about: "roberta-base" or "gpt2", by family and sizes; empty for any other. A
