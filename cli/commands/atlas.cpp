@@ -1,4 +1,3 @@
-#include <chrono>
 #include <filesystem>
 #include <memory>
 
@@ -31,14 +30,12 @@ struct AtlasCommand {
 
 int atlas(AtlasCommand& options) {
   for (const std::string& name : options.paper_heads) options.atlas.paper_heads.push_back(parse_head_name(name));
-  const auto start = std::chrono::steady_clock::now();
   std::vector<std::filesystem::path> read{folder_of_model(options.model), options.atlas.words.words};
   if (!options.map.empty()) read.push_back(options.map);
   OutputFolder folder = opened_folder(options.folder, read);
   progress_at("predicting the offsets of every head");
   std::vector<KindResult> results =
       model_atlas(place_of(options.model, options.map, options.place), options.atlas, progress());
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (const KindResult& found : results)
     if (const auto missing = found.result.provenance.find("missing"); missing != found.result.provenance.end())
       say(fmt::format("a partial checkpoint: missing are {}; the weights of the layers that are there are looked at",
@@ -48,7 +45,7 @@ int atlas(AtlasCommand& options) {
       if (const std::string remark = rows_read_text(found.result.provenance, std::get<std::int64_t>(rows->second));
           !remark.empty())
         say_once(remark);
-  write_folder(folder, results, options.folder, seconds);
+  write_folder(folder, results, options.folder);
   return done;
 }
 

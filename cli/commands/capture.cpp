@@ -14,7 +14,6 @@
 #include "../options/input_options.h"
 #include "../options/values.h"
 #include "../results/output_folder.h"
-#include "../results/provenance.h"
 #include "../results/resuming.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"

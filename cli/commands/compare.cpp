@@ -1,4 +1,3 @@
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -156,7 +155,6 @@ std::vector<std::unique_ptr<OutputFolder>> opened_folders(const CompareCommand& 
 }
 
 int compare(const CompareCommand& command) {
-  const auto start = std::chrono::steady_clock::now();
   const auto folders = opened_folders(command);
   const auto read = [](const fs::path& path) { return read_result(Hdf5File(result_path(path)), compared_fields()); };
   const Result first = read(command.paths[0]);
@@ -177,8 +175,7 @@ int compare(const CompareCommand& command) {
   for (std::size_t i = 0; i < folders.size(); ++i)
     contents.push_back(
         {*folders[i], results[i], {{"changes.json", text_of(json_of(command, ordered_json::array({others[i]})))}}});
-  if (!contents.empty())
-    write_results(contents, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  if (!contents.empty()) write_results(contents);
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto say_it = [&] {
       if (!command.json) print(found[i], results[i].front().result, command, command.paths[i + 1]);

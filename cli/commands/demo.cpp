@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <memory>
 
@@ -60,7 +59,6 @@ int verdict(const Result& result) {
 }
 
 int demo(DemoOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
   require_own(options.folder);
   options.folder.force = true;
   OutputFolder folder = opened_folder(options.folder, {});
@@ -71,8 +69,7 @@ int demo(DemoOptions& options) {
   Result& result = results.front().result;
   append(result.fields, describe(planted));
   result.title = "headwave demo: a planted model with known truth";
-  write_folder(folder, results, options.folder,
-               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  write_folder(folder, results, options.folder);
   return verdict(result);
 }
 

@@ -1,4 +1,3 @@
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <vector>
@@ -24,7 +23,6 @@ struct MergeOptions : WholeRunOptions {
 };
 
 int merge(const CLI::App& command, MergeOptions& options, const SourceOptions& given, const ShardFiles& parts) {
-  const auto start = std::chrono::steady_clock::now();
   std::vector<std::filesystem::path> read = read_files(options.input);
   read.insert(read.end(), options.parts.begin(), options.parts.end());
   OutputFolder folder = opened_folder(options.folder, read);
@@ -36,7 +34,7 @@ int merge(const CLI::App& command, MergeOptions& options, const SourceOptions& g
                         [&](DocumentPass& pass, StageReport& report) { parts.gather(identity, pass, report); });
   });
   for (KindResult& found : results) found.result.provenance["merged_parts"] = std::int64_t{parts.files()};
-  write_run(command, folder, results, options, identity, job_text(command, {"out"}), start);
+  write_run(command, folder, results, options, identity, job_text(command, {"out"}));
   show_run(folder, results, options);
   return done;
 }

@@ -142,7 +142,6 @@ int run_shard(RunOptions& options, const SourceOptions& given) {
 }
 
 int run(const CLI::App& command, RunOptions& options, const SourceOptions& given) {
-  const auto start = std::chrono::steady_clock::now();
   Ranks ranks;
   if (!ranks.leads()) return follow(options, given, ranks);
   if (options.dry_run) return dry_run(options, given);
@@ -180,7 +179,7 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
     if (kept->documents() > 0) provenance["resumed_after_documents"] = static_cast<std::int64_t>(kept->documents());
     if (ranks.count() > 1) provenance["ranks"] = static_cast<std::int64_t>(ranks.count());
   }
-  write_run(command, folder, results, options, identity, options.job_text, start);
+  write_run(command, folder, results, options, identity, options.job_text);
   kept->remove();
   show_run(folder, results, options);
   return done;

@@ -192,7 +192,6 @@ std::vector<KindResult> swept(const std::vector<Checkpoint>& checkpoints) {
 }
 
 int sweep(const CLI::App& command, SweepOptions& options, const SourceOptions& given) {
-  const auto start = std::chrono::steady_clock::now();
   const std::vector<Checkpoint> checkpoints = checkpoints_of(options);
   Ranks ranks;
   if (ranks.count() > 1 && !options.shard.empty())
@@ -221,7 +220,7 @@ int sweep(const CLI::App& command, SweepOptions& options, const SourceOptions& g
   ranks.hear(true);
   std::vector<KindResult> results = swept(checkpoints);
   for (KindResult& found : results) found.result.provenance["job"] = job_text(command, {"out"});
-  write_results({{folder, results}}, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  write_results({{folder, results}});
   show_run(folder, results, options, [](const Result& result) { return terminal_table(checkpoint_columns(result)); });
   return done;
 }

@@ -28,7 +28,6 @@
 #include "../options/values.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
-#include "provenance.h"
 #include "result_path.h"
 #include "resuming.h"
 
@@ -203,17 +202,16 @@ void show_results(OutputFolder& folder, const std::vector<KindResult>& results, 
   write_figures(folder, results, options);
 }
 
-void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options,
-                  double seconds) {
-  write_results({{folder, results}}, seconds);
+void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options) {
+  write_results({{folder, results}});
   show_results(folder, results, options);
 }
 
-void write_folder(OutputFolder& folder, Result result, const FolderOptions& options, double seconds,
+void write_folder(OutputFolder& folder, Result result, const FolderOptions& options,
                   const std::function<void()>& print) {
   std::vector<KindResult> results;
   results.push_back({AttentionKind::self, std::move(result)});
-  write_results({{folder, results}}, seconds);
+  write_results({{folder, results}});
   try_to_print(print);
   write_figures(folder, results, options);
 }

@@ -9,6 +9,7 @@
 #include "../../job/run/job.h"
 #include "../../reports/figures/figures.h"
 #include "../options/cli11.h"
+#include "../terminal/terminal.h"
 #include "output_folder.h"
 
 namespace headwave::cli {
@@ -70,7 +71,7 @@ struct FolderContent {
 /// earlier results left is removed.
 /// @param contents  results get the version, the command and the time as provenance, and a mark where they have none
 ///                  (run_mark.h)
-void write_results(const std::vector<FolderContent>& contents, double seconds);
+void write_results(const std::vector<FolderContent>& contents, double seconds = seconds_so_far());
 
 /// Draws figures/ and report.html beside the results, unless --no-figures was given, and says what was written.
 void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options);
@@ -86,10 +87,10 @@ void show_results(OutputFolder& folder, const std::vector<KindResult>& results, 
                   const ResultTable& table = seen_head_table);
 
 /// Both.
-void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options, double seconds);
+void write_folder(OutputFolder& folder, std::vector<KindResult>& results, const FolderOptions& options);
 
 /// The same of one result, without a table of heads: `print` prints what takes its place.
-void write_folder(OutputFolder& folder, Result result, const FolderOptions& options, double seconds,
+void write_folder(OutputFolder& folder, Result result, const FolderOptions& options,
                   const std::function<void()>& print);
 
 }  // namespace headwave::cli

@@ -216,14 +216,12 @@ void sign_results(std::vector<KindResult>& results, const Attributes& identity, 
 }
 
 void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindResult>& results,
-               const WholeRunOptions& options, const Attributes& identity, const std::string& job_text,
-               std::chrono::steady_clock::time_point start) {
+               const WholeRunOptions& options, const Attributes& identity, const std::string& job_text) {
   sign_results(results, identity, job_text);
   say_not_found(options.job, results);
   for (const KindResult& found : results) say_fewer_documents(found);
   for (KindResult& found : results) say_fewer_map_tokens(command, found.result, options.folder.drawing);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  write_results({{folder, results}}, seconds);
+  write_results({{folder, results}});
 }
 
 Written written_before(const WholeRunOptions& options, const SourceOptions& given) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -44,10 +43,8 @@ void sign_results(std::vector<KindResult>& results, const Attributes& identity, 
 
 /// Signs and writes what a run came to.
 /// @param identity, job_text  as of sign_results()
-/// @param start     of the command
 void write_run(const CLI::App& command, OutputFolder& folder, std::vector<KindResult>& results,
-               const WholeRunOptions& options, const Attributes& identity, const std::string& job_text,
-               std::chrono::steady_clock::time_point start);
+               const WholeRunOptions& options, const Attributes& identity, const std::string& job_text);
 
 enum class Written {
   nothing,

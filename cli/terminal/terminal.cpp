@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "../../core/errors/error.h"
+#include "../../job/run/provenance.h"
 #include "progress.h"
 
 namespace headwave::cli {
@@ -22,6 +24,7 @@ namespace headwave::cli {
 namespace {
 
 std::string remembered;
+std::chrono::steady_clock::time_point clock_started;
 std::time_t started = 0;
 int why_unprinted = 0;  // why standard output did not take something, as errno says it; 0: it did, or nobody knows
 
@@ -44,6 +47,7 @@ bool& quiet() {
 
 void remember_command_line(int argc, char** argv) {
   started = std::time(nullptr);
+  clock_started = std::chrono::steady_clock::now();
   remembered = "headwave";
   for (int i = 1; i < argc; ++i) remembered += " " + shell_word(argv[i]);
 }
@@ -54,6 +58,14 @@ const std::string& command_line() {
 
 std::time_t program_start() {
   return started;
+}
+
+double seconds_so_far() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - clock_started).count();
+}
+
+void add_program(Attributes& provenance, double seconds) {
+  headwave::add_program(provenance, {command_line(), program_start(), seconds});
 }
 
 bool is_seen() {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "../../core/errors/error.h"
+#include "../../core/fields/field.h"
 #include "../../reports/drawing/sparkline.h"
 
 namespace headwave::cli {
@@ -17,6 +18,12 @@ bool& quiet();
 void remember_command_line(int argc, char** argv);
 const std::string& command_line();
 std::time_t program_start();
+/// Seconds since then.
+double seconds_so_far();
+
+/// Adds to a result which program and command made it. Every command that writes a result calls this.
+/// @param seconds  that making it has taken
+void add_program(Attributes& provenance, double seconds = seconds_so_far());
 
 /// Whether somebody looks at what is printed, not a program or a file.
 bool is_seen();
