@@ -56,7 +56,7 @@ void require_heads(const FigureOptions& drawing, const Model& model, const Sourc
       heads.push_back(head);
     }
   }
-  require_stored(source, heads, "--heads: ");
+  require_stored(source, heads);
 }
 
 /// By which a run is known again.

@@ -302,14 +302,14 @@ JobInput states_input(const StatesAt& states, const ModelPlace& place, const Sto
   return {std::move(stored.model), std::move(stored.source), std::move(provenance), -1};
 }
 
-void require_stored(const Source& source, const std::vector<HeadName>& heads, const std::string& option) {
+void require_stored(const Source& source, const std::vector<HeadName>& heads) {
   if (heads.empty()) return;
   std::vector<Index> stored;
   for (const StoredLayer& layer : source.document(0).stored) stored.push_back(layer.layer);
   for (const HeadName& head : heads)
     if (!stored.empty() && std::ranges::count(stored, head.layer) == 0)
-      throw ShapeError(fmt::format("{}there is no {}; the stored layers are {}", option,
-                                   head_name(head.layer, head.head), fmt::join(stored, ", ")));
+      throw ShapeError(fmt::format("there is no head {}; the stored layers are {}", head_name(head.layer, head.head),
+                                   fmt::join(stored, ", ")));
 }
 
 namespace {

@@ -9,11 +9,11 @@
 
 namespace headwave {
 
-/// Ids that stand for text: those that belong to a token, and to none that is special. Without a tokenizer all ids.
-/// @param rows  how many words the model has
+/// Ids that stand for text: ids of tokens that are not special. Without a tokenizer, all ids.
+/// @param rows  number of words of the model
 std::vector<std::int32_t> text_words(Index rows, const Tokenizer* tokenizer);
 
-/// How often words are drawn, by a word for it:
+/// How often words are drawn, by name:
 ///
 ///     zipf      p ~ 1 / rank, rank by id from the first piece of more than one character: an alphabet (characters, bytes)
 ///               with which a vocabulary begins stands in its own order and is left out, as are ids that were kept free

@@ -36,7 +36,7 @@ struct ReproducedQuantity {
   [[nodiscard]] bool agrees() const { return measured >= low && measured <= high; }
 };
 
-/// Puts what is published of a model beside what is measured, in the order of the paper's argument.
+/// Collects measured quantities beside published ones, in the order of the paper's argument.
 class QuantityTable {
  public:
   /// @param model  as published_model() names it
@@ -56,7 +56,7 @@ class QuantityTable {
 /// checkpoint of the same sizes that was trained further is taken for the same.
 std::string published_model(const Model& model);
 
-/// All that is published of a model, in the order of the paper's argument; none for other models.
+/// Everything published about a model, in the order of the paper's argument; empty for other models.
 ///
 /// Where the paper gives a picture and no number, the interval is this project's reading of it, and the text says what
 /// is claimed.
@@ -70,7 +70,7 @@ struct FieldRows {
   const Field* field = nullptr;
 };
 
-/// What is read off one run's result, head by head. The result must outlive it.
+/// Reads numbers of heads from the result of a run, which must outlive it.
 class RunReadings {
  public:
   /// @param result  with measured_offset/offset and weight, and offset_trace/mean_weight
@@ -104,14 +104,14 @@ class RunReadings {
   Vector offset_, weight_;
 };
 
-/// What carries a head's offset: its attention and its scores by offset, with words and positions, positions alone,
-/// words alone, words in another order. One row for each condition and head, conditions outermost.
+/// What carries a head's offset: its attention and scores by offset with words and positions, with positions alone, with
+/// words alone, and with words in another order. One row for each condition and head, conditions outermost.
 class CarriedWaves {
  public:
   /// @param reach  offsets |t| <= reach are kept, in tokens
   CarriedWaves(std::vector<HeadName> heads, Index reach);
 
-  /// Takes a condition's rows from what a job found; a condition that could not be run is left out.
+  /// Adds the rows of a condition from the result of a job; a condition that could not be run is omitted.
   /// @param result  with offset_trace/mean_weight, and with cross_covariance/weighted_centred where there is a chain
   void add(const std::string& condition, const Result& result);
 
@@ -126,12 +126,12 @@ class CarriedWaves {
   std::vector<double> weight_, weighted_;
 };
 
-/// Measures what the paper reports of a run without interventions: head kinds, the positions and their spectrum, hidden
-/// states by layer, and where heads with an offset are.
+/// Adds the quantities that the paper reports of a run without interventions: head kinds, positions and their spectrum,
+/// hidden states by layer, and where heads with an offset are.
 ///
-/// The mathematics is in analysis/; here it is only said which Field each quantity is read from. A Field that the run
-/// does not have leaves its quantities NaN.
-/// @param named  whether the heads that the paper names are looked at as well: on the model that they belong to
+/// The mathematics is in analysis/; this only says which Field each quantity is read from. Quantities of a missing Field
+/// are NaN.
+/// @param named  whether to look at the heads that the paper names, too: only on the paper's model
 /// @throws ShapeError as RunReadings
 void add_paper_quantities(QuantityTable& table, const RunReadings& run, bool named);
 
@@ -142,11 +142,11 @@ struct Reproduction {
   Result result;  ///< of the run without interventions, with Fields reproduction/...
 };
 
-/// Runs a job as it is, with positions only, words only and shuffled words, and measures what the paper reports.
+/// Runs a job unchanged, with positions only, words only and shuffled words, and measures what the paper reports.
 ///
-/// Quantities about named heads are those of the published model; on another model the clearest head, the one with the
-/// largest weight at an offset of its own, stands in their place where that makes sense.
-/// @param input  opens model and documents anew, once for each run
+/// Quantities about named heads are those of the published model. On another model the clearest head, with the largest
+/// weight at an offset of its own, takes their place where that makes sense.
+/// @param input  opens model and documents anew for each run
 /// @throws Error as `input` and run_job()
 Reproduction reproduction(const std::function<JobInput()>& input, const JobOptions& options = {},
                           const ProgressCallback& progress = {});

@@ -12,9 +12,9 @@ struct WordPassesOptions {
   int threads = 0;   ///< 0: one per core; changes no digit
 };
 
-/// Takes documents of random words through a model and predicts every head's offset from what its queries and keys were
-/// (analysis/predictions/word_atlas.h). The documents may be any; of a text it would be its own account, no prediction.
-/// @returns word_atlas/... of each kind of attention within a sequence, with where the documents came from
+/// Runs documents of random words through a model and predicts every head's offset from its queries and keys
+/// (analysis/predictions/word_atlas.h). With documents of a text this would be an account of that text, not a prediction.
+/// @returns word_atlas/... for each kind of attention within a sequence, with the provenance of the documents
 /// @throws Error as the source and the model pass do; ShapeError if documents have fewer than 3 tokens
 std::vector<KindResult> word_passes(const JobInput& input, const WordPassesOptions& options = {},
                                     const ProgressCallback& progress = {});

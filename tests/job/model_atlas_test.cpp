@@ -27,7 +27,7 @@ TEST_CASE("an atlas is refused of a model that is none, of more positions than t
     CHECK_THROWS_AS(model_atlas(bert, options), ShapeError);
   }
   CHECK_THROWS_WITH(model_atlas(bert, options),
-                    "--paper-rotation: there is no L0H4; the model has 2 layers of 4 heads");
+                    "there is no head L0H4; the model has 2 layers of 4 heads");
 }
 
 TEST_CASE("an atlas reads the rows of the position table that were trained, and others if they are asked for") {
@@ -53,7 +53,7 @@ TEST_CASE("an atlas reads the rows of the position table that were trained, and 
   CHECK(read(10, 0) == std::pair<std::int64_t, std::int64_t>(10, 10));
   ModelAtlasOptions options;
   options.rows = 41;
-  CHECK_THROWS_WITH(model_atlas(model, options), ContainsSubstring("--rows 41, but the position table has 40"));
+  CHECK_THROWS_WITH(model_atlas(model, options), ContainsSubstring("41 rows of the position table were asked for, it has 40"));
 }
 
 TEST_CASE(

@@ -54,7 +54,7 @@ TEST_CASE("an unfinished run of other options, input or program is refused by th
   other["seed"] = std::int64_t{2};
   CHECK_THROWS_WITH(
       ResumeFile(file, other, 0),
-      ContainsSubstring("run: is of another run (seed: 1 there, 2 here)") && ContainsSubstring("--force"));
+      ContainsSubstring("run: is of another run (seed: 1 there, 2 here)") && ContainsSubstring("give force in place of resume"));
   other = identity;
   other["model_sha256"] = std::string("bb");
   CHECK_THROWS_WITH(ResumeFile(file, other, 0), ContainsSubstring("(model_sha256: of other files)"));

@@ -169,7 +169,7 @@ TEST_CASE("a capture is refused of encoder-decoders, of unequal lengths, and of 
   std::ofstream(folder / "uneven.json") << "[[1, 2, 3], [1, 2]]";
   const JobInput uneven = ids_input(repository_file("tests/golden/families/gpt2"), folder / "uneven.json");
   CHECK_THROWS_WITH(capture_states(uneven.model, *uneven.source, folder / "s.h5", {}),
-                    ContainsSubstring("cut them with --length"));
+                    ContainsSubstring("give length=N to cut them"));
   capture_states(input.model, *input.source, folder / "s.h5", {});
   const StoredInput again = stored_states(folder / "s.h5", input.model);
   CHECK_THROWS_WITH(capture_states(again.model, *again.source, folder / "t.h5", {}),
