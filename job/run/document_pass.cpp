@@ -19,13 +19,13 @@ namespace headwave {
 namespace {
 
 /// Documents for each thread that share a reading of a layer: more would save little time.
-constexpr Index enough = 4;
+constexpr Index documents_of_a_thread = 4;
 
 SideBySide side_by_side(bool by_layer, const JobOptions& options, int threads) {
   if (!by_layer) return {options.max_memory, 1, threads};
   if (options.together > 0) return {0, options.together, options.together};
-  if (options.max_memory > 0) return {options.max_memory, 1, enough * threads};
-  return {usual_memory_limit(), threads, enough * threads};
+  if (options.max_memory > 0) return {options.max_memory, 1, documents_of_a_thread * threads};
+  return {usual_memory_limit(), threads, documents_of_a_thread * threads};
 }
 
 std::vector<const Stack*> stacks_of(const Model& model) {
@@ -48,7 +48,8 @@ std::optional<Model> kept_model(const Model& model, const Source& source, const 
   constexpr Index shared_tokens = 2048;
   Index longest = 0;
   for (Index i = 0; i < source.count(); ++i) longest = std::max(longest, source.length(i));
-  const bool shared = source.count() >= enough * threads && enough * threads * longest >= shared_tokens;
+  const bool shared =
+      source.count() >= documents_of_a_thread * threads && documents_of_a_thread * threads * longest >= shared_tokens;
   if (shared || !side_by_side(true, options, threads).has_room(bytes_of_layers(model))) return std::nullopt;
   std::optional<Model> kept = model;
   kept->keep_layers();
