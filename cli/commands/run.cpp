@@ -69,8 +69,8 @@ int dry_run(RunOptions& options, const SourceOptions& given) {
 
 /// What a process does that another leads: its part of the documents. What goes wrong the leader says.
 int follow(RunOptions& options, const SourceOptions& given, Ranks& ranks) {
-  if (options.dry_run || !options.shard.empty()) return done;
   ranks.attempt([&] {
+    if (options.dry_run || !options.shard.empty()) return ranks.finished();
     options.job.threads = ranks.threads(options.job.threads);
     within_memory(
         options, given,

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <limits>
 #include <string>
 #include <thread>
 #include <utility>
@@ -20,8 +21,8 @@
 #include "../../core/errors/error.h"
 #include "../../core/process/process_memory.h"
 #include "../../job/run/document_pass.h"
-#include "../../job/run/sealed_file.h"
 #include "../../job/run/resume_file.h"
+#include "../../job/run/sealed_file.h"
 #include "../terminal/terminal.h"
 
 namespace headwave::cli {
@@ -181,7 +182,12 @@ Ranks::~Ranks() {
 #ifdef HEADWAVE_MPI
   int begun = 0;
   MPI_Initialized(&begun);
-  if (begun != 0 && std::uncaught_exceptions() == 0) MPI_Finalize();
+  if (begun == 0 || std::uncaught_exceptions() > 0) return;
+  // A leader that had nothing to divide, since the result was there, releases those who wait for their turns.
+  for (int rank = 1; leads() && rank < count_; ++rank)
+    if (!finished_[static_cast<std::size_t>(rank)] && received_message(rank).kind == RankMessage::Kind::identity)
+      send_turns(rank, {std::numeric_limits<Index>::max(), 1});
+  MPI_Finalize();
 #endif
 }
 
@@ -192,8 +198,7 @@ int Ranks::threads(int asked) const {
   return allowed < there ? allowed : std::max(1, allowed / here_);  // fewer: mpirun has given each its own
 }
 
-void Ranks::lead(const Attributes& identity, DocumentPass& pass, StageReport& report, int threads,
-                 ResumeFile* kept) {
+void Ranks::lead(const Attributes& identity, DocumentPass& pass, StageReport& report, int threads, ResumeFile* kept) {
   const DocumentBlocks& blocks = pass.blocks();
   Index first = pass.go_on(report, kept);
   pass.look_with(threads);
@@ -220,6 +225,7 @@ void Ranks::lead(const Attributes& identity, DocumentPass& pass, StageReport& re
         DocumentPass::write(bytes, pass.new_block());
       });
   }
+  finished_.assign(finished_.size(), true);
 }
 
 void Ranks::follow(const Attributes& identity, DocumentPass& pass, StageReport& report) {
