@@ -16,7 +16,6 @@
 #include "../data/hdf5/hdf5_file.h"
 #include "commands/commands.h"
 #include "options/help.h"
-#include "options/usage_message.h"
 #include "terminal/progress.h"
 #include "terminal/terminal.h"
 

@@ -7,7 +7,6 @@
 #include "../../job/studies/model_atlas.h"
 #include "../options/help.h"
 #include "../options/input_options.h"
-#include "../options/input_remarks.h"
 #include "../options/job_options.h"
 #include "../options/values.h"
 #include "../results/output_folder.h"

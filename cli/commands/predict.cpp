@@ -15,7 +15,6 @@
 #include "../../reports/drawing/visible_text.h"
 #include "../options/help.h"
 #include "../options/input_options.h"
-#include "../options/input_remarks.h"
 #include "../options/values.h"
 #include "commands.h"
 

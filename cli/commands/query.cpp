@@ -13,7 +13,6 @@
 #include "../../reports/drawing/terminal_table.h"
 #include "../options/help.h"
 #include "../options/input_options.h"
-#include "../options/input_remarks.h"
 #include "../options/values.h"
 #include "commands.h"
 

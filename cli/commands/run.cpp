@@ -18,7 +18,6 @@
 #include "../../reports/drawing/visible_text.h"
 #include "../options/help.h"
 #include "../options/job_file.h"
-#include "../options/shard.h"
 #include "../ranks/ranks.h"
 #include "../results/output_folder.h"
 #include "../results/result_json.h"

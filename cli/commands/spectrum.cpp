@@ -19,7 +19,7 @@
 #include "../../reports/figures/spectrum_figure.h"
 #include "../../reports/figures/written_files.h"
 #include "../options/help.h"
-#include "../options/input_remarks.h"
+#include "../options/input_options.h"
 #include "../options/style_options.h"
 #include "../options/values.h"
 #include "../results/output_folder.h"

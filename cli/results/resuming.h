@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "../../core/numbers/matrix.h"
 #include "../options/cli11.h"
 #include "../terminal/terminal.h"
 #include "output_folder.h"
@@ -40,5 +41,16 @@ void remove_resume_file(const std::filesystem::path& file, const std::filesystem
 
 /// While it lives, the end of the program says how its work is gone on with.
 LastWords resume_words();
+
+/// One of the parts that work is divided into by hand, counted from 1.
+struct Shard {
+  Index part = 1, parts = 1;
+};
+
+/// Adds --shard, which takes "1/16" to "16/16" and their kin, and goes without --json.
+CLI::Option* add_shard_option(CLI::App& command, std::string& shard, const std::string& help);
+
+/// Of a text that --shard takes.
+Shard shard_of(const std::string& text);
 
 }  // namespace headwave::cli

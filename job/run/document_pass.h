@@ -7,12 +7,18 @@
 #include <string>
 #include <vector>
 
+#include "../../analysis/pass/site.h"
 #include "../../analysis/registry/registry.h"
+#include "../../core/model/model.h"
 #include "../../core/model/source.h"
 #include "document_blocks.h"
 #include "job.h"
 
 namespace headwave {
+
+/// The kinds of attention of a job, with the layers that a document passes through or in which it was stored.
+/// @param first  document of the source
+std::vector<Site> sites_of(const Model& model, const Source& source, const Document& first);
 
 /// What one document gave: by kind of attention, then by analysis; null: nothing.
 using DocumentFindings = std::vector<std::vector<std::unique_ptr<Finding>>>;

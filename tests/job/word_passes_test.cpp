@@ -1,11 +1,9 @@
-#include "../../job/studies/word_passes.h"
-
 #include <cmath>
 #include <fstream>
 
 #include "../../core/planted/planted_bank.h"
 #include "../../data/models/planted_directory.h"
-#include "../../job/inputs/word_chances.h"
+#include "../../job/inputs/job_input.h"
 #include "../../job/studies/model_atlas.h"
 #include "../catch.h"
 
