@@ -17,11 +17,11 @@
 
 namespace headwave::cli {
 
-/// How much of a model is opened, and where its weights are meanwhile.
+/// How much of a model is opened, and where its weights are.
 struct PlaceOptions {
   std::string layers;  ///< "0-7"; empty: all
   std::string weights = "auto";
-  std::string max_memory;  ///< as byte_size() takes it; empty: what the machine has free
+  std::string max_memory;  ///< as for byte_size(); empty: what the machine has free
 };
 
 /// The options --layers, or null, and --weights.
@@ -32,10 +32,10 @@ struct PlaceOptionsGiven {
 /// Adds --weights, and --layers if asked.
 PlaceOptionsGiven add_place_options(CLI::App& command, PlaceOptions& options, bool layers = true);
 
-/// The model of --model and --map, as far as the options ask for it.
+/// The model of --model and --map, with these options.
 ModelPlace place_of(const std::filesystem::path& model, const std::filesystem::path& map, const PlaceOptions& options);
 
-/// What stored states are, where a file does not say it by itself.
+/// What stored states are, if a file does not say it.
 struct StoredOptions {
   StoredStatesOptions states;
   std::string axes;  ///< of the dataset, as typed
@@ -44,7 +44,7 @@ struct StoredOptions {
 struct StoredOptionsGiven {
   CLI::Option *head_count, *layer, *dataset, *axes, *states_map, *apply_norm, *any_states;
 
-  /// Those that say where states lie and what they are.
+  /// The options that say where states are and what they are.
   [[nodiscard]] std::array<const CLI::Option*, 6> where() const {
     return {layer, dataset, axes, states_map, apply_norm, any_states};
   }
@@ -53,13 +53,13 @@ struct StoredOptionsGiven {
 /// Adds --head-count, --layer, --dataset, --axes, --states-map, --apply-norm and --any-states.
 StoredOptionsGiven add_stored_options(CLI::App& command, StoredOptions& options);
 
-/// The same of a command that has no --states: each is refused with the reason.
+/// Adds them to a command without --states: each is refused with the reason.
 StoredOptionsGiven refuse_stored_options(CLI::App& command, const std::string& why);
 
-/// What was typed, read.
+/// Reads the options as typed.
 StoredStatesOptions stored_of(const StoredOptions& options);
 
-/// Where a model and its documents come from, and what is done to them.
+/// Where a model and its documents come from, and which interventions change them.
 struct InputOptions {
   std::filesystem::path model, map, text, target, ids, images, features, states;
   PlaceOptions place;
@@ -78,22 +78,22 @@ struct SourceOptions {
   StoredOptionsGiven stored;
 };
 
-/// Why a command has not all of these options; empty: it has.
+/// Why a command lacks some of these options; empty: it has them.
 struct InputWithout {
   std::string states = {}, interventions = {}, shuffles = {}, model = {}, images = {};
-  bool layers = false;  ///< it has --layers of another meaning
+  bool layers = false;  ///< whether its --layers means something else
 };
 
-/// Adds --model, --map, --layers, --weights, --text, --target, --ids, --images, --features, --states, --random-tokens, --intervene and what
-/// belongs to them. Those that the command has not are refused with the reason, and stand in the result as options that
-/// are never given.
+/// Adds --model, --map, --layers, --weights, --text, --target, --ids, --images, --features, --states, --random-tokens,
+/// --intervene and their companions. Options that the command lacks are refused with the reason; in the returned struct they
+/// are options that are never given.
 SourceOptions add_input_options(CLI::App& command, InputOptions& options, const InputWithout& without = {});
 
 /// Refuses options that would have no effect.
 /// @throws CLI::ValidationError
 void require_usage(const SourceOptions& given, const InputOptions& options);
 
-/// Opens what the options name. Remarks on what came of it go to stderr, each once.
+/// Opens the input that the options name, and prints remarks about it to stderr, each once.
 /// @param seed  of random tokens and shuffled words
 JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64_t seed);
 
@@ -101,27 +101,25 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
 /// @throws FormatError with the place of the first bad byte
 void require_typed_text(const std::string& text);
 
-/// What one would want to know of an input that is read, and that is no error.
+/// Facts about an input that a user should know and that are no error.
 std::vector<std::string> remarks_on(const JobInput& input, const InputOptions& options, const SourceOptions& given);
 
-/// Says so where the vocabulary cannot spell a typed text.
+/// Warns if the vocabulary cannot spell a typed text.
 void say_unknown(const Document& document, const Tokenizer& tokenizer);
 
-/// "rows 207 to 511 of the position table look as if they were never trained: ...", from what add_trained_rows()
-/// (job/run/provenance.h) put there; empty where it put nothing.
+/// "rows 207 to 511 of the position table look as if they were never trained: ...", from the attributes of
+/// add_trained_rows() (job/run/provenance.h); empty without them.
 std::string untrained_rows_text(const Attributes& provenance);
 
-/// The same for a command that reads a position table: which rows it read. Empty also where it was asked for fewer than
-/// were trained.
+/// The same for a command that reads a position table, with the rows that it read; empty also if these are all trained.
 /// @param provenance  of its result
-/// @param read        how many rows were read
+/// @param read        number of rows read
 std::string rows_read_text(const Attributes& provenance, Index read);
 
-/// Of --rows, where a command reads a position table and no documents.
-constexpr const char* rows_help =
-    "how many rows of the position table are read, the first ones; 0: those that look trained";
+/// Help of --rows, for commands that read a position table and no documents.
+constexpr const char* rows_help = "first rows of the position table to read; 0: those that look trained";
 
-/// Says a remark once: a command may open its input twice, to compare two runs over it.
+/// Prints a remark once, even if a command opens its input twice to compare two runs.
 void say_once(const std::string& remark);
 
 }  // namespace headwave::cli

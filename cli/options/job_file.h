@@ -8,7 +8,7 @@
 
 namespace headwave::cli {
 
-/// Adds --job, which is read by read_job_file() once the line is.
+/// Adds --job, which read_job_file() reads after the command line is parsed.
 void add_job_file_option(CLI::App& command, std::filesystem::path& file);
 
 /// Gives a command the options that a TOML file names, as if they had been typed; what was typed stays.
@@ -21,17 +21,17 @@ void add_job_file_option(CLI::App& command, std::filesystem::path& file);
 ///         command's, or its value is of another type or out of range
 void read_job_file(CLI::App& command, const std::filesystem::path& file);
 
-/// The same of a job's text: job_text().
+/// The same for the text of a job: job_text().
 /// @param name  what messages call it
 /// @throws FormatError as read_job_file()
 void read_job_text(CLI::App& command, const std::string& text, const std::filesystem::path& name);
 
-/// A path as a job remembers it: absolute, leading to the same file from anywhere. "." and ".." go, but for ".." behind a
-/// symbolic link, where it is another folder than the one before.
+/// A path as a job states it: absolute, without "." and "..", except ".." after a symbolic link, where it is not the folder
+/// before.
 std::string remembered_path(const std::filesystem::path& path);
 
-/// The options of a command as such a file, defaults with them and paths made absolute: what makes a result again.
-/// @param without  long names of options to leave out
+/// The options of a command as a job file, defaults included and paths absolute, so that it makes the result again.
+/// @param without  long names of options to omit
 std::string job_text(const CLI::App& command, const std::set<std::string>& without);
 
 }  // namespace headwave::cli

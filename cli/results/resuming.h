@@ -11,7 +11,7 @@
 
 namespace headwave::cli {
 
-/// What a command is told that can go on where an earlier one ended.
+/// Options of a command that can resume an interrupted one.
 struct ResumeOptions {
   bool resume = false;
   double keep_every = 30;  ///< seconds
@@ -22,35 +22,34 @@ struct ResumeOptions {
 /// @param options  must live as long as the command
 void add_resume_options(CLI::App& app, const std::string& command, ResumeOptions& options);
 
-/// In a run's folder, what it came to.
+/// The file in a run's folder from which it is resumed.
 constexpr const char* unfinished_name = "results.unfinished";
 
-/// The file in which a command keeps what it came to, if it may be there. One that is thrown away is gone.
-/// @param name   "results.unfinished"
-/// @param force  whether it may be
-/// @throws IoError if it is there, and neither to be gone on with nor to be thrown away
+/// The path of a command's resume file. With `force` and without --resume, an existing one is removed.
+/// @param name  "results.unfinished"
+/// @throws IoError if the file exists, and neither --resume nor `force` is given
 std::filesystem::path resume_file_in(const OutputFolder& folder, const std::filesystem::path& name,
                                      const ResumeOptions& options, bool force);
 
-/// Removes what a finished job still keeps, as one that died over its last steps does. Nothing where nothing is kept.
-/// @param lock    of those who write there; one that is left behind goes too
-/// @param others  that are kept beside the file, and go before it
-/// @throws IoError if somebody is writing there: it is theirs then
+/// Removes the resume file that a finished job left when it died in its last steps, if there is one.
+/// @param lock    of the folder, removed with it
+/// @param others  removes further files first
+/// @throws IoError if another command is writing there
 void remove_resume_file(const std::filesystem::path& file, const std::filesystem::path& lock,
                         const std::function<void()>& others = {});
 
-/// While it lives, the end of the program says how its work is gone on with.
+/// While the object lives, an interrupted program says how to resume it.
 LastWords resume_words();
 
-/// One of the parts that work is divided into by hand, counted from 1.
+/// One part of work that is divided by hand, counted from 1.
 struct Shard {
   Index part = 1, parts = 1;
 };
 
-/// Adds --shard, which takes "1/16" to "16/16" and their kin, and goes without --json.
+/// Adds --shard, which takes "1/16" to "16/16" and excludes --json.
 CLI::Option* add_shard_option(CLI::App& command, std::string& shard, const std::string& help);
 
-/// Of a text that --shard takes.
+/// Reads a value of --shard.
 Shard shard_of(const std::string& text);
 
 }  // namespace headwave::cli
