@@ -60,15 +60,15 @@ int exit_code(CLI::App& program, const Command& chosen, int argc, char** argv) {
   }
 }
 
-/// Files that are opened must not get the numbers of standard streams that somebody closed: what is printed would go into
-/// them. A closed output still takes nothing.
+/// Files that are opened must not get the numbers of standard streams that somebody closed: what is printed
+/// would go into them. A closed output still takes nothing.
 void open_standard_streams() {
   for (int number = 0; number < 3; ++number)
     if (::fcntl(number, F_GETFD) == -1) (void)::open("/dev/null", number == 2 ? O_WRONLY : O_RDONLY);
 }
 
-/// A message is one line, whatever a file's name or a library put into it. Of an input that was changed while it was
-/// read the first complaint may be about anything.
+/// A message is one line, whatever a file's name or a library put into it. Of an input that was changed while
+/// it was read the first complaint may be about anything.
 std::string one_line(const std::exception& error) {
   try {
     require_intact_files();

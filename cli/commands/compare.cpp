@@ -30,8 +30,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-/// Version of what --json prints, docs/compare-json.md; a key may be added within a version, none removed or changed.
-/// 2: `positional` is `one_offset`, so that positional is the account's verdict alone.
+/// Version of what --json prints, docs/compare-json.md; a key may be added within a version, none removed or
+/// changed. 2: `positional` is `one_offset`, so that positional is the account's verdict alone.
 constexpr int compare_json_version = 2;
 
 struct CompareCommand {

@@ -155,7 +155,8 @@ void run_checkpoints(const SweepOptions& options, const SourceOptions& given,
   }
 }
 
-/// Whether the folder's own result is of an earlier sweep: it may be made again from those of its checkpoints.
+/// Whether the folder's own result is of an earlier sweep: it may be made again from those of its
+/// checkpoints.
 /// @throws IoError if it has a checkpoint that is not named now: a smaller one would take its place
 bool holds_sweep(const fs::path& folder, const std::vector<Checkpoint>& checkpoints) {
   const auto files = result_files(folder);

@@ -15,8 +15,8 @@ struct Example {
 /// Gives a command examples, which --help shows after the options.
 void add_examples(CLI::App& command, const std::vector<Example>& examples);
 
-/// Lays out --help of a program and its commands: CLI11's layout, with lines wrapped and each option as "--documents N  how many documents
-/// (1 to 1000, default 20)". help2man makes the man pages from it.
+/// Lays out --help of a program and its commands: CLI11's layout, with lines wrapped and each option as
+/// "--documents N how many documents (1 to 1000, default 20)". help2man makes the man pages from it.
 void lay_out_help(CLI::App& program);
 
 /// What --help says that an option takes: "DIR", "N"; empty: nothing.
@@ -25,8 +25,8 @@ std::string taken_by(const CLI::Option& option);
 /// What restricts the value, as the validators of an option say: "1 to 1000", "pdf, svg or png".
 std::string limits_of(const CLI::Option& option);
 
-/// What is wrong with a command line, in one line: of an unknown command or option which was meant, or which commands
-/// have it.
+/// What is wrong with a command line, in one line: of an unknown command or option which was meant, or which
+/// commands have it.
 /// @param error  what `program` threw while it parsed, or a command afterwards
 std::string usage_message(const CLI::App& program, const CLI::ParseError& error);
 

@@ -84,9 +84,9 @@ struct InputWithout {
   bool layers = false;  ///< whether its --layers means something else
 };
 
-/// Adds --model, --map, --layers, --weights, --text, --target, --ids, --images, --features, --states, --random-tokens,
-/// --intervene and their companions. Options that the command lacks are refused with the reason; in the returned struct they
-/// are options that are never given.
+/// Adds --model, --map, --layers, --weights, --text, --target, --ids, --images, --features, --states,
+/// --random-tokens, --intervene and their companions. Options that the command lacks are refused with the
+/// reason; in the returned struct they are options that are never given.
 SourceOptions add_input_options(CLI::App& command, InputOptions& options, const InputWithout& without = {});
 
 /// Refuses options that would have no effect.
@@ -111,7 +111,8 @@ void say_unknown(const Document& document, const Tokenizer& tokenizer);
 /// add_trained_rows() (job/run/provenance.h); empty without them.
 std::string untrained_rows_text(const Attributes& provenance);
 
-/// The same for a command that reads a position table, with the rows that it read; empty also if these are all trained.
+/// The same for a command that reads a position table, with the rows that it read; empty also if these are
+/// all trained.
 /// @param provenance  of its result
 /// @param read        number of rows read
 std::string rows_read_text(const Attributes& provenance, Index read);

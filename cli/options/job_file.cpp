@@ -22,7 +22,8 @@ namespace {
 
 enum class Kind { flag, whole, real, path, text, list };
 
-/// What an option takes, from how it was declared: type names are the parser's, or those that stand in --help.
+/// What an option takes, from how it was declared: type names are the parser's, or those that stand in
+/// --help.
 Kind kind_of(const CLI::Option& option) {
   if (option.get_expected_min() == 0) return Kind::flag;
   if (option.get_expected_max() > 1) return Kind::list;

@@ -13,12 +13,13 @@ void add_job_file_option(CLI::App& command, std::filesystem::path& file);
 
 /// Gives a command the options that a TOML file names, as if they had been typed; what was typed stays.
 ///
-/// A key is an option's long name without dashes: `documents = 50`, `heads = ["L2H3"]`, `no-figures = true`. Its type
-/// is the option's: a whole number, a number, a text, a list of texts, true or false. A key whose option excludes one
-/// that was typed (`text` beside `--ids`) is passed over. Relative paths are taken from where the program runs.
+/// A key is an option's long name without dashes: `documents = 50`, `heads = ["L2H3"]`, `no-figures = true`.
+/// Its type is the option's: a whole number, a number, a text, a list of texts, true or false. A key whose
+/// option excludes one that was typed (`text` beside `--ids`) is passed over. Relative paths are taken from
+/// where the program runs.
 ///
-/// @throws IoError if the file cannot be read; FormatError naming the line if it is not TOML, a key is none of the
-///         command's, or its value is of another type or out of range
+/// @throws IoError if the file cannot be read; FormatError naming the line if it is not TOML, a key is none
+///         of the command's, or its value is of another type or out of range
 void read_job_file(CLI::App& command, const std::filesystem::path& file);
 
 /// The same for the text of a job: job_text().
@@ -26,11 +27,12 @@ void read_job_file(CLI::App& command, const std::filesystem::path& file);
 /// @throws FormatError as read_job_file()
 void read_job_text(CLI::App& command, const std::string& text, const std::filesystem::path& name);
 
-/// A path as a job states it: absolute, without "." and "..", except ".." after a symbolic link, where it is not the folder
-/// before.
+/// A path as a job states it: absolute, without "." and "..", except ".." after a symbolic link, where it is
+/// not the folder before.
 std::string remembered_path(const std::filesystem::path& path);
 
-/// The options of a command as a job file, defaults included and paths absolute, so that it makes the result again.
+/// The options of a command as a job file, defaults included and paths absolute, so that it makes the result
+/// again.
 /// @param without  long names of options to omit
 std::string job_text(const CLI::App& command, const std::set<std::string>& without);
 

@@ -8,8 +8,8 @@
 
 namespace headwave::cli {
 
-// Validators of options. Each refuses a wrong value in one line that names what was expected and what was found, and
-// describes itself for --help: "1 to 100", "pdf, svg or png".
+// Validators of options. Each refuses a wrong value in one line that names what was expected and what was
+// found, and describes itself for --help: "1 to 100", "pdf, svg or png".
 
 /// A whole number in decimal digits, low <= number <= high.
 CLI::Validator whole_number(std::int64_t low, std::int64_t high);
@@ -23,8 +23,8 @@ CLI::Validator whole_range(std::int64_t low, std::int64_t high, std::int64_t mos
 /// A finite number, low <= number <= high.
 CLI::Validator real_number(double low, double high);
 
-/// A whole number of at least 0 that results and job files can hold, for seeds. The parser alone would turn negative numbers
-/// into huge ones.
+/// A whole number of at least 0 that results and job files can hold, for seeds. The parser alone would turn
+/// negative numbers into huge ones.
 CLI::Validator not_negative();
 
 /// A size in bytes with its unit: 512MB, 1.5GB, 2GiB.
@@ -39,7 +39,8 @@ CLI::Validator one_of(std::vector<std::string> words);
 /// The words of one_of(), from its description; empty for other validators, or a single word.
 std::vector<std::string> words_in(const std::string& description);
 
-/// Adds an option that other commands have and this one lacks: --help does not show it, and typing it says why.
+/// Adds an option that other commands have and this one lacks: --help does not show it, and typing it says
+/// why.
 CLI::Option* refused_option(CLI::App& command, const std::string& name, const std::string& why);
 
 }  // namespace headwave::cli

@@ -128,7 +128,8 @@ Turns received_turns() {
 
 #endif
 
-/// The kind and the words of an error. (Of an IoError what is unfinished stays, since another try may do better.)
+/// The kind and the words of an error. (Of an IoError what is unfinished stays, since another try may do
+/// better.)
 std::string error_bytes(const std::exception& problem) {
   return (dynamic_cast<const IoError*>(&problem) != nullptr ? "i" : "e") + error_message(problem);
 }

@@ -14,17 +14,19 @@ class ResumeFile;
 
 namespace headwave::cli {
 
-/// The processes that one `mpirun` started, on one machine or many, which divide a job's documents among themselves. They
-/// take turns: in each turn every process looks at some blocks of documents (DocumentBlocks), rank 0 at the first ones;
-/// then rank 0, the leader, adds up all blocks of the turn in their order. So the answer is that of one process to the bit.
-/// Started by itself, or built without MPI, a process is one of one.
+/// The processes that one `mpirun` started, on one machine or many, which divide a job's documents among
+/// themselves. They take turns: in each turn every process looks at some blocks of documents
+/// (DocumentBlocks), rank 0 at the first ones; then rank 0, the leader, adds up all blocks of the turn in
+/// their order. So the answer is that of one process to the bit. Started by itself, or built without MPI, a
+/// process is one of one.
 ///
-/// MPI is asked for bytes and nothing else: no sums, whose order would be its own. A leader that fails leaves without
-/// MPI_Finalize, and mpirun then ends the others.
+/// MPI is asked for bytes and nothing else: no sums, whose order would be its own. A leader that fails leaves
+/// without MPI_Finalize, and mpirun then ends the others.
 class Ranks {
  public:
   /// Joins the others.
-  /// @throws Error if several were started together and the program is built without MPI, or MPI has no room for threads
+  /// @throws Error if several were started together and the program is built without MPI, or MPI has no room
+  ///         for threads
   Ranks();
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
@@ -48,11 +50,12 @@ class Ranks {
   /// On the others: their blocks of documents.
   void follow(const Attributes& identity, DocumentPass& pass, StageReport& report);
 
-  /// On the others: does this process' part of the work, and says nothing. The leader throws what goes wrong there.
+  /// On the others: does this process' part of the work, and says nothing. The leader throws what goes wrong
+  /// there.
   void attempt(const std::function<void()>& part);
 
-  /// For work without blocks of documents. On the others: reports that this process' part is done. On the leader: throws
-  /// what went wrong with others until now; waits for all of them if asked.
+  /// For work without blocks of documents. On the others: reports that this process' part is done. On the
+  /// leader: throws what went wrong with others until now; waits for all of them if asked.
   void finished();
   void hear(bool wait);
 

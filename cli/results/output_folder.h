@@ -18,8 +18,9 @@ std::vector<std::filesystem::path> read_files(const InputOptions& input);
 /// The folder of a model, also if the model is named by a file in it.
 std::filesystem::path folder_of_model(const std::filesystem::path& model);
 
-/// Refuses to write over input, even with --force. Files are compared by device and inode, so links do not hide them. In a
-/// folder that is read, all files count except those that an earlier headwave wrote: a result may lie beside its model.
+/// Refuses to write over input, even with --force. Files are compared by device and inode, so links do not
+/// hide them. In a folder that is read, all files count except those that an earlier headwave wrote: a result
+/// may lie beside its model.
 /// @param written  files that would be replaced or removed, if they exist
 /// @param read     files and folders
 /// @param option   that would name another place: "--out"
@@ -38,15 +39,17 @@ struct OutputFiles {
   std::vector<std::filesystem::path> read = {};   ///< files and folders, as for require_unread()
 };
 
-/// The folder that a command writes to. It is opened before anything is computed, so that what would fail after hours fails
-/// at once. While the object lives, no other command writes there. Folders that were made for it and stayed empty are
-/// removed; files of an earlier run are removed only once the new ones are written.
+/// The folder that a command writes to. It is opened before anything is computed, so that what would fail
+/// after hours fails at once. While the object lives, no other command writes there. Folders that were made
+/// for it and stayed empty are removed; files of an earlier run are removed only once the new ones are
+/// written.
 class OutputFolder {
  public:
   /// Makes the folder and tries to write into it.
   /// @param force  whether any file may be replaced
-  /// @throws IoError if input would be replaced, a file exists and may not be replaced, another command is writing there, a
-  ///         file could not be written, or a folder inside is a link: nothing outside the folder is ever written
+  /// @throws IoError if input would be replaced, a file exists and may not be replaced, another command is
+  ///         writing there, a file could not be written, or a folder inside is a link: nothing outside the
+  ///         folder is ever written
   OutputFolder(const std::filesystem::path& folder, const OutputFiles& files, bool force);
 
   [[nodiscard]] const std::filesystem::path& path() const { return folder_; }
@@ -60,12 +63,13 @@ class OutputFolder {
   /// @throws IoError if it is a link, or cannot be made
   std::filesystem::path inside(const std::filesystem::path& name);
 
-  /// Refuses files that appeared while the command computed, as the constructor does. Called before files get their names.
+  /// Refuses files that appeared while the command computed, as the constructor does. Called before files get
+  /// their names.
   /// @throws IoError as the constructor
   void require_free() const;
 
-  /// Removes the files of an earlier run that were not written again, and folders inside that are empty then. Files that may
-  /// not be replaced, or are reached through a link, stay.
+  /// Removes the files of an earlier run that were not written again, and folders inside that are empty then.
+  /// Files that may not be replaced, or are reached through a link, stay.
   /// @throws IoError if one cannot be removed
   void remove_old(const std::vector<std::filesystem::path>& old,
                   const std::vector<std::filesystem::path>& written) const;

@@ -30,8 +30,8 @@ struct DrawnHere {
   bool profiles = true;  ///< offset profiles: --pairs
 };
 
-/// Adds --formats, --figure-width, --font, --font-size and --palette, and --heads, --map-tokens and --pairs as far as they
-/// apply.
+/// Adds --formats, --figure-width, --font, --font-size and --palette, and --heads, --map-tokens and --pairs
+/// as far as they apply.
 void add_drawing_options(CLI::App& command, FigureOptions& options, const DrawnHere& drawn = {});
 
 /// Adds --out, --force and --no-figures, and what add_drawing_options adds.
@@ -43,7 +43,8 @@ void say_fewer_map_tokens(const CLI::App& command, const Result& result, const F
 /// Tells the progress line which figure is drawn, for draw_figures().
 void figure_progress(const std::string& name, std::size_t number, std::size_t count);
 
-/// All files that may be written into the folder: results, pages and every figure, for each kind of attention.
+/// All files that may be written into the folder: results, pages and every figure, for each kind of
+/// attention.
 /// @param read  files and folders that the command reads; none may be replaced
 /// @param more  files written beside these
 OutputFiles output_files(const FolderOptions& options, const std::vector<std::filesystem::path>& read,
@@ -51,28 +52,30 @@ OutputFiles output_files(const FolderOptions& options, const std::vector<std::fi
 
 /// Opens the folder before anything is computed, and checks that figures can be drawn.
 /// @param read, more  as for output_files()
-/// @throws IoError if input would be replaced, a file exists and --force was not given, nothing can be written, or gnuplot
-///         is missing
+/// @throws IoError if input would be replaced, a file exists and --force was not given, nothing can be
+///         written, or gnuplot is missing
 OutputFolder opened_folder(const FolderOptions& options, const std::vector<std::filesystem::path>& read,
                            const std::vector<std::filesystem::path>& more = {});
 
 /// Texts that a command writes beside its result, by name.
 using TextsBeside = std::map<std::filesystem::path, std::string>;
 
-/// What a command writes into one folder: results.h5, in a folder for each kind of attention if there are several, and
-/// texts beside them.
+/// What a command writes into one folder: results.h5, in a folder for each kind of attention if there are
+/// several, and texts beside them.
 struct FolderContent {
   OutputFolder& folder;
   std::vector<KindResult>& results;
   TextsBeside beside = {};
 };
 
-/// Writes into every folder, all or nothing: files get their names once all are on the disk (commit_all), then files of
-/// earlier results are removed.
-/// @param contents  results get version, command and time as provenance, and a mark if they have none (run_mark.h)
+/// Writes into every folder, all or nothing: files get their names once all are on the disk (commit_all),
+/// then files of earlier results are removed.
+/// @param contents  results get version, command and time as provenance, and a mark if they have none
+///                  (run_mark.h)
 void write_results(const std::vector<FolderContent>& contents, double seconds = seconds_so_far());
 
-/// Draws figures/ and report.html beside the results unless --no-figures was given, and says what was written.
+/// Draws figures/ and report.html beside the results unless --no-figures was given, and says what was
+/// written.
 void write_figures(OutputFolder& folder, const std::vector<KindResult>& results, const FolderOptions& options);
 
 /// The text that is printed about a result.

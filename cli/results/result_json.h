@@ -8,7 +8,8 @@
 
 namespace headwave::cli {
 
-/// The text of `inspect --json` (docs/inspect-json.md): a listing, and for a headwave result the findings about its heads.
+/// The text of `inspect --json` (docs/inspect-json.md): a listing, and for a headwave result the findings
+/// about its heads.
 std::string listing_json(const Listing& listing);
 
 /// The same for the result in a folder; a list if there is one for each kind of attention.

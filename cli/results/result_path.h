@@ -15,7 +15,8 @@ void require_no_begun_run(const std::filesystem::path& folder);
 /// @throws IoError if a folder holds none, or several for kinds of attention: then it names them
 std::filesystem::path result_path(const std::filesystem::path& path);
 
-/// The result files in a folder: results.h5, listed under `self` whatever its kind of attention, or one for each kind.
+/// The result files in a folder: results.h5, listed under `self` whatever its kind of attention, or one for
+/// each kind.
 std::map<AttentionKind, std::filesystem::path> result_files(const std::filesystem::path& folder);
 
 }  // namespace headwave::cli

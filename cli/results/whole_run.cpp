@@ -163,7 +163,8 @@ SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options,
 JobInput checked_input(WholeRunOptions& options, const SourceOptions& given) {
   options.input.place.max_memory = options.max_memory;
   if (!options.max_memory.empty()) options.job.max_memory = bytes_of(options.max_memory);
-  // Opened layer by layer, a model is kept in memory once the first documents have shown that it is small beside them.
+  // Opened layer by layer, a model is kept in memory once the first documents have shown that it is small
+  // beside them.
   std::string& weights = options.input.place.weights;
   options.job.may_keep_layers = weights == "auto" && options.input.interventions.empty() && given.states->empty();
   const std::string asked = options.job.may_keep_layers ? std::exchange(weights, "layers") : weights;

@@ -27,9 +27,10 @@ SourceOptions add_whole_run_options(CLI::App& command, WholeRunOptions& options,
 /// Opens the input, and checks before the work that the job can be done with it.
 JobInput checked_input(WholeRunOptions& options, const SourceOptions& given);
 
-/// Opens the input and does the work of a job with it, within --max-memory. Resident memory is measured all the time. When
-/// it comes to the limit, although documents passed side by side only as far as memory allowed, the work is stopped and
-/// done again with less: on one thread, then with weights read layer by layer.
+/// Opens the input and does the work of a job with it, within --max-memory. Resident memory is measured all
+/// the time. When it comes to the limit, although documents passed side by side only as far as memory
+/// allowed, the work is stopped and done again with less: on one thread, then with weights read layer by
+/// layer.
 /// @param work   may be called several times; each time the input is opened anew
 /// @param again  false: it is called once
 /// @throws ShapeError if none of that is enough; Error as the work and checked_input()
@@ -52,12 +53,13 @@ enum class Written {
   all,   ///< a result for each kind
 };
 
-/// How much of this run's results the folder holds already. Results that are not signed are recognised by their provenance.
+/// How much of this run's results the folder holds already. Results that are not signed are recognised by
+/// their provenance.
 /// @throws FormatError naming what differs, if one is of another run; Error as require_whole_result()
 Written written_before(const WholeRunOptions& options, const SourceOptions& given);
 
-/// Draws the figures and pages that a finished run lacks, or that were drawn from an earlier result; with --no-figures the
-/// latter are removed. Says what was done.
+/// Draws the figures and pages that a finished run lacks, or that were drawn from an earlier result; with
+/// --no-figures the latter are removed. Says what was done.
 /// @param read  files and folders that must not be replaced
 /// @throws IoError as OutputFolder and draw_figures()
 void finish_drawings(const FolderOptions& options, const std::vector<std::filesystem::path>& read);

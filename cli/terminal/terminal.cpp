@@ -33,7 +33,8 @@ void note_unprinted() {
   errno = 0;
   std::fflush(stdout);
   if (std::ferror(stdout) == 0 || why_unprinted != 0) return;
-  // Where it was an earlier write that failed the reason is gone, but a device that refused one may say it again.
+  // Where it was an earlier write that failed the reason is gone, but a device that refused one may say it
+  // again.
   if (errno == 0) (void)!::write(STDOUT_FILENO, "\n", 1);
   why_unprinted = errno;
 }

@@ -28,8 +28,8 @@ void add_program(Attributes& provenance, double seconds = seconds_so_far());
 /// Whether standard output is a terminal.
 bool is_seen();
 
-/// The characters that pictures are made of: blocks if standard output is a terminal that shows UTF-8 (by LC_ALL, LC_CTYPE or
-/// LANG) and NO_COLOR is not set; otherwise ASCII.
+/// The characters that pictures are made of: blocks if standard output is a terminal that shows UTF-8 (by
+/// LC_ALL, LC_CTYPE or LANG) and NO_COLOR is not set; otherwise ASCII.
 Signs output_signs();
 
 /// Checks at the end of the program that everything printed was written.
@@ -39,14 +39,15 @@ void require_printed();
 /// A remark on standard error; nothing under -q.
 void say(const std::string& text);
 
-/// Prints before files are written, which are finished even if standard output fails; require_printed() reports that at the
-/// end.
+/// Prints before files are written, which are finished even if standard output fails; require_printed()
+/// reports that at the end.
 void try_to_print(const std::function<void()>& print);
 
 /// Whether the reader of standard output has closed it, as `head` does.
 bool is_unread();
 
-/// A message on standard error if a signal (Ctrl-C, a shutdown) ends the program while the object lives. One at a time.
+/// A message on standard error if a signal (Ctrl-C, a shutdown) ends the program while the object lives. One
+/// at a time.
 class LastWords {
  public:
   explicit LastWords(std::string words);

@@ -12,8 +12,8 @@ Attributes input_identity(const JobInput& input);
 /// The same for a job, options included.
 Attributes run_identity(const JobInput& input, const JobOptions& job);
 
-/// The identity that a finished file states: its provenance without places, without who made it and how, and without facts
-/// that are known only after the run. For a run it equals run_identity().
+/// The identity that a finished file states: its provenance without places, without who made it and how, and
+/// without facts that are known only after the run. For a run it equals run_identity().
 Attributes stated_identity(Attributes provenance);
 
 }  // namespace headwave

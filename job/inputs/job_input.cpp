@@ -201,8 +201,8 @@ std::shared_ptr<const Tokenizer> tokenizer_beside(const ModelPlace& place, Attri
   return nullptr;
 }
 
-/// The same where ids are ready and a tokenizer only names them: one that cannot be read is done without. Why is noted in
-/// the provenance (`tokenizer_unread`).
+/// The same where ids are ready and a tokenizer only names them: one that cannot be read is done without. Why
+/// is noted in the provenance (`tokenizer_unread`).
 std::shared_ptr<const Tokenizer> names_beside(const ModelPlace& place, Attributes& provenance) {
   try {
     return tokenizer_beside(place, provenance, TokenizerUse::names);

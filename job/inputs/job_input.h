@@ -35,8 +35,8 @@ std::vector<std::int32_t> text_words(Index rows, const Tokenizer* tokenizer);
 ///
 /// @param words      one of these; a file of such a name as ./zipf
 /// @param tokenizer  null: none is known
-/// @throws IoError, FormatError if there is no such file, it is no text, there is no tokenizer to count with, or the
-///         model knows none of its tokens; FormatError if the vocabulary has no words of text
+/// @throws IoError, FormatError if there is no such file, it is no text, there is no tokenizer to count with,
+///         or the model knows none of its tokens; FormatError if the vocabulary has no words of text
 WordChances word_chances(const std::string& words, Index rows, const Tokenizer* tokenizer);
 
 /// The number of layers in a range of first layers: 8 in "0-7" and in "0:7", 1 in "0".
@@ -70,37 +70,39 @@ void require_two_tokens(const JobInput& input, const std::string& name);
 void require_words(const Model& model, const std::string& name);
 
 /// Opens a model and a text, which goes through the model's own tokenizer.
-/// @throws Error as open_model, open_tokenizer and text_documents; ShapeError if documents are longer than the model's
-///         positions, or the model is an encoder-decoder, which reads pairs; FormatError if the tokenizer knows more tokens
-///         than the model
+/// @throws Error as open_model, open_tokenizer and text_documents; ShapeError if documents are longer than
+///         the model's positions, or the model is an encoder-decoder, which reads pairs; FormatError if the
+///         tokenizer knows more tokens than the model
 JobInput text_input(const ModelPlace& place, const TextPlace& text, const PackingOptions& packing = {});
 
 /// Opens an encoder-decoder and two texts, line by line: what it reads, and what it writes (paired_texts.h).
-/// @throws Error as open_model, open_tokenizer, decoder_start and paired_texts; ShapeError if the model reads one
-///         sequence; FormatError if the tokenizer knows more tokens than the model
+/// @throws Error as open_model, open_tokenizer, decoder_start and paired_texts; ShapeError if the model reads
+///         one sequence; FormatError if the tokenizer knows more tokens than the model
 JobInput pairs_input(const ModelPlace& place, const TextPlace& text, const TextPlace& target,
                      const PackingOptions& packing = {});
 
 /// Opens a model and token ids. The model's tokenizer, if it can be read, only gives the text of the tokens.
-/// @throws Error as open_model and id_documents; ShapeError if pairs are given to a model that reads one sequence, or the
-///         other way round
+/// @throws Error as open_model and id_documents; ShapeError if pairs are given to a model that reads one
+///         sequence, or the other way round
 JobInput ids_input(const ModelPlace& place, const TextPlace& ids, const PackingOptions& packing = {});
 
 /// Opens an image model and a folder of images, prepared as the checkpoint's preprocessor_config.json says.
-/// @throws Error as open_model and image_documents; IoError if there is no such file; ShapeError if the model reads none
+/// @throws Error as open_model and image_documents; IoError if there is no such file; ShapeError if the model
+///         reads none
 JobInput images_input(const ModelPlace& place, const std::filesystem::path& folder,
                       std::optional<Index> documents = {});
 
-/// Opens a model of sound, spectra from its feature extractor, and the ids that its decoder reads (sound_documents.h). The
-/// model's tokenizer, if it can be read, only gives the text of the tokens.
+/// Opens a model of sound, spectra from its feature extractor, and the ids that its decoder reads
+/// (sound_documents.h). The model's tokenizer, if it can be read, only gives the text of the tokens.
 /// @throws Error as open_model and sound_documents; ShapeError if the model reads no sound
 JobInput sound_input(const ModelPlace& place, const std::filesystem::path& features,
                      std::optional<Index> documents = {});
 
-/// Opens a model and makes documents of repeated random tokens, without special tokens if a tokenizer tells them.
+/// Opens a model and makes documents of repeated random tokens, without special tokens if a tokenizer tells
+/// them.
 /// @param special_token  begin each document with the tokenizer's opening token, if it has one
-/// @throws Error as open_model, open_tokenizer and repeated_tokens; ShapeError if documents are longer than the model's
-///         positions, or the model is an encoder-decoder
+/// @throws Error as open_model, open_tokenizer and repeated_tokens; ShapeError if documents are longer than
+///         the model's positions, or the model is an encoder-decoder
 JobInput random_input(const ModelPlace& place, RepeatedTokensOptions options, bool special_token);
 
 /// Documents of random words.
@@ -114,8 +116,8 @@ struct WordInputOptions {
 /// Makes documents of random words between the tokenizer's opening and closing token, if it has them; for an
 /// encoder-decoder both sequences, with different words.
 /// @param model  opened from `place`
-/// @throws Error as open_tokenizer, word_chances and random_words; ShapeError if documents are longer than the model's
-///         positions
+/// @throws Error as open_tokenizer, word_chances and random_words; ShapeError if documents are longer than
+///         the model's positions
 JobInput word_input(Model model, const ModelPlace& place, const WordInputOptions& options = {});
 
 /// Opens stored hidden states with the projections stored beside them, or stored queries and keys.
@@ -123,8 +125,8 @@ JobInput word_input(Model model, const ModelPlace& place, const WordInputOptions
 JobInput states_input(const StatesAt& states, const StoredStatesOptions& options = {});
 
 /// Opens stored hidden states and the model whose weights make queries and keys from them.
-/// @throws Error as open_model and stored_states; ShapeError if the states do not have the model's width, or more
-///         tokens than its position table
+/// @throws Error as open_model and stored_states; ShapeError if the states do not have the model's width, or
+///         more tokens than its position table
 JobInput states_input(const StatesAt& states, const ModelPlace& place, const StoredStatesOptions& options = {});
 
 /// Checks that heads are in layers that are looked at: of stored documents, in the stored layers.
@@ -133,8 +135,8 @@ void require_stored(const Source& source, const std::vector<HeadName>& heads);
 
 /// Runs the job of an input, run_job_by_kind(), and adds the input's provenance to the results.
 /// @param progress, gather  as for run_job_by_kind()
-/// @throws Error as require_maps() and run_job_by_kind(); ShapeError if an analysis of a grid is asked for and the model
-///         reads no images
+/// @throws Error as require_maps() and run_job_by_kind(); ShapeError if an analysis of a grid is asked for
+///         and the model reads no images
 std::vector<KindResult> run_input(const JobInput& input, const JobOptions& options,
                                   const ProgressCallback& progress = {}, const Gather& gather = {});
 

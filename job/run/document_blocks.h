@@ -4,10 +4,10 @@
 
 namespace headwave {
 
-/// The order in which a job's documents are added up: the documents of a block one after another, then the blocks. Where
-/// blocks end depends on the number of documents alone, so processes, machines and threads come to the same digits. A block
-/// has at least 4 documents, so that handing over its sums takes little time beside computing them; there are at most 64
-/// blocks, so that the sums of all fit on a disk.
+/// The order in which a job's documents are added up: the documents of a block one after another, then the
+/// blocks. Where blocks end depends on the number of documents alone, so processes, machines and threads come
+/// to the same digits. A block has at least 4 documents, so that handing over its sums takes little time
+/// beside computing them; there are at most 64 blocks, so that the sums of all fit on a disk.
 class DocumentBlocks {
  public:
   /// @param documents  at least 1

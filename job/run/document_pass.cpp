@@ -120,7 +120,8 @@ double bytes_of_layers(const Model& model) {
   return bytes;
 }
 
-/// A model that is read layer by layer with all layers in memory, if its documents would share readings too little.
+/// A model that is read layer by layer with all layers in memory, if its documents would share readings too
+/// little.
 std::optional<Model> kept_model(const Model& model, const Source& source, const JobOptions& options, int threads) {
   if (!options.may_keep_layers || !model.by_layer()) return std::nullopt;
   constexpr Index shared_tokens = 2048;

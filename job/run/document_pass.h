@@ -29,11 +29,12 @@ using BlockSums = std::vector<std::vector<std::unique_ptr<BlockSum>>>;
 class SideBySide;
 class ResumeFile;
 
-/// Takes every document of a source through a model once, the analyses of a job looking on. What a document gives is
-/// merged in the order of documents, and of blocks of them (DocumentBlocks), so threads change no digit.
+/// Takes every document of a source through a model once, the analyses of a job looking on. What a document
+/// gives is merged in the order of documents, and of blocks of them (DocumentBlocks), so threads change no
+/// digit.
 ///
-/// Documents and their merging are apart: what blocks came to may be written to bytes where one process looks at their
-/// documents, and read where another adds them up.
+/// Documents and their merging are apart: what blocks came to may be written to bytes where one process looks
+/// at their documents, and read where another adds them up.
 class DocumentPass {
  public:
   /// @param model, source, options  must outlive the pass
@@ -55,11 +56,12 @@ class DocumentPass {
   [[nodiscard]] int threads() const { return threads_; }
   /// From now on as many; what is done once still has those of before.
   void look_with(int threads) { threads_ = threads; }
-  /// Documents that go through the model side by side now (memory_limit.h): where layers are read one by one, in a layer.
+  /// Documents that go through the model side by side now (memory_limit.h): where layers are read one by one,
+  /// in a layer.
   [[nodiscard]] Index together() const;
   [[nodiscard]] const Model& model() const { return model_; }
-  /// Whether layers are read one by one now, for several documents side by side: not of weights that are in memory, nor once
-  /// all layers are held there (JobOptions::may_keep_layers).
+  /// Whether layers are read one by one now, for several documents side by side: not of weights that are in
+  /// memory, nor once all layers are held there (JobOptions::may_keep_layers).
   [[nodiscard]] bool by_layer() const { return model_.by_layer() && held_layers_.empty(); }
 
   /// What is done once before the documents: makes the analyses.
@@ -98,8 +100,8 @@ class DocumentPass {
   /// @returns the first block that has not been looked at
   /// @throws Error as run()
   Index go_on(StageReport& report, ResumeFile* kept);
-  /// After prepare(): looks at the documents of some blocks, and gives each block as soon as it is through, in their
-  /// order.
+  /// After prepare(): looks at the documents of some blocks, and gives each block as soon as it is through,
+  /// in their order.
   /// @param looked  is called after every document; may be empty
   /// @throws Error as run()
   void run_blocks(const std::vector<Index>& blocks, const std::function<void(Index block, BlockSums&& sums)>& taken,
@@ -118,7 +120,8 @@ class DocumentPass {
   /// Prepares, and reads what was kept.
   /// @returns how many documents that is of
   Index read_kept(StageReport& report, ResumeFile* kept, BlockSums& block);
-  /// Holds all layers in memory once the first documents have shown that they are less than half of what the program takes.
+  /// Holds all layers in memory once the first documents have shown that they are less than half of what the
+  /// program takes.
   void hold_small_layers() const;
   /// Looks at documents, adds what they gave in order to the block under way, and tells so of each.
   void go_through(const std::vector<Index>& documents, BlockSums& block,

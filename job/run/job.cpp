@@ -20,8 +20,8 @@ void require_job(const Source& source, const JobOptions& options) {
   require_in_range(options);
 }
 
-/// Only what is known: of stored queries and keys neither the width of the states nor where the norm stands, of finished
-/// attention nothing of queries and keys either.
+/// Only what is known: of stored queries and keys neither the width of the states nor where the norm stands,
+/// of finished attention nothing of queries and keys either.
 void add_model(Attributes& provenance, const Model& model, const Document& document, AttentionKind kind) {
   const Stack& stack = model.stack_of(kind);
   const BlockSpec& block = stack.block;

@@ -13,7 +13,8 @@ namespace headwave {
 
 class DocumentPass;
 
-/// Fills a pass with the sums over its documents: looks at all or some of them, or reads sums that others computed.
+/// Fills a pass with the sums over its documents: looks at all or some of them, or reads sums that others
+/// computed.
 using Gather = std::function<void(DocumentPass& pass, StageReport& report)>;
 
 /// Checks before the work that the source has the document and tokens of the attention maps.
@@ -26,20 +27,21 @@ struct KindResult {
   Result result;
 };
 
-/// Runs documents through a model and follows every head, from the positions to where attention lands: every analysis of
-/// analysis/registry, or those of `only`.
+/// Runs documents through a model and follows every head, from the positions to where attention lands: every
+/// analysis of analysis/registry, or those of `only`.
 ///
-/// Each document is computed separately and the results are added in a fixed order: threads, processes and machines change
-/// no digit. Attention is seen tile by tile and never kept. Memory is the weights, the findings of one document per thread,
-/// and for each document traces (layers x heads x (2 reach + 1)) and cross-spectra (layers x heads x T). Analyses that need
-/// documents of one length (spectra, delays, the split of states) use those of the most common length; their number is in
-/// the provenance.
+/// Each document is computed separately and the results are added in a fixed order: threads, processes and
+/// machines change no digit. Attention is seen tile by tile and never kept. Memory is the weights, the
+/// findings of one document per thread, and for each document traces (layers x heads x (2 reach + 1)) and
+/// cross-spectra (layers x heads x T). Analyses that need documents of one length (spectra, delays, the split
+/// of states) use those of the most common length; their number is in the provenance.
 ///
 /// @param progress  called from one thread at a time, not always the same; may be empty
 /// @param gather    empty: all documents pass through the model here, DocumentPass::run()
-/// @returns a result for each kind of attention in the model: one, or self, causal and cross of an encoder-decoder
-/// @throws ShapeError if there are no documents, or as require_in_range() and chosen_analyses(); Error as the source, the
-///         model pass, the analyses and `gather` do
+/// @returns a result for each kind of attention in the model: one, or self, causal and cross of an
+///         encoder-decoder
+/// @throws ShapeError if there are no documents, or as require_in_range() and chosen_analyses(); Error as the
+///         source, the model pass, the analyses and `gather` do
 std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source, const JobOptions& options = {},
                                         const ProgressCallback& progress = {}, const Gather& gather = {});
 

@@ -10,15 +10,16 @@
 
 namespace headwave {
 
-/// The file from which an interrupted run is resumed: the sums over the documents so far. It appears whole or not at all
-/// and is replaced from time to time, so seldom that writing it takes at most a hundredth of the run.
+/// The file from which an interrupted run is resumed: the sums over the documents so far. It appears whole or
+/// not at all and is replaced from time to time, so seldom that writing it takes at most a hundredth of the
+/// run.
 class ResumeFile {
  public:
   /// Reads the file if there is one.
   /// @param identity  everything that the result depends on, by name: model, input, options, program
   /// @param seconds   least time between two writings; 0: writes after every document, whatever it costs
-  /// @throws IoError if the file cannot be read; FormatError if it is damaged, or belongs to another run: then it names
-  ///         what differs
+  /// @throws IoError if the file cannot be read; FormatError if it is damaged, or belongs to another run:
+  ///         then it names what differs
   ResumeFile(const std::filesystem::path& file, const Attributes& identity, double seconds);
 
   /// How many of the first documents an earlier run looked at.

@@ -27,13 +27,13 @@ std::string identity_text(const Attributes& identity);
 void require_same_identity(const std::string& there, const std::string& here, const std::string& name,
                            const std::vector<Remedy>& remedies = {});
 
-/// A file in which one process leaves bytes for another of the same build: the purpose, the identity of the run, the bytes
-/// and a digest of all that.
+/// A file in which one process leaves bytes for another of the same build: the purpose, the identity of the
+/// run, the bytes and a digest of all that.
 class SealedFile {
  public:
   /// @param identity  by name: model, input, options, program; empty: any
-  /// @throws IoError if the file cannot be read; FormatError if it is damaged, or belongs to another run: then it names
-  ///         what differs
+  /// @throws IoError if the file cannot be read; FormatError if it is damaged, or belongs to another run:
+  ///         then it names what differs
   SealedFile(const std::filesystem::path& file, const SealedKind& kind, const Attributes& identity);
 
   /// The bytes that write_sealed() was given.

@@ -10,8 +10,9 @@
 
 namespace headwave {
 
-/// The folder of one part of a job that is divided by hand over machines: a file with the sums of each block of documents.
-/// A file appears whole or not at all, so an interrupted part is resumed at its first missing block.
+/// The folder of one part of a job that is divided by hand over machines: a file with the sums of each block
+/// of documents. A file appears whole or not at all, so an interrupted part is resumed at its first missing
+/// block.
 class ShardFolder {
  public:
   /// @param identity  as of ResumeFile
@@ -41,7 +42,8 @@ bool holds_shard(const std::filesystem::path& folder);
 class ShardFiles {
  public:
   /// @param places  folders of parts, or files of blocks
-  /// @throws IoError if no place is given, or a folder has no block; FormatError if the first block is damaged
+  /// @throws IoError if no place is given, or a folder has no block; FormatError if the first block is
+  ///         damaged
   explicit ShardFiles(const std::vector<std::filesystem::path>& places);
 
   /// The options of the job, from the first block.
@@ -50,7 +52,8 @@ class ShardFiles {
 
   /// Adds up the sums of all blocks instead of looking at documents.
   /// @param identity  of the job; all parts must have it
-  /// @throws FormatError naming a block that is damaged, of another run, given twice, or missing, before anything is added
+  /// @throws FormatError naming a block that is damaged, of another run, given twice, or missing, before
+  ///         anything is added
   void gather(const Attributes& identity, DocumentPass& pass, StageReport& report) const;
 
  private:

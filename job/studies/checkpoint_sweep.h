@@ -14,15 +14,16 @@ double step_of(const std::string& name);
 
 /// Checks from their descriptions that checkpoints are of one model, before any is run.
 /// @param models  with the names of the checkpoints, in the order of training
-/// @throws ShapeError naming a checkpoint that is of another family than the first, or has other layers or heads;
-///         IoError and FormatError as model_map()
+/// @throws ShapeError naming a checkpoint that is of another family than the first, or has other layers or
+///         heads; IoError and FormatError as model_map()
 void require_one_model(const std::vector<std::pair<std::string, ModelPlace>>& models);
 
 /// Joins the results of one job for every checkpoint of a training run along an axis `checkpoint`.
 ///
-/// Numbers of heads are joined: Fields of layer and head, with at most a few named entries beside them (pairs, terms).
-/// `measured_offset/offset` of the checkpoints becomes checkpoints_measured_offset/offset. Curves stay in the results of
-/// the single checkpoints. These Fields are added, if the results hold what they are made from:
+/// Numbers of heads are joined: Fields of layer and head, with at most a few named entries beside them
+/// (pairs, terms). `measured_offset/offset` of the checkpoints becomes checkpoints_measured_offset/offset.
+/// Curves stay in the results of the single checkpoints. These Fields are added, if the results hold what
+/// they are made from:
 ///
 ///     checkpoints/step               (checkpoint)           of training, from the name
 ///     checkpoints/with_offset        (checkpoint)           heads whose measured offset stands out
@@ -36,10 +37,10 @@ class CheckpointSweep {
   /// @param names  of the checkpoints, in the order of training
   explicit CheckpointSweep(std::vector<std::string> names);
 
-  /// Adds the result of the next checkpoint. A Field that the first one has and this one lacks is undefined here; if it
-  /// cannot be, it is omitted and named in the provenance (`left_out`).
-  /// @throws ShapeError naming the checkpoint if there are too many, or it is of another family than the first, or has
-  ///         other layers or heads
+  /// Adds the result of the next checkpoint. A Field that the first one has and this one lacks is undefined
+  /// here; if it cannot be, it is omitted and named in the provenance (`left_out`).
+  /// @throws ShapeError naming the checkpoint if there are too many, or it is of another family than the
+  ///         first, or has other layers or heads
   void add(const Result& result);
 
   /// The joined result, with the provenance that all checkpoints have in common.

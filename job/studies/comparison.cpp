@@ -48,8 +48,8 @@ std::size_t first_entry(const Field& field, const char* slice, std::size_t rows)
   return static_cast<std::size_t>(at) * rows;
 }
 
-/// Query-key pairs at every offset, mean over documents. Between two sequences a document's length does not tell how many
-/// it has.
+/// Query-key pairs at every offset, mean over documents. Between two sequences a document's length does not
+/// tell how many it has.
 Vector mean_pairs(const Result& result, const std::vector<std::int64_t>& offsets) {
   Vector pairs = Vector::Constant(std::ssize(offsets), not_defined);
   const Field* count = result.find("offset_trace/count");
@@ -105,8 +105,8 @@ Vector found_offsets(const Result& result, Index rows) {
   return offset;
 }
 
-/// Mean attention weight at every offset in each document: what is summed along a diagonal over its pairs; between two
-/// sequences over the pairs that documents have there on average.
+/// Mean attention weight at every offset in each document: what is summed along a diagonal over its pairs;
+/// between two sequences over the pairs that documents have there on average.
 /// @returns a matrix (rows, offsets) per document; none where the result does not keep documents apart
 std::vector<Matrix> document_profiles(const Result& result, Index rows) {
   const Field* field = result.find(by_document);
@@ -307,7 +307,8 @@ const std::vector<std::string>& cluster_fields() {
   return names;
 }
 
-/// Which cluster every head belongs to, as words and as a count, for each kind of clusters that both results have.
+/// Which cluster every head belongs to, as words and as a count, for each kind of clusters that both results
+/// have.
 /// @param compared  its grid is read, words and clusters are written
 /// @throws ShapeError if shares have other axes than described
 void add_clusters(Comparison& compared, const Result& first, const Result& second) {
@@ -373,8 +374,8 @@ MeasureChange blank_measure(const std::string& name, const std::string& unit, co
           none, none, none,      std::vector<ChangeVerdict>(static_cast<std::size_t>(rows), ChangeVerdict::undefined)};
 }
 
-/// What documents decide: offset, weight_at_first, weight_at_second and profile, by (1) and (2) of comparison.h; the mean
-/// profiles; or why nothing is decided.
+/// What documents decide: offset, weight_at_first, weight_at_second and profile, by (1) and (2) of
+/// comparison.h; the mean profiles; or why nothing is decided.
 /// @param compared  its grid, options and whether documents are paired are read, the rest of this is written
 void add_profiles(Comparison& compared, const Result& first, const Result& second) {
   const Index rows = compared.grid.rows();
@@ -479,8 +480,8 @@ double coverage_of(const Result& result, const Measure& measure) {
   return coverage != nullptr && *coverage > 0 && *coverage < 1 ? *coverage : not_defined;
 }
 
-/// Takes the intervals of heads without a preference in either result: parts of a profile that has no strength mean
-/// nothing, and neither does their change.
+/// Takes the intervals of heads without a preference in either result: parts of a profile that has no
+/// strength mean nothing, and neither does their change.
 void ignore_no_preference(Ends& ends, const Result& first, const Result& second, Index rows) {
   constexpr const char* verdict = "head_account/verdict";
   const std::array words{head_words(first, verdict, "", rows), head_words(second, verdict, "", rows)};

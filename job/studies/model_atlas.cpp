@@ -68,7 +68,8 @@ Index positions_read(const Stack& stack, const ModelAtlasOptions& options) {
   return options.atlas.length > 0 ? std::min(options.atlas.length, rows) : rows;
 }
 
-/// Tokens of a document of random words: as asked for, or as the model is usually given, but within the rows that are read.
+/// Tokens of a document of random words: as asked for, or as the model is usually given, but within the rows
+/// that are read.
 Index tokens_of(const Model& model, const ModelAtlasOptions& options) {
   if (options.atlas.length > 0) return options.atlas.length;
   PackingOptions packing;

@@ -140,8 +140,8 @@ double RunReadings::number(const std::string& name, Index row) const {
 
 namespace {
 
-/// The middle of one head's row, |t| <= reach, of a Field whose last three axes are layer, head and offset; of the
-/// first entry of any axis before them.
+/// The middle of one head's row, |t| <= reach, of a Field whose last three axes are layer, head and offset;
+/// of the first entry of any axis before them.
 std::vector<double> row_of(const Field* field, const HeadName& head, Index reach) {
   std::vector<double> row(static_cast<std::size_t>(2 * reach + 1), not_defined);
   if (field == nullptr) return row;

@@ -52,19 +52,20 @@ class QuantityTable {
   std::vector<ReproducedQuantity> quantities_;
 };
 
-/// The model that published numbers are about: "roberta-base" or "gpt2", by family and sizes; empty for any other. A
-/// checkpoint of the same sizes that was trained further is taken for the same.
+/// The model that published numbers are about: "roberta-base" or "gpt2", by family and sizes; empty for any
+/// other. A checkpoint of the same sizes that was trained further is taken for the same.
 std::string published_model(const Model& model);
 
 /// Everything published about a model, in the order of the paper's argument; empty for other models.
 ///
-/// Where the paper gives a picture and no number, the interval is this project's reading of it, and the text says what
-/// is claimed.
+/// Where the paper gives a picture and no number, the interval is this project's reading of it, and the text
+/// says what is claimed.
 ///
 /// Source: Yamamoto and Matsuzaki 2023 (Japanese paper: JP; extended English version: EN).
 const std::vector<Published>& published_of(std::string_view model);
 
-/// A Field's numbers by (entry of the leading axes, entry of the others); nothing where there is no such Field.
+/// A Field's numbers by (entry of the leading axes, entry of the others); nothing where there is no such
+/// Field.
 struct FieldRows {
   Matrix values;
   const Field* field = nullptr;
@@ -91,8 +92,8 @@ class RunReadings {
   /// Mean attention weight of a head at an offset, over all pairs; NaN at none.
   [[nodiscard]] double weight_at(const HeadName& head, double offset) const;
 
-  /// Lag in tokens at which a row of a Field whose last axis is `lag` is largest among |t| <= 30, where the published
-  /// heads cancel; NaN as peak_offset().
+  /// Lag in tokens at which a row of a Field whose last axis is `lag` is largest among |t| <= 30, where the
+  /// published heads cancel; NaN as peak_offset().
   [[nodiscard]] double peak_lag(const std::string& name, std::size_t leading, Index row) const;
 
   /// One number of a Field by layer and head; NaN where it is not there.
@@ -104,19 +105,21 @@ class RunReadings {
   Vector offset_, weight_;
 };
 
-/// What carries a head's offset: its attention and scores by offset with words and positions, with positions alone, with
-/// words alone, and with words in another order. One row for each condition and head, conditions outermost.
+/// What carries a head's offset: its attention and scores by offset with words and positions, with positions
+/// alone, with words alone, and with words in another order. One row for each condition and head, conditions
+/// outermost.
 class CarriedWaves {
  public:
   /// @param reach  offsets |t| <= reach are kept, in tokens
   CarriedWaves(std::vector<HeadName> heads, Index reach);
 
   /// Adds the rows of a condition from the result of a job; a condition that could not be run is omitted.
-  /// @param result  with offset_trace/mean_weight, and with cross_covariance/weighted_centred where there is a chain
+  /// @param result  with offset_trace/mean_weight, and with cross_covariance/weighted_centred where there is
+  ///                a chain
   void add(const std::string& condition, const Result& result);
 
-  /// Fields carried_waves/mean_weight and carried_waves/weighted (condition, carried_head, carried_offset); none where
-  /// nothing was added.
+  /// Fields carried_waves/mean_weight and carried_waves/weighted (condition, carried_head, carried_offset);
+  /// none where nothing was added.
   [[nodiscard]] std::vector<Field> fields() const;
 
  private:
@@ -126,11 +129,11 @@ class CarriedWaves {
   std::vector<double> weight_, weighted_;
 };
 
-/// Adds the quantities that the paper reports of a run without interventions: head kinds, positions and their spectrum,
-/// hidden states by layer, and where heads with an offset are.
+/// Adds the quantities that the paper reports of a run without interventions: head kinds, positions and their
+/// spectrum, hidden states by layer, and where heads with an offset are.
 ///
-/// The mathematics is in analysis/; this only says which Field each quantity is read from. Quantities of a missing Field
-/// are NaN.
+/// The mathematics is in analysis/; this only says which Field each quantity is read from. Quantities of a
+/// missing Field are NaN.
 /// @param named  whether to look at the heads that the paper names, too: only on the paper's model
 /// @throws ShapeError as RunReadings
 void add_paper_quantities(QuantityTable& table, const RunReadings& run, bool named);
@@ -142,10 +145,11 @@ struct Reproduction {
   Result result;  ///< of the run without interventions, with Fields reproduction/...
 };
 
-/// Runs a job unchanged, with positions only, words only and shuffled words, and measures what the paper reports.
+/// Runs a job unchanged, with positions only, words only and shuffled words, and measures what the paper
+/// reports.
 ///
-/// Quantities about named heads are those of the published model. On another model the clearest head, with the largest
-/// weight at an offset of its own, takes their place where that makes sense.
+/// Quantities about named heads are those of the published model. On another model the clearest head, with
+/// the largest weight at an offset of its own, takes their place where that makes sense.
 /// @param input  opens model and documents anew for each run
 /// @throws Error as `input` and run_job()
 Reproduction reproduction(const std::function<JobInput()>& input, const JobOptions& options = {},

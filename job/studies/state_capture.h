@@ -12,9 +12,9 @@
 
 namespace headwave {
 
-/// Writes stored states in parts, so that an interrupted capture can be resumed. From time to time the states so far
-/// become a part, "states.h5.part0", whole and synced; in the end the file is made from its parts, with both on the disk for
-/// a moment. A capture without a resume file writes the file itself.
+/// Writes stored states in parts, so that an interrupted capture can be resumed. From time to time the states
+/// so far become a part, "states.h5.part0", whole and synced; in the end the file is made from its parts,
+/// with both on the disk for a moment. A capture without a resume file writes the file itself.
 class CapturedParts {
  public:
   /// Continues after the parts of an earlier run; without an earlier run, removes parts that are there.
@@ -33,7 +33,8 @@ class CapturedParts {
   /// @throws Error as StoredWriter; IoError if the disk has no room for parts and file together: they stay
   void finish(const Attributes& provenance);
 
-  /// Removes the parts and the resume file: the states are in the file, or another run would fail as this one did.
+  /// Removes the parts and the resume file: the states are in the file, or another run would fail as this one
+  /// did.
   void remove_all();
 
  private:
@@ -77,14 +78,14 @@ std::int64_t capture_bytes(const Model& model, const Source& source, const Captu
 /// @throws ShapeError as captured_layers
 Attributes capture_provenance(const Model& model, const CaptureOptions& options);
 
-/// Runs documents through a model and stores the inputs of its layers' projections, or the queries and keys that attention
-/// takes. Every analysis of the stored states gives what it gives for the documents, to the bit in float32. A few documents
-/// are in memory at a time.
+/// Runs documents through a model and stores the inputs of its layers' projections, or the queries and keys
+/// that attention takes. Every analysis of the stored states gives what it gives for the documents, to the
+/// bit in float32. A few documents are in memory at a time.
 /// @param provenance  added to the source's own
 /// @param kept        where to continue, and when to write a part; may be null
-/// @throws ShapeError if the model is an encoder-decoder, queries and keys are asked for although positions are added to
-///         the scores, the source holds stored states, documents differ in length, or the model lacks a layer; Error as
-///         Source, model_pass and CapturedParts
+/// @throws ShapeError if the model is an encoder-decoder, queries and keys are asked for although positions
+///         are added to the scores, the source holds stored states, documents differ in length, or the model
+///         lacks a layer; Error as Source, model_pass and CapturedParts
 void capture_states(const Model& model, const Source& source, const std::filesystem::path& file,
                     const Attributes& provenance, const CaptureOptions& options = {},
                     const ProgressCallback& progress = {}, ResumeFile* kept = nullptr);

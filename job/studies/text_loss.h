@@ -16,9 +16,10 @@ struct TextLossOptions {
   int threads = 0;         ///< 0: one per core; changes no digit
 };
 
-/// How well a model predicts the documents of a source: a causal model every next token, an encoder-decoder every next token
-/// of the target, a masked model the masked tokens. Which tokens are masked depends on the seed and the document's number
-/// alone, so that two models, or one with and without an intervention, predict the same tokens.
+/// How well a model predicts the documents of a source: a causal model every next token, an encoder-decoder
+/// every next token of the target, a masked model the masked tokens. Which tokens are masked depends on the
+/// seed and the document's number alone, so that two models, or one with and without an intervention, predict
+/// the same tokens.
 ///
 /// @param mask  id of the mask token, for a masked model
 /// @returns one loss per document
