@@ -17,7 +17,8 @@ constexpr auto places = std::to_array<std::string_view>({"model", "source_file",
 // They change no digit.
 constexpr auto without_effect = std::to_array<std::string_view>({"threads", "together"});
 
-// Of who made a file and how, and what a run tells of its model and documents that these do not say of themselves.
+// Of who made a file and how, and what a run tells of its model and documents that these do not say of
+// themselves.
 constexpr auto told_later = std::to_array<std::string_view>({"processor",
                                                              "command",
                                                              "started",

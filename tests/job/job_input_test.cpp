@@ -4,7 +4,6 @@
 
 #include "../../analysis/attention/attention_map.h"
 #include "../../core/errors/error.h"
-#include "../../job/inputs/run_input.h"
 #include "../catch.h"
 #include "../data/edited_model.h"
 

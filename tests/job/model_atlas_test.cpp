@@ -3,7 +3,7 @@
 #include "../../core/errors/error.h"
 #include "../../core/model/trained_rows.h"
 #include "../../data/models/model_directory.h"
-#include "../../job/inputs/run_input.h"
+#include "../../job/inputs/job_input.h"
 #include "../catch.h"
 #include "untrained_model.h"
 
@@ -26,8 +26,7 @@ TEST_CASE("an atlas is refused of a model that is none, of more positions than t
     options.paper_heads = {none};
     CHECK_THROWS_AS(model_atlas(bert, options), ShapeError);
   }
-  CHECK_THROWS_WITH(model_atlas(bert, options),
-                    "--paper-rotation: there is no L0H4; the model has 2 layers of 4 heads");
+  CHECK_THROWS_WITH(model_atlas(bert, options), "there is no head L0H4; the model has 2 layers of 4 heads");
 }
 
 TEST_CASE("an atlas reads the rows of the position table that were trained, and others if they are asked for") {
@@ -53,7 +52,8 @@ TEST_CASE("an atlas reads the rows of the position table that were trained, and 
   CHECK(read(10, 0) == std::pair<std::int64_t, std::int64_t>(10, 10));
   ModelAtlasOptions options;
   options.rows = 41;
-  CHECK_THROWS_WITH(model_atlas(model, options), ContainsSubstring("--rows 41, but the position table has 40"));
+  CHECK_THROWS_WITH(model_atlas(model, options),
+                    ContainsSubstring("41 rows of the position table were asked for, it has 40"));
 }
 
 TEST_CASE(

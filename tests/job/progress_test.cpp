@@ -5,7 +5,7 @@
 #include <set>
 
 #include "../../analysis/registry/registry.h"
-#include "../../core/planted/planted_bank.h"
+#include "../../core/planted/planted.h"
 #include "../../job/run/job.h"
 #include "../catch.h"
 #include "same_bits.h"

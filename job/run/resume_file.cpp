@@ -1,4 +1,4 @@
-#include "unfinished_run.h"
+#include "resume_file.h"
 
 #include <algorithm>
 
@@ -8,14 +8,13 @@ namespace headwave {
 
 namespace {
 
-const KeptKind unfinished{
-    .name = "an unfinished run",
-    .anew = "begin anew with --force and without --resume",
-    .other = "go on with it by that run's options, or begin anew with --force and without --resume"};
+const SealedKind unfinished{.name = "an unfinished run",
+                            .anew = {give("force", "", "in place of resume to begin anew")},
+                            .other = {give("force", "", "in place of resume to begin anew")}};
 
 }  // namespace
 
-UnfinishedRun::UnfinishedRun(const std::filesystem::path& file, const Attributes& identity, double seconds)
+ResumeFile::ResumeFile(const std::filesystem::path& file, const Attributes& identity, double seconds)
     : file_(file),
       identity_(identity),
       between_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {
@@ -25,13 +24,13 @@ UnfinishedRun::UnfinishedRun(const std::filesystem::path& file, const Attributes
   sums_ = bytes.rest();
 }
 
-bool UnfinishedRun::is_due() const {
+bool ResumeFile::is_due() const {
   return Clock::now() - kept_ >= between_;
 }
 
-void UnfinishedRun::keep(Index documents, const std::function<void(ByteWriter&)>& sums) {
+void ResumeFile::keep(Index documents, const std::function<void(ByteWriter&)>& sums) {
   const Clock::time_point begin = Clock::now();
-  write_kept(file_, unfinished, identity_, [&](ByteWriter& bytes) {
+  write_sealed(file_, unfinished, identity_, [&](ByteWriter& bytes) {
     bytes.write<Index>(documents);
     sums(bytes);
   });
@@ -39,12 +38,12 @@ void UnfinishedRun::keep(Index documents, const std::function<void(ByteWriter&)>
   if (between_ > Clock::duration::zero()) between_ = std::max(between_, 100 * (kept_ - begin));
 }
 
-void UnfinishedRun::remove() {
+void ResumeFile::remove() {
   std::error_code ignored;
   std::filesystem::remove(file_, ignored);
 }
 
-Gather kept_in(UnfinishedRun& kept) {
+Gather resumed_by(ResumeFile& kept) {
   return [&kept](DocumentPass& pass, StageReport& report) { pass.run(report, &kept); };
 }
 

@@ -1,4 +1,4 @@
-#include "job_parts.h"
+#include "shard_files.h"
 
 #include <algorithm>
 #include <utility>
@@ -18,9 +18,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* extension = ".part";
 
-const KeptKind part_block{.name = "a block of a divided run",
-                          .anew = "run that part again with --force",
-                          .other = "parts of one run have its input, options and version, and all of it the same"};
+const SealedKind part_block{
+    .name = "a block of a divided run", .anew = {give("force", "", "to run that part again")}, .other = {}};
 
 /// What stands before the sums.
 struct BlockHead {
@@ -65,15 +64,18 @@ void require_all(const std::vector<fs::path>& by_block, const DocumentBlocks& bl
   if (first == by_block.end()) return;
   const auto end = std::find_if(first, by_block.end(), [](const fs::path& file) { return !file.empty(); });
   const auto others = std::count_if(end, by_block.end(), [](const fs::path& file) { return file.empty(); });
-  throw FormatError(fmt::format(
-      "the parts are not the whole run: none has {}{}; give the part that has, or end it with --resume",
-      run_of(blocks, first - by_block.begin(), end - by_block.begin() - 1),
-      others > 0 ? fmt::format(", and {} more {}", others, others == 1 ? "block is" : "blocks are") + " missing" : ""));
+  throw FormatError(
+      fmt::format("the parts are not the whole run: none has {}{}",
+                  run_of(blocks, first - by_block.begin(), end - by_block.begin() - 1),
+                  others > 0
+                      ? fmt::format(", and {} more {}", others, others == 1 ? "block is" : "blocks are") + " missing"
+                      : ""),
+      give("resume", "", "where that part was run, to end it"));
 }
 
 }  // namespace
 
-bool holds_job_part(const fs::path& folder) {
+bool holds_shard(const fs::path& folder) {
   try {
     return !blocks_in(folder).empty();
   } catch (const IoError&) {
@@ -81,22 +83,22 @@ bool holds_job_part(const fs::path& folder) {
   }
 }
 
-JobPart::JobPart(fs::path folder, Attributes identity, std::string job)
+ShardFolder::ShardFolder(fs::path folder, Attributes identity, std::string job)
     : folder_(std::move(folder)), identity_(std::move(identity)), job_(std::move(job)) {}
 
-bool JobPart::begun() const {
+bool ShardFolder::begun() const {
   return !blocks_in(folder_).empty();
 }
 
-std::vector<Index> JobPart::missing(const DocumentBlocks& blocks, BlockRange range) const {
+std::vector<Index> ShardFolder::missing(const DocumentBlocks& blocks, BlockRange range) const {
   std::vector<Index> result;
-  for (const fs::path& file : blocks_in(folder_)) KeptBytes(file, part_block, identity_);
+  for (const fs::path& file : blocks_in(folder_)) SealedFile(file, part_block, identity_);
   for (Index block = range.first; block < range.end; ++block)
     if (!fs::exists(file_of(folder_, block, blocks))) result.push_back(block);
   return result;
 }
 
-void JobPart::gather(const std::vector<Index>& missing, DocumentPass& pass, StageReport& report) const {
+void ShardFolder::gather(const std::vector<Index>& missing, DocumentPass& pass, StageReport& report) const {
   const DocumentBlocks& blocks = pass.blocks();
   Index documents = 0, done = 0;
   for (const Index block : missing) documents += blocks.first(block + 1) - blocks.first(block);
@@ -104,7 +106,7 @@ void JobPart::gather(const std::vector<Index>& missing, DocumentPass& pass, Stag
   pass.prepare();
   report.begin("attention", documents);
   const auto keep = [&](Index block, const BlockSums& sums) {
-    write_kept(file_of(folder_, block, blocks), part_block, identity_, [&](ByteWriter& bytes) {
+    write_sealed(file_of(folder_, block, blocks), part_block, identity_, [&](ByteWriter& bytes) {
       bytes.write(BlockHead{block, blocks.count(), job_});
       DocumentPass::write(bytes, sums);
     });
@@ -112,11 +114,11 @@ void JobPart::gather(const std::vector<Index>& missing, DocumentPass& pass, Stag
   pass.run_blocks(missing, keep, [&] { report.reached(++done); });
 }
 
-void JobPart::remove() const {
+void ShardFolder::remove() const {
   for (const fs::path& file : blocks_in(folder_)) fs::remove(file);
 }
 
-JobParts::JobParts(const std::vector<fs::path>& places) {
+ShardFiles::ShardFiles(const std::vector<fs::path>& places) {
   for (const fs::path& place : places) {
     if (!fs::is_directory(place)) {
       files_.push_back(place);
@@ -124,19 +126,19 @@ JobParts::JobParts(const std::vector<fs::path>& places) {
     }
     const std::vector<fs::path> files = blocks_in(place);
     if (files.empty())
-      throw IoError(fmt::format("{}: has no part of a run in it, expected {} files; `headwave run --shard` makes them",
-                                shown_path(place), extension));
+      throw IoError(
+          fmt::format("{}: holds no part of a run; expected {} files of a divided run", shown_path(place), extension));
     files_.insert(files_.end(), files.begin(), files.end());
   }
-  if (files_.empty()) throw IoError("there are no parts to put together; expected folders that run --shard made");
-  job_ = KeptBytes(files_.front(), part_block, {}).bytes().read<BlockHead>().job;
+  if (files_.empty()) throw IoError("there are no parts to put together; expected folders of a divided run");
+  job_ = SealedFile(files_.front(), part_block, {}).bytes().read<BlockHead>().job;
 }
 
-void JobParts::gather(const Attributes& identity, DocumentPass& pass, StageReport& report) const {
+void ShardFiles::gather(const Attributes& identity, DocumentPass& pass, StageReport& report) const {
   const DocumentBlocks& blocks = pass.blocks();
   std::vector<fs::path> by_block(static_cast<std::size_t>(blocks.count()));
   for (const fs::path& file : files_) {
-    const BlockHead head = KeptBytes(file, part_block, identity).bytes().read<BlockHead>();
+    const BlockHead head = SealedFile(file, part_block, identity).bytes().read<BlockHead>();
     if (head.blocks != blocks.count() || head.block < 0 || head.block >= head.blocks)
       throw FormatError(fmt::format("{}: is block {} of {}; the run has {}", shown_path(file), head.block + 1,
                                     head.blocks, blocks.count()));
@@ -151,7 +153,7 @@ void JobParts::gather(const Attributes& identity, DocumentPass& pass, StageRepor
   pass.prepare();
   report.begin("attention", blocks.first(blocks.count()));
   for (Index block = 0; block < blocks.count(); ++block) {
-    const KeptBytes kept(by_block[static_cast<std::size_t>(block)], part_block, identity);
+    const SealedFile kept(by_block[static_cast<std::size_t>(block)], part_block, identity);
     ByteReader bytes = kept.bytes();
     (void)bytes.read<BlockHead>();
     pass.join(pass.read_block(bytes));

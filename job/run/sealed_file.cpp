@@ -1,4 +1,4 @@
-#include "kept_bytes.h"
+#include "sealed_file.h"
 
 #include <algorithm>
 #include <map>
@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../../core/errors/error.h"
 #include "../../data/files/digest.h"
 #include "../../data/files/printable.h"
 #include "../../data/files/replaced_file.h"
@@ -21,7 +20,7 @@ namespace {
 // The file: a line that says what it is, the identity, what is kept, and the digest of all before it.
 constexpr std::size_t digest_length = 64;
 
-std::string first_line(const KeptKind& kind) {
+std::string first_line(const SealedKind& kind) {
   return fmt::format("headwave: {}, 1\n", kind.name);
 }
 
@@ -84,23 +83,23 @@ std::string identity_text(const Attributes& identity) {
 }
 
 void require_same_identity(const std::string& there, const std::string& here, const std::string& name,
-                           const std::string& remedy) {
+                           const std::vector<Remedy>& remedies) {
   if (there != here)
-    throw FormatError(fmt::format("{}: is of another run ({}){}{}", name, differences(texts_in(there), texts_in(here)),
-                                  remedy.empty() ? "" : "; ", remedy));
+    throw FormatError(fmt::format("{}: is of another run ({})", name, differences(texts_in(there), texts_in(here))),
+                      remedies);
 }
 
-KeptBytes::KeptBytes(const std::filesystem::path& file, const KeptKind& kind, const Attributes& identity)
+SealedFile::SealedFile(const std::filesystem::path& file, const SealedKind& kind, const Attributes& identity)
     : file_(file) {
   std::string_view text = file_.text();
   const auto demand = [&](bool holds, const std::string& problem) {
-    if (!holds) throw FormatError(fmt::format("{}: {}", shown_path(file), problem));
+    if (!holds) throw FormatError(fmt::format("{}: {}", shown_path(file), problem), kind.anew);
   };
   const std::string line = first_line(kind);
-  demand(text.starts_with(line), fmt::format("is not what {} left; remove it, or {}", kind.name, kind.anew));
+  demand(text.starts_with(line), fmt::format("is not what {} left", kind.name));
   demand(text.size() >= line.size() + digest_length &&
              sha256_of_text(text.substr(0, text.size() - digest_length)) == text.substr(text.size() - digest_length),
-         "is damaged; " + kind.anew);
+         "is damaged");
   text.remove_suffix(digest_length);
   ByteReader reader(text.substr(line.size()));
   const auto there = reader.read<std::string>();
@@ -108,8 +107,8 @@ KeptBytes::KeptBytes(const std::filesystem::path& file, const KeptKind& kind, co
   bytes_ = reader.rest();
 }
 
-void write_kept(const std::filesystem::path& file, const KeptKind& kind, const Attributes& identity,
-                const std::function<void(ByteWriter&)>& write) {
+void write_sealed(const std::filesystem::path& file, const SealedKind& kind, const Attributes& identity,
+                  const std::function<void(ByteWriter&)>& write) {
   ReplacedFile replaced(file);
   Sha256 digest;
   ByteWriter bytes([&](std::string_view piece) {

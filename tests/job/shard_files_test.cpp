@@ -1,4 +1,4 @@
-#include "../../job/run/job_parts.h"
+#include "../../job/run/shard_files.h"
 
 #include <fstream>
 #include <iterator>
@@ -28,7 +28,7 @@ struct DividedJob {
   Index run_part(Index number, Index parts, const Source& source, int threads = 1) const {
     std::filesystem::create_directories(part(number));
     const DocumentBlocks blocks(source.count());
-    const JobPart here(part(number), identity, "options");
+    const ShardFolder here(part(number), identity, "options");
     const std::vector<Index> missing = here.missing(blocks, part_of(blocks, number, parts));
     JobOptions with_threads = options;
     with_threads.threads = threads;
@@ -37,7 +37,7 @@ struct DividedJob {
     return static_cast<Index>(missing.size());
   }
   [[nodiscard]] Result merged(const std::vector<std::filesystem::path>& places) const {
-    const JobParts parts(places);
+    const ShardFiles parts(places);
     return run_job_by_kind(planted.model, *documents, options, {},
                            [&](DocumentPass& pass, StageReport& report) { parts.gather(identity, pass, report); })
         .front()
@@ -54,7 +54,7 @@ TEST_CASE("a job's parts, in any order and with any threads, come to the undivid
   CHECK(job.run_part(1, 2, *job.documents, 2) == 1);
   CHECK(job.run_part(2, 2, *job.documents) == 2);
   check_same_bits(job.merged({job.part(2), job.part(1)}).fields, whole.fields);
-  CHECK(JobParts({job.part(1)}).job() == "options");
+  CHECK(ShardFiles({job.part(1)}).job() == "options");
 }
 
 TEST_CASE("a part that ended goes on behind its last block") {
