@@ -342,7 +342,7 @@ JobInput input_of(InputOptions& options, const SourceOptions& given, std::uint64
 
 void require_typed_text(const std::string& text) {
   require_utf8(text, {.name = "the text on the command line",
-                      .remedy = "type it in a terminal whose locale is UTF-8, or have iconv turn it into that"});
+                      .advice = "type it in a terminal whose locale is UTF-8, or have iconv turn it into that"});
 }
 
 namespace {

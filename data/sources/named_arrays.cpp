@@ -295,7 +295,7 @@ std::unique_ptr<NamedArrays> open_arrays(const std::filesystem::path& path) {
   if (content == FileContent::npy || ending == ".npy") return npy_file_arrays(path);
   if (content == FileContent::npz) return npz_arrays(path);
   if (content == FileContent::safetensors || ending == ".safetensors") return safetensors_arrays(path);
-  throw FormatError(foreign_states(path));
+  throw foreign_states(path);
 }
 
 std::unique_ptr<NamedArrays> arrays_in_memory(const std::string& called, const std::vector<ArrayInMemory>& arrays,

@@ -207,7 +207,7 @@ std::unique_ptr<Source> text_documents(const TextPlace& file, std::shared_ptr<co
 std::unique_ptr<Source> id_documents(const TextPlace& file, std::shared_ptr<const Tokenizer> tokenizer,
                                      const PackingOptions& options, const Endings& endings) {
   require_options(options);
-  const InputText input(file, {.expected = "token ids", .remedy = "write them as JSON, or one document a line"});
+  const InputText input(file, {.expected = "token ids", .advice = "write them as JSON, or one document a line"});
   std::vector<IdPair> documents = listed_ids(input.text(), input.name(), options);
   const Index wanted = wanted_documents(static_cast<Index>(documents.size()), options, input.name());
   documents.resize(static_cast<std::size_t>(wanted));
