@@ -43,17 +43,6 @@ Words names_of(const std::vector<const CLI::App*>& commands) {
   return names;
 }
 
-/// The options that --help shows, with their dashes.
-Words option_names(const CLI::App& app) {
-  Words names;
-  for (const CLI::Option* option : app.get_options({})) {
-    if (option->get_group().empty()) continue;
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
-  }
-  return names;
-}
-
 /// The words that an option or argument takes; none where it takes something else.
 Words words_of(const CLI::Option& option, const CLI::App& program) {
   if (taken_by(option) == "COMMAND") return names_of(program.get_subcommands([](const CLI::App*) { return true; }));

@@ -22,6 +22,9 @@ void lay_out_help(CLI::App& program);
 /// What --help says that an option takes: "DIR", "N"; empty: nothing.
 std::string taken_by(const CLI::Option& option);
 
+/// The options of a command that --help shows, with their dashes.
+std::vector<std::string> option_names(const CLI::App& command);
+
 /// What restricts the value, as the validators of an option say: "1 to 1000", "pdf, svg or png".
 std::string limits_of(const CLI::Option& option);
 
