@@ -18,7 +18,7 @@ namespace headwave {
 
 /// One claim of the published analysis, as an interval that a measurement meets or misses.
 struct Published {
-  std::string quantity;  ///< its name in paper_quantities.cpp or reproduction.cpp
+  std::string quantity;  ///< its name, as in published_of()
   std::string text;      ///< what is published, in few words
   double low, high;      ///< the measurement agrees where low <= it <= high
   std::string source;    ///< section or figure

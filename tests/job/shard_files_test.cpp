@@ -77,7 +77,7 @@ TEST_CASE("parts that are missing, doubled, damaged or another run's are refused
                     ContainsSubstring("documents 0 to 3, block 1 of 3, and 1 more block is missing"));
   CHECK_THROWS_WITH(job.merged({job.part(1), job.part(2), job.part(2), job.part(3)}),
                     ContainsSubstring("block-02-of-03.part") && ContainsSubstring("give each part once"));
-  CHECK_THROWS_WITH(job.merged({job.folder.path()}), ContainsSubstring("has no part of a run in it"));
+  CHECK_THROWS_WITH(job.merged({job.folder.path()}), ContainsSubstring("holds no part of a run"));
   CHECK_THROWS_AS(job.merged({}), IoError);
   CHECK_THROWS_AS(job.merged({job.part(1), job.part(7)}), IoError);
 
