@@ -84,8 +84,8 @@ class AttentionMapProbe : public Probe {
 /// Fields attention_map/...
 std::vector<Field> describe(const AttentionMaps& maps);
 
-inline constexpr OwnOption map_document_option{
-    "map_document", "the document that attention maps are of, counted from 0", 0, 0, 1'000'000'000};
+inline constexpr OwnOption map_document_option{"map_document", "document that attention maps show, counted from 0", 0,
+                                               0, 1'000'000'000};
 inline constexpr OwnOption map_first_option{
     "map_first",
     "its first token that attention maps keep weight by weight, counted from 0; -1: where heads attend as in all of it",

@@ -80,10 +80,10 @@ std::vector<Field> describe(const HeadClusters& clusters, const std::string& gro
 HeadClusterOptions job_cluster_options(const AnalysisInput& input, Index clusters);
 
 inline constexpr OwnOption window_option{
-    "window", "heads are clustered by their traces at offsets up to this, in tokens; the published choice", 10, 1,
-    4096};
+    "window", "largest offset of the traces that heads are clustered by, in tokens; the published choice", 10, 1, 4096};
 inline constexpr OwnOption clusters_option{"clusters", "number of clusters, k of k-means", 6, 1, 100};
-inline constexpr OwnOption sweep_option{"sweep", "quality of the clusters is given for 2 up to this many", 12, 2, 100};
+inline constexpr OwnOption sweep_option{"sweep", "largest number of clusters for which quality is given, from 2", 12, 2,
+                                        100};
 
 /// In a job: head_cluster/..., of the offset traces.
 const AnalysisKind& head_cluster_analysis();

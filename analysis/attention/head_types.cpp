@@ -115,7 +115,7 @@ constexpr std::array<ScoreText, head_scores> score_texts{{
 void add_kind(Fields& fields, const std::vector<Axis>& axes, const HeadTypes& types) {
   const HeadTypeOptions& options = types.options;
   fields
-      .flags("kind", axes, "what a head is called", types.types,
+      .flags("kind", axes, "type of a head", types.types,
              {"other", "previous", "next", "one offset (Voita)", "duplicate", "induction", "sink"})
       .note(
           "rule",

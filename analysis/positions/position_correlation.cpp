@@ -231,13 +231,15 @@ std::vector<Field> describe(const PositionCorrelation& correlations) {
   fields.add("correlation", axes, "1", correlation, correlations.correlation)
       .undefined_if_any(beyond)
       .note("by_construction", one);
-  fields.add("chance_mean", axes, "1", "the same with positions shuffled, mean over draws", correlations.chance_mean)
+  fields
+      .add("chance_mean", axes, "1", "canonical correlation with shuffled positions, mean over draws",
+           correlations.chance_mean)
       .undefined_if_any(options.draws < 1 ? "no draws" : beyond)
       .note("by_construction", one)
       .note("draws", options.draws)
       .note("seed", options.seed);
   fields
-      .add("chance_largest", axes, "1", "the same with positions shuffled, largest over draws",
+      .add("chance_largest", axes, "1", "canonical correlation with shuffled positions, largest over draws",
            correlations.chance_largest)
       .undefined_if_any(options.draws < 1 ? "no draws" : beyond)
       .note("by_construction", one)

@@ -569,11 +569,12 @@ HeadAccount head_account(const AccountSums& sums, const AccountSite& site, const
 std::vector<Field> describe(const HeadAccount& account) {
   const Axis layer = layer_axis(account.site.grid.layers), head = head_axis(account.site.grid.heads);
   const Axis offset = offset_axis("account_offset", -account.site.reach, account.site.reach);
-  const Axis term{"term", "1", "what is kept of a head's attention: each term with those before it",
+  const Axis term{"term", "1",
+                  "what a dealt profile keeps of a head's attention: each term includes the terms before it",
                   std::vector<std::string>{"position", "self", "order"}};
   const Axis match{"match", "1", "the profile that is held against the measured profile of other documents",
                    std::vector<std::string>{"position", "self", "order", "replicated"}};
-  const Axis cause{"cause", "1", "what a profile comes from", std::vector<std::string>{"position", "self", "order"}};
+  const Axis cause{"cause", "1", "cause of a profile", std::vector<std::string>{"position", "self", "order"}};
   const std::vector<Axis> heads{layer, head}, terms{term, layer, head}, matches{match, layer, head},
       parts{cause, layer, head};
   const char* const no_pair = "no pair at that offset, or the mask forbids it";
@@ -623,9 +624,11 @@ std::vector<Field> describe(const HeadAccount& account) {
              of_all(&ProfileMatch::shape), or_self(no_profile));
   fields.add("measured_profile", {layer, head, offset}, "1",
              "mean attention weight at an offset, the first token neither query nor key", account.measured, no_pair);
-  fields.add("dealt_profile", {term, layer, head, offset}, "1", "the same with contents dealt to other places",
-             account.profile, or_self(no_pair));
-  fields.add("uniform_profile", {layer, head, offset}, "1", "the same of uniform attention", account.uniform, no_pair);
+  fields.add("dealt_profile", {term, layer, head, offset}, "1",
+             "mean attention weight at an offset with contents dealt to other places", account.profile,
+             or_self(no_pair));
+  fields.add("uniform_profile", {layer, head, offset}, "1", "mean attention weight at an offset of uniform attention",
+             account.uniform, no_pair);
   fields.add("measured_offset", heads, "token", "offset at which the measured profile is largest",
              account.measured_offset, "it is largest at the end of the search");
   fields.add("measured_weight", heads, "1", "mean attention weight there", account.measured_weight, no_pair);
@@ -633,9 +636,10 @@ std::vector<Field> describe(const HeadAccount& account) {
              or_self("it is largest at the end of the search"));
   fields.add("dealt_weight", terms, "1", "mean attention weight there", account.weight, or_self(no_pair));
   fields.add("position_strength", heads, "1", "strength of the profile that positions give", account.position_strength);
-  fields.add("null_strength", heads, "1", "the same with places in random order: median of the draws",
+  fields.add("null_strength", heads, "1", "strength of that profile with places in random order: median of the draws",
              account.null_strength, no_null);
-  fields.add("null_high", heads, "1", "... the largest of the draws", account.null_high, no_null);
+  fields.add("null_high", heads, "1", "strength of that profile with places in random order: largest of the draws",
+             account.null_high, no_null);
   describe_p_values(fields, heads,
                     {"strength", "with places in random order", no_null, account.null_strength, account.null_high,
                      account.p_value, account.q_value});

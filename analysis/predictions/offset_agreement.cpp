@@ -156,7 +156,7 @@ std::vector<Field> describe(const OffsetAgreement& agreement) {
                     std::vector<std::string>{"position", "weights", "phases", "scores"}};
   const Axis counted{"counted", "1", "which heads are counted", std::vector<std::string>{"measured", "strong"}};
   const Axis route{
-      "route", "1", "what says where a head looks: predictions, and constants beside them",
+      "route", "1", "predictions of where a head looks, and constants for comparison",
       std::vector<std::string>{"position", "weights", "phases", "scores", "always 0", "always -1", "always +1"}};
   // The sources are the last axis: head by head.
   std::vector<double> predicted, weight;
@@ -183,14 +183,14 @@ std::vector<Field> describe(const OffsetAgreement& agreement) {
       .add("heads", {counted}, "1", "heads whose maximum stands out from chance, at themselves or at another offset",
            agreement.heads)
       .note("strong", agreement.options.strong);
-  fields.add("met", {counted, route}, "1", "how many of them it meets", agreement.met, "not computed");
+  fields.add("met", {counted, route}, "1", "heads whose measured offset a route meets", agreement.met, "not computed");
   return fields.taken();
 }
 
 const AnalysisKind& offset_agreement_analysis() {
   static const AnalysisKind kind{
       .name = "offset_agreement",
-      .finds = "predicted beside measured offsets",
+      .finds = "predicted and measured offsets compared",
       .step = Step::prediction,
       .needs = {Need::attention},
       .reads = {measured_offset_analysis},

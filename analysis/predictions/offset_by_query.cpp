@@ -296,14 +296,16 @@ void add_shares(Fields& fields, const OffsetByQuery& found, const Axes& axes, co
   fields.add("share_beyond", heads, "1", "share of all attention that lands beyond the reach", found.beyond_all.share,
              "no query has a key beyond the reach");
   fields.interval("share", heads, found.beyond_all.lower, found.beyond_all.upper, few_documents);
-  fields.add("special_share", heads, "1", "... that lands there on special tokens or the document's first",
-             found.special_all, "no query has a key beyond the reach");
+  fields.add("special_share", heads, "1",
+             "share of attention that lands beyond the reach on special tokens or the first token", found.special_all,
+             "no query has a key beyond the reach");
   fields.add("band_share", bands, "1", "share of a band's attention that lands beyond the reach",
              by_head(found.beyond, &ShareInterval::share), no_far_key);
   fields.interval("band", bands, by_head(found.beyond, &ShareInterval::lower),
                   by_head(found.beyond, &ShareInterval::upper), few_documents);
-  fields.add("band_special", bands, "1", "... that lands there on special tokens or the document's first",
-             found.special, no_far_key);
+  fields.add("band_special", bands, "1",
+             "share of attention that lands beyond the reach on special tokens or the first token", found.special,
+             no_far_key);
 }
 
 void add_peaks(Fields& fields, const OffsetByQuery& found, const Axes& axes, const std::vector<Axis>& heads) {
@@ -323,12 +325,13 @@ void add_peaks(Fields& fields, const OffsetByQuery& found, const Axes& axes, con
       .note("level", found.options.peaks.level);
   fields.add("peak_weight", places, "1", "mean attention weight there, of the queries that have a key there",
              number(&BandPeak::weight), no_peak);
-  fields.add("peak_chance", places, "1", "... if it did not matter which of the band's queries gives a key its weight",
+  fields.add("peak_chance", places, "1",
+             "mean attention weight there if it did not matter which query of the band gives a key its weight",
              number(&BandPeak::chance), no_peak);
   fields.add("peak_excess", places, "1", "share of the band's attention that lands there, less what chance puts there",
              number(&BandPeak::excess), no_peak);
   fields.flags(
-      "peak_source", places, "whether mean queries and keys of their places alone bring the peak about",
+      "peak_source", places, "whether mean queries and keys of places alone produce the peak",
       by_place(found.source, found.options.peaks.most, PeakSource::none, [](PeakSource source) { return source; }),
       {"no peak", "position", "other", "unknown"});
 }
@@ -359,7 +362,7 @@ std::vector<Field> describe(const OffsetByQuery& found) {
 
 const AnalysisKind& offset_by_query_analysis() {
   static const AnalysisKind kind{.name = "offset_by_query",
-                                 .finds = "where attention goes, near and far, by where its query stands",
+                                 .finds = "where attention goes, near and far, by the position of the query",
                                  .step = Step::prediction,
                                  .needs = {Need::attention},
                                  .reads = {head_account_analysis},

@@ -284,8 +284,8 @@ std::vector<Field> describe(const PositionAtlas& atlas) {
   fields.add("weight", heads, "1",
              "softmax of the kernel at its maximum: the share of attention over the offsets searched", atlas.weight,
              reason);
-  fields.add("chance", heads, "1", "the same if the kernel were flat: one part for each offset searched", atlas.chance,
-             reason);
+  fields.add("chance", heads, "1", "weight there if the kernel were flat: one part for each offset searched",
+             atlas.chance, reason);
   fields.add("estimate", heads, "token", "offset of the kernel's maximum, told from chance or not", atlas.estimate,
              reason + ", or the maximum lies at the end of the search, |t| = reach");
   fields.add("other_r2", heads, "1",

@@ -381,7 +381,7 @@ std::vector<Field> describe(const PublishedScores& scores) {
              {side, layer, head,
               counting_axis("pair", "1", "pair of channels that turn together, fastest first", 0,
                             scores.query.pair_resultant_length.cols() - 1)},
-             "1", "the same of every pair of channels that turn together",
+             "1", "mean resultant length of every pair of channels that turn together",
              std::vector{scores.query.pair_resultant_length, scores.key.pair_resultant_length},
              "the layer does not turn this pair, or all vectors are zero")
         .note("source", mao);

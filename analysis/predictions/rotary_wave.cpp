@@ -405,9 +405,9 @@ std::vector<Field> describe(const RotaryWave& wave) {
   fields.add("frequency", {pair}, "radian/token", "by which a pair turns from one token to the next", wave.frequency);
   if (wave.layer_frequency.size() > 0)
     fields.add("layer_frequency", {layer, pair}, "radian/token",
-               "the same in each layer, which differ: `frequency` is that of the first that turns; 0: nothing turns",
+               "frequency of a pair in each layer, where layers differ; 0: the layer does not turn",
                wave.layer_frequency);
-  fields.add("cycles", {pair}, "cycles/T", "the same over a document of T tokens", wave.cycles);
+  fields.add("cycles", {pair}, "cycles/T", "turns of a pair over a document of T tokens", wave.cycles);
   fields.add("coefficient_real", pairs, "1", "scale conj(mean query) mean key of a pair, real part",
              wave.coefficient.real());
   fields.add("coefficient_imaginary", pairs, "1", "scale conj(mean query) mean key of a pair, imaginary part",

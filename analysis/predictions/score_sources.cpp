@@ -287,8 +287,8 @@ Axis source_axis(const std::string& name, const std::string& long_name, const st
 void describe_chosen(const ScoreSources& found, Fields& fields) {
   if (found.options.heads.empty()) return;
   const Axis chosen = head_name_axis("source_head", "head whose sources are given in pairs", found.options.heads);
-  const Axis query = source_axis("query_source", "what wrote what the queries read", found.sources);
-  const Axis key = source_axis("key_source", "what wrote what the keys read", found.sources);
+  const Axis query = source_axis("query_source", "source of what the queries read", found.sources);
+  const Axis key = source_axis("key_source", "source of what the keys read", found.sources);
   fields.add("position_table", {chosen, query, key}, "1",
              "share of the position kernel that a query source and a key source give together", found.position_table,
              flat_kernel);
@@ -348,7 +348,7 @@ std::unique_ptr<Analysis> make_score_sources(const AnalysisInput& input) {
 std::vector<Field> describe(const ScoreSources& found) {
   const Axis layer = layer_axis(found.site.grid.layers), head = head_axis(found.site.grid.heads);
   const Axis source =
-      source_axis("source", "what wrote what the layer reads; later layers write nothing of it", found.sources);
+      source_axis("source", "source of what a layer reads; later layers are no source of it", found.sources);
   const Axis offset = offset_axis("kernel_offset", -found.reach, found.reach);
   const Axis near{"content_offset", "token", "key position minus query position",
                   std::vector<std::int64_t>(content_offsets.begin(), content_offsets.end())};

@@ -39,7 +39,7 @@ std::vector<Field> describe(const WordAtlas& atlas) {
   add_status(fields, heads, atlas.status).note("least_times", atlas.options.least_times);
   fields.add("weight", heads, "1", "mean attention weight predicted where it is largest: how much a prediction says",
              atlas.weight, no_pair);
-  fields.add("chance", heads, "1", "what equal weights for all allowed keys would give there", atlas.chance, no_pair);
+  fields.add("chance", heads, "1", "weight there if all allowed keys had equal weights", atlas.chance, no_pair);
   fields.add("estimate", heads, "token", "offset of the largest predicted weight, however small", atlas.estimate,
              "it is largest at the end of the search, |t| = reach");
   fields.add("profile", {layer, head, offset_axis("account_offset", -atlas.site.reach, atlas.site.reach)}, "1",

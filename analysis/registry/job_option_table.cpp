@@ -26,17 +26,16 @@ const std::vector<JobOption>& job_option_table() {
   using J = JobOptions;
   static const std::vector<JobOption> shared{
       {.name = "only",
-       .help =
-           "do these analyses alone, and what they read; names separated by commas (`headwave analyses` lists them); "
-           "offset traces and measured offsets always",
+       .help = "run only these analyses and those they read, separated by commas (`headwave analyses` lists them); "
+               "offset traces and measured offsets always run",
        .member = &J::only},
       {.name = "heads",
-       .help = "heads of whose keys and queries every pair of sources is given, and earlier attention head by head; "
-               "without it the pairs of the strongest few",
+       .help = "heads for which every pair of sources is given, and earlier attention head by head; by default the "
+               "strongest few heads, pairs only",
        .member = &J::heads,
        .set_by_others = true},
       {.name = "reach",
-       .help = "offsets are searched up to this, in tokens",
+       .help = "largest offset that is searched, in tokens",
        .member = &J::reach,
        .least = 1,
        .most = most_offset},
@@ -46,37 +45,36 @@ const std::vector<JobOption>& job_option_table() {
        .least = 1e-12,
        .most = 0.5},
       {.name = "draws",
-       .help = "random rotations behind the null of the delays, 0: no null",
+       .help = "random rotations for the null of delays; 0: no null",
        .member = &J::draws,
        .least = 3,
        .most = 10000,
        .or_zero = true},
       {.name = "resamples",
-       .help = "resamples of the documents behind intervals, 0: no intervals",
+       .help = "resamples of the documents for intervals; 0: no intervals",
        .member = &J::resamples,
        .least = 0,
        .most = 100000},
       {.name = "false_share",
-       .help =
-           "share of the heads given an offset by weights, phases or scores, or called positional, that may be false",
+       .help = "share of false offsets (by weights, phases, scores) and of false positional verdicts that is tolerated",
        .member = &J::false_share,
        .least = 1e-12,
        .most = 1},
       {.name = "evidence",
-       .help = "strongest heads whose keys are moved, to see whether attention follows, 0: none",
+       .help = "number of strongest heads whose keys are moved, to see whether attention follows; 0: none",
        .member = &J::evidence,
        .least = 0,
        .most = 1000},
       {.name = "seed", .help = "seed of everything random", .member = &J::seed},
       {.name = "threads",
-       .help = "threads, 0: one per core; changes no digit of the result",
+       .help = "threads; 0: one per core; does not change the result",
        .member = &J::threads,
        .least = 0,
        .most = 1024},
       {.name = "together",
        .help =
-           "documents side by side where the model's layers are read one by one, 0: as many as memory holds, at most 4 "
-           "for each thread; changes no digit of the result",
+           "documents side by side if the model is read layer by layer; 0: as many as memory holds, at most 4 for each "
+           "thread; does not change the result",
        .member = &J::together,
        .least = 0,
        .most = 1e6},

@@ -144,7 +144,7 @@ std::vector<Field> describe(const CrossCovariances& covariances, const HeadGrid&
              "sum of column cross-covariances weighted by gain: unscaled scores summed along a diagonal",
              covariances.weighted / documents, no_pair);
   fields.add("weighted_centred", {layer, head, lag}, "1",
-             "the same of scores without their row means, which the softmax cannot see",
+             "weighted sum of scores without their row means, which the softmax cannot see",
              covariances.weighted_centred / documents, no_pair);
   fields.add("weighted_by_document", {document_axis(covariances.documents), layer, head, lag}, "1",
              "weighted_centred of one document", covariances.weighted_by_document, no_pair);

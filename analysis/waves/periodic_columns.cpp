@@ -102,7 +102,7 @@ std::vector<Field> describe(const PeriodicColumns& columns, const HeadGrid& grid
              columns.key / documents);
   fields.add("peak_share", by_column, "1", "share of a column's power within a bin of its peak, mean over documents",
              columns.share / documents, beyond);
-  fields.add("peak_frequency", by_column, "cycles/T", "where that peak is in the first document",
+  fields.add("peak_frequency", by_column, "cycles/T", "frequency of that peak in the first document",
              *columns.frequency.value, beyond);
   fields.note_all("threshold", threshold)
       .note_all("lowest_frequency", options.lowest)

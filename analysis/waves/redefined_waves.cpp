@@ -63,7 +63,7 @@ std::vector<Field> describe(const RedefinedWaves& shown, const HeadGrid& grid) {
   fields.add("query", {layer, head, wave, position}, "1", "a redefined query column over the first document",
              shown.query);
   fields.add("key", {layer, head, wave, position}, "1", "the redefined key column that goes with it", shown.key);
-  fields.add("component", {layer, head, wave}, "1", "which column that is, by descending gain", shown.component);
+  fields.add("component", {layer, head, wave}, "1", "number of that column, by descending gain", shown.component);
   fields.note_all("undefined", "the head has fewer columns");
   return fields.taken();
 }

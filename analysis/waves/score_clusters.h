@@ -20,7 +20,7 @@ HeadClusters score_clusters(const CrossCovariances& covariances, const HeadGrid&
                             const HeadClusterOptions& options = {});
 
 inline constexpr OwnOption score_window_option{
-    "score_window", "heads are clustered by their scores at offsets up to this, in tokens; the published choice", 30, 1,
+    "score_window", "largest offset of the scores that heads are clustered by, in tokens; the published choice", 30, 1,
     4096};
 inline constexpr OwnOption score_clusters_option{"score_clusters", "number of clusters of scores; the published choice",
                                                  2, 1, 100};

@@ -106,13 +106,26 @@ class Columns {
   }
 
   template <class Text>
-  void add(const char* header, Align align, const Text& text) {
+  void add(const std::string& header, Align align, const Text& text) {
     TableColumn& column = columns_.emplace_back(TableColumn{header, align, {}});
     for (const HeadFinding& head : heads_) column.cells.push_back(text(head));
   }
   template <class Text>
   void add_if(const char* field, const char* header, const Text& text) {
     if (result_.find(field) != nullptr) add(header, Align::right, text);
+  }
+  /// Fields of one number per head that ask for a column: their remark "column" is its header.
+  void add_asked() {
+    for (const Field& field : result_.fields) {
+      const std::string header = attribute_text(field.attributes, "column");
+      if (header.empty()) continue;
+      const std::vector<double>& numbers = doubles_of(result_, field.name, {"layer", "head"});
+      const FieldHeads rows = field_heads(field);
+      add(visible_text(header), Align::right, [&](const HeadFinding& head) {
+        const std::size_t row = rows.row_of(head.name);
+        return row < rows.size() ? share_text(numbers[row]) : std::string();
+      });
+    }
   }
   std::vector<TableColumn> taken() { return std::move(columns_); }
 
@@ -220,6 +233,7 @@ std::vector<TableColumn> head_columns(const Result& result, const std::string& p
     columns.add("found", Align::left,
                 [](const HeadFinding& head) { return std::string(head.planted->found ? "agrees" : "differs"); });
   }
+  columns.add_asked();
   return columns.taken();
 }
 
