@@ -70,7 +70,7 @@ def row_tiles(first: int, end: int, shift: int, most: int) -> list[tuple[int, in
     while row < end:
         band = band_of(row + shift)
         limit = end if band == BANDS - 1 else min(end, band_first(band + 1) - shift)
-        stop = min(limit, row + most)
+        stop = row + -(-(limit - row) // -(-(limit - row) // most))   # as many tiles as needed, of about one size
         tiles.append((row, stop))
         row = stop
     return tiles

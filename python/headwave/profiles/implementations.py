@@ -22,7 +22,7 @@ def named(args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
     return {**dict(zip(CALLED_BY, args)), **kwargs}
 
 
-def read(function: Callable[..., Any], name: str, given: dict[str, Any], output: Any, log_sums: torch.Tensor | None, shift: int) -> Scores:
+def read(function: Callable[..., Any], name: str, given: dict[str, Any], output: Any, shift: int) -> Scores:
     """What made the weights of one call.
 
     Args:
@@ -30,7 +30,6 @@ def read(function: Callable[..., Any], name: str, given: dict[str, Any], output:
         name: of the implementation, as in the config
         given: its arguments by name
         output: what it returned
-        log_sums: logarithms of the softmax's denominators, where they were seen
         shift: the key that stands where the first query stands
 
     Raises:
@@ -48,7 +47,7 @@ def read(function: Callable[..., Any], name: str, given: dict[str, Any], output:
                                       (flash_attention_forward, _flash, _FLASH)):
         if inner is inspect.unwrap(known):
             _require_known(known, parameters)
-            return reader(module, given, shift, log_sums)
+            return reader(module, given, shift)
     weights = output[1] if isinstance(output, tuple) and len(output) > 1 else None
     expected = (*given["query"].shape[:3], given["key"].shape[2])
     if isinstance(weights, torch.Tensor) and tuple(weights.shape) == expected:
@@ -75,7 +74,7 @@ def _scale(given: dict[str, Any]) -> float:
     return float(scaling) if scaling is not None else given["query"].shape[-1] ** -0.5
 
 
-def _sdpa(module: Any, given: dict[str, Any], shift: int, log_sums: torch.Tensor | None) -> Scores:
+def _sdpa(module: Any, given: dict[str, Any], shift: int) -> Scores:
     query, key, mask = given["query"], given["key"], given.get("attention_mask")
     is_causal = given.get("is_causal")
     is_causal = is_causal if is_causal is not None else getattr(module, "is_causal", True)
@@ -83,11 +82,10 @@ def _sdpa(module: Any, given: dict[str, Any], shift: int, log_sums: torch.Tensor
     if causal and shift:   # PyTorch aligns to the upper left
         raise FormatError(f"watch: {type(module).__name__} reads {key.shape[2]} keys for {query.shape[2]} queries without a mask; which key "
                           "stands at a query cannot be told; call model.set_attn_implementation('eager')")
-    bias = given.get("position_bias")
-    return Scores(query, key, _scale(given), shift, causal, mask, bias, log_sums=log_sums if mask is None and bias is None else None)
+    return Scores(query, key, _scale(given), shift, causal, mask, given.get("position_bias"))
 
 
-def _flex(module: Any, given: dict[str, Any], shift: int, _: Any) -> Scores:
+def _flex(module: Any, given: dict[str, Any], shift: int) -> Scores:
     mask = given.get("attention_mask")
     if mask is not None and not isinstance(mask, torch.Tensor):
         mask = mask.mask_mod
@@ -95,7 +93,7 @@ def _flex(module: Any, given: dict[str, Any], shift: int, _: Any) -> Scores:
     return Scores(given["query"], given["key"], _scale(given), shift, False, mask, bias, (0, 0), given.get("softcap"), given.get("s_aux"))
 
 
-def _flash(module: Any, given: dict[str, Any], shift: int, _: Any) -> Scores:
+def _flash(module: Any, given: dict[str, Any], shift: int) -> Scores:
     if given.get("indices") is not None or given.get("block_table") is not None:
         raise FormatError(f"watch: {type(module).__name__} attends to chosen keys alone, or from pages of a cache; expected whole keys")
     query, key, padding = given["query"], given["key"], given.get("attention_mask")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable
+from typing import Any, Callable, Iterable, Iterator
 
 import numpy as np
 import torch
@@ -33,7 +33,6 @@ class Scores:
         window: (before, after): |t| < before for keys before their query, < after behind it; 0: no limit
         sinks: (H) logits
         weights: (B, H, Tq, Tk) in place of (1): finished weights
-        log_sums: (B, H, Tq) natural logarithm of the softmax's denominator, where the implementation gave it
     """
 
     query: torch.Tensor
@@ -47,7 +46,10 @@ class Scores:
     soft_cap: float | None = None
     sinks: torch.Tensor | None = None
     weights: torch.Tensor | None = None
-    log_sums: torch.Tensor | None = None
+
+    def contiguous(self) -> "Scores":
+        """The same, with the keys of each head side by side, as many small products read them."""
+        return self if self.key.is_contiguous() else dataclasses.replace(self, key=self.key.contiguous())
 
     def keys_of(self, first: int, end: int, k0: int, k1: int) -> tuple[int, int]:
         """The keys, of k0 .. k1 - 1, that query rows first .. end - 1 may look at as far as `causal` and `window` say."""
@@ -103,12 +105,16 @@ class Scores:
                 s.masked_fill_(t >= self.window[1], least)
         return s
 
-    def log_weights(self, s: torch.Tensor, heads: slice) -> torch.Tensor:
-        """ln A of masked scores."""
-        if self.sinks is None:
-            return torch.log_softmax(s, -1)
-        total = torch.logaddexp(torch.logsumexp(s, -1, keepdim=True), self.sinks[heads].to(s.dtype)[None, :, None, None])
-        return (s - total).clamp_(min=torch.finfo(s.dtype).min)
+    def weights_of(self, s: torch.Tensor, heads: slice) -> tuple[torch.Tensor, torch.Tensor]:
+        """Weights, as padded_for() holds them, and the entropy of each row in nats, of masked scores, which are overwritten."""
+        top = s.amax(-1, keepdim=True)
+        padded = padded_for(s.shape, s)
+        e = torch.exp(s.sub_(top), out=padded[..., :s.shape[-1]])
+        some = e.sum(-1, keepdim=True)
+        whole = some if self.sinks is None else some + torch.exp(self.sinks[heads].to(s.dtype)[None, :, None, None] - top)
+        entropy = (torch.log(whole) * some - s.mul_(e).sum(-1, keepdim=True)) / whole
+        e.div_(whole)
+        return padded, entropy[..., 0]
 
     def _offsets(self, r0: int, r1: int, kb: int, ke: int) -> torch.Tensor:
         device = self.query.device
@@ -194,11 +200,22 @@ class TileSums:
     kept: torch.Tensor
     first_keys: torch.Tensor
 
+    def __iter__(self) -> Iterator[torch.Tensor]:
+        return iter((self.weight, self.entropy, self.kept, self.first_keys))
+
+
+def stacked(parts: Iterable[tuple[TileSums, int, float]]) -> tuple[TileSums, list[int], list[float]]:
+    """Sums of several groups of query rows as one, groups first; their bands, and how many rows each row stands for."""
+    those = list(parts)
+    return TileSums(*(torch.stack(of) for of in zip(*(sums for sums, _, _ in those)))), [band for _, band, _ in those], [factor for _, _, factor in those]
+
 
 def padded_for(shape: tuple[int, ...], like: torch.Tensor) -> torch.Tensor:
-    """Zeros (..., rows, columns + rows): weights go to the first columns, diagonals() needs the rest."""
+    """A tensor (..., rows, columns + rows): weights go to the first columns, the rest is 0, as diagonals() needs it."""
     *lead, rows, columns = shape
-    return torch.zeros(*lead, rows, columns + rows, dtype=like.dtype, device=like.device)
+    padded = torch.empty(*lead, rows, columns + rows, dtype=like.dtype, device=like.device)
+    padded[..., columns:] = 0
+    return padded
 
 
 def diagonals(padded: torch.Tensor) -> torch.Tensor:
@@ -212,15 +229,16 @@ def diagonals(padded: torch.Tensor) -> torch.Tensor:
 
 
 def sum_tile(padded: torch.Tensor, span: Span, r0: int, r1: int, kb: int, ke: int, shift: int, bins: OffsetBins,
-             log_weights: torch.Tensor | None = None) -> TileSums:
-    """Adds up one tile of weights, `padded` as padded_for() made it. The weights of pairs apart are set to 0 on the way."""
+             entropy: torch.Tensor | None = None) -> TileSums:
+    """Adds up one tile of weights, `padded` as padded_for() made it; the weights of pairs apart are set to 0 on the way.
+
+    Args:
+        entropy: (n, H, rows) where it is known
+    """
     rows, columns = r1 - r0, ke - kb
     weights = padded[..., :columns]
     wide = torch.float32 if padded.device.type == "mps" else torch.float64
-    if log_weights is not None:
-        entropy = -torch.linalg.vecdot(weights, log_weights).sum(-1)
-    else:
-        entropy = torch.special.entr(weights).sum((-2, -1))
+    entropy = torch.special.entr(weights).sum((-2, -1)) if entropy is None else entropy.sum(-1)
     first_keys = weights.new_zeros(*weights.shape[:2], FIRST_KEYS)
     leading = span.place + kb - span.k0   # position in the document of the tile's first key
     if leading < FIRST_KEYS:
@@ -271,22 +289,20 @@ def weight_tiles(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins,
     parts = []
     for first in range(0, total, some):
         heads = slice(first, min(total, first + some))
-        log_weights = None
+        entropy = None
         if scores.weights is not None:
             given = scores.weights[span.index, heads, r0:r1, kb:ke].flip(2)
             given = given.to(torch.promote_types(given.dtype, torch.float32))
             padded = padded_for(given.shape, given)
             padded[..., :ke - kb] = given
         else:
-            s = scores.scores(span.index, heads, r0, r1, kb, ke)
-            log_weights = scores.log_weights(s, heads)
-            del s
-            padded = padded_for(log_weights.shape, log_weights)
-            torch.exp(log_weights, out=padded[..., :ke - kb])
+            padded, entropy = scores.weights_of(scores.scores(span.index, heads, r0, r1, kb, ke), heads)
         if scores.mask is not None:   # rows that may look nowhere are nobody's
             seen = scores.allowed(span.index, r0, r1, kb, ke).any(-1, keepdim=True)
-            padded[..., :ke - kb] *= seen if seen.shape[1] == 1 else seen[:, heads]
-        parts.append(sum_tile(padded, span, r0, r1, kb, ke, scores.shift, bins, log_weights))
+            seen = seen if seen.shape[1] == 1 else seen[:, heads]
+            padded[..., :ke - kb] *= seen
+            entropy = None if entropy is None else entropy * seen[..., 0]
+        parts.append(sum_tile(padded, span, r0, r1, kb, ke, scores.shift, bins, entropy))
     if len(parts) == 1:
         return parts[0]
     return TileSums(*(torch.cat([getattr(part, of.name) for part in parts], 2 if of.name == "weight" else 1)
@@ -320,10 +336,53 @@ def count_tiles(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins) 
     padded = padded_for((allowed.shape[0], 2, *allowed.shape[2:]), allowed)
     padded[:, :1, :, :ke - kb] = allowed
     padded[:, 1:, :, :ke - kb] = allowed / open_keys.clamp(min=1)
-    sums = sum_tile(padded, span, r0, r1, kb, ke, scores.shift, bins, torch.zeros_like(padded[..., :ke - kb]))
+    sums = sum_tile(padded, span, r0, r1, kb, ke, scores.shift, bins, padded[..., 0])
     seen = (open_keys > 0).sum((1, 2, 3)).to(sums.weight.dtype)
     logs = torch.log(open_keys.clamp(min=1)).sum((1, 2, 3)).to(sums.weight.dtype)
     return Counts(sums.weight[:, :, 0], sums.weight[:, :, 1], seen, logs)
+
+
+def count_rows(scores: Scores, span: Span, r0: int, r1: int, bins: OffsetBins) -> Counts | None:
+    """The same without a mask, where the keys of each row are an interval: no tile is made."""
+    first, end = scores.keys_of(r0, r1, span.k0, span.k1)
+    if end <= first:
+        return None
+    shift, (before, after) = scores.shift, scores.window
+    i = np.arange(r0, r1)
+    low = np.maximum(span.k0, i + shift - before + 1) if before else np.full(len(i), span.k0)
+    high = np.minimum(span.k1, i + shift + 1) if scores.causal else np.full(len(i), span.k1)
+    high = np.minimum(high, i + shift + after) if after else high
+    keys = np.maximum(high - low, 0)
+    share = np.where(keys > 0, 1 / np.maximum(keys, 1), 0)   # of each allowed key in its row
+    pairs, uniform = np.zeros((2, bins.count)), np.zeros((2, bins.count))
+    if len(i) * bins.count < end - first:   # few rows: how much of each row's keys lies in each bin
+        within = np.minimum((high - i - shift)[:, None], bins.last + 1) - np.maximum((low - i - shift)[:, None], bins.first)
+        within = np.maximum(within, 0)
+        pairs[REGULAR], uniform[REGULAR] = within.sum(0), share @ within
+    else:                                   # how many rows have a key at each offset
+        t = np.arange(first - (r1 - 1) - shift, end - r0 - shift)
+        a, z = np.clip(span.k0 - shift - t, r0, r1) - r0, np.clip(span.k1 - shift - t, r0, r1) - r0
+        allowed = (z > a) & ((t <= 0) | (not scores.causal)) & ((t > -before) | (before == 0)) & ((t < after) | (after == 0))
+        upto, index = np.concatenate([[0], np.cumsum(share)]), bins.of(int(t[0]), len(t), torch.device("cpu")).numpy()
+        pairs[REGULAR] = np.bincount(index, np.where(allowed, z - a, 0), bins.count)
+        uniform[REGULAR] = np.bincount(index, np.where(allowed, upto[z] - upto[a], 0), bins.count)
+    apart = [(np.arange(low[q - r0], high[q - r0]) - q - shift, share[q - r0]) for q in span.apart_queries if r0 <= q < r1]
+    others = np.setdiff1d(i, span.apart_queries)
+    for j in span.apart_keys:
+        rows = others[(low[others - r0] <= j) & (j < high[others - r0])]
+        apart.append((j - rows - shift, share[rows - r0]))
+    for offsets, shares in apart:
+        index = np.searchsorted(bins.first, offsets, side="right") - 1
+        for kind, sign in ((REGULAR, -1), (APART, 1)):
+            pairs[kind] += sign * np.bincount(index, minlength=bins.count)
+            uniform[kind] += sign * np.bincount(index, np.broadcast_to(shares, index.shape), bins.count)
+    device, dtype = scores.query.device, torch.float32 if scores.query.device.type == "mps" else torch.float64
+
+    def tensor(of: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(of)[None].to(device=device, dtype=dtype)
+
+    seen = keys > 0
+    return Counts(tensor(pairs), tensor(uniform), tensor(np.array(seen.sum(), np.float64)), tensor(np.array(np.log(keys[seen]).sum())))
 
 
 def sampled_tiles(first: int, end: int, shift: int, rows: int, random: np.random.Generator, cell: int) -> list[tuple[int, int, float, int]]:
@@ -375,13 +434,29 @@ class LayerSums:
         self.query_sum, self.key_sum = zeros(heads, width), zeros(kv_heads, width)
         self.tokens = zeros(2)
 
-    def add(self, sums: TileSums, blocks: torch.Tensor, band: int, factor: float) -> None:
-        """Adds a tile of query rows, each of which stands for `factor` rows."""
-        for name in ("weight", "entropy", "kept", "first_keys"):
-            getattr(self, name).index_add_(0, blocks, getattr(sums, name), alpha=factor)
-        self.band_weight[band] += factor * sums.weight.sum(0)
-        self.band_entropy[band] += factor * sums.entropy.sum(0)
-        self.band_first_keys[band] += factor * sums.first_keys.sum(0)
+    def add(self, sums: TileSums, bands: list[int], factors: list[float], blocks: torch.Tensor, sampled: bool = False) -> None:
+        """Adds sums of several groups of query rows, groups first.
+
+        Args:
+            bands: of each group
+            factors: rows that each row of a group stands for
+            sampled: the groups are cells drawn one of each stratum: the variance of what they stand for is added too, by the differences of
+                neighbouring strata of a band
+        """
+        band = torch.tensor(bands, device=self.device)
+        if any(factor != 1 for factor in factors):
+            scale = torch.tensor(factors, dtype=self.weight.dtype, device=self.device)
+            sums = TileSums(*(of * scale.view(-1, *[1] * (of.ndim - 1)) for of in sums))
+        for name, of in zip(("weight", "entropy", "kept", "first_keys"), sums):
+            getattr(self, name).index_add_(0, blocks, of.sum(0))
+            if name != "kept":
+                getattr(self, f"band_{name}").index_add_(0, band, of.sum(1))
+        if sampled:
+            for each in sorted(set(bands)):
+                those = [i for i, b in enumerate(bands) if b == each]
+                n, missing = len(those), 1 - len(those) / sum(factors[i] for i in those)   # `missing`: share of the rows not looked at
+                if n > 1:
+                    self.variance += missing * n / (2 * (n - 1)) * sums.weight[those].diff(dim=0).square().sum((0, 1))
 
     def count(self, counts: Counts, blocks: torch.Tensor, band: int, factor: float) -> None:
         """Adds the counts of a tile."""

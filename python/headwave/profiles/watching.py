@@ -19,10 +19,10 @@ from .bins import FIRST_BAND, OffsetBins, band_of, row_tiles
 from .implementations import named, read
 from .passes import Documents, Frame, MaskRecord, mask_record
 from .result import Layer, Profiles
-from .tiles import LayerSums, Scores, Span, count_tiles, sampled_tiles, weight_tiles
+from .tiles import LayerSums, Scores, Span, TileSums, count_rows, count_tiles, sampled_tiles, stacked, weight_tiles
 
 CELL = 64                           # neighbouring query rows that are sampled together
-BUDGET = {"cpu": 8 << 20}           # bytes of weights in a tile
+BUDGET = {"cpu": 6 << 20}           # bytes of weights in a tile
 OTHER_BUDGET = 96 << 20             # ... on devices, whose calls cost more than their bytes
 _CROSS = re.compile(r"cross|encoder_attn|EncDecAttention|encdec", re.IGNORECASE)
 
@@ -150,7 +150,7 @@ class Watch:
         if "q_length" in given and "kv_length" in given:
             self._masks.append(mask_record(given, mask))
 
-    def _saw(self, function: Callable[..., Any], name: str, args: tuple, kwargs: dict[str, Any], output: Any, log_sums: Any) -> None:
+    def _saw(self, function: Callable[..., Any], name: str, args: tuple, kwargs: dict[str, Any], output: Any) -> None:
         """Attention was computed."""
         if not self._frames:
             return
@@ -164,7 +164,7 @@ class Watch:
         past = own.past if record is None else record.query_offset
         key_offset = 0 if record is None else record.key_offset
         shift = self._shift(module, given, cross, record, own)
-        scores = read(function, name, given, output, log_sums, shift)
+        scores = read(function, name, given, output, shift)
         documents = self._documents.setdefault(id(own.module), Documents(self._special, self._first))
         spans = self._spans(own, scores, documents, record, key_offset, past, cross)
         layer = self._layers.get((path, times))
@@ -242,12 +242,21 @@ class Watch:
             tiles, counted = own.counts[key][0]
             for counts, band, factor in counted:
                 sums.count(counts, blocks, band, factor)
-            if self._kernel is not None and self._kernel.takes(scores):
-                for added, band, factor in self._kernel.sums(scores, span, self.bins, tiles):
-                    sums.add(added, blocks, band, factor)
-            else:
-                self._add_tiles(scores, span, sums, blocks, tiles, budget)
             sums.add_tokens(scores, span)
+            at = span.position(0, scores.shift)
+            if self._kernel is not None and self._kernel.takes(scores, span):
+                sums.add(*self._kernel.sums(scores, span, self.bins, tiles), blocks, sampled=tiles is not None)
+            elif tiles is not None:
+                parts = stacked((added, band, factor) for r0, r1, factor, band in tiles
+                                if (added := weight_tiles(scores, span, r0, r1, self.bins, budget)) is not None)
+                sums.add(*parts, blocks, sampled=True)
+            else:
+                heads, scores = scores.query.shape[1] * len(span.rows), scores.contiguous()
+                most = max(16, min(FIRST_BAND, budget // (4 * heads * (span.k1 - span.k0 + FIRST_BAND))))
+                for r0, r1 in row_tiles(span.q0, span.q1, at, most):
+                    added = weight_tiles(scores, span, r0, r1, self.bins, budget)
+                    if added is not None:
+                        sums.add(*stacked([(added, band_of(r0 + at), 1.0)]), blocks)
 
     def _tiles(self, scores: Scores, span: Span) -> tuple[list[tuple[int, int, float, int]] | None, list[Any]]:
         """Sampled query rows, None where all are taken, and the counts of their pairs, which are the same in every layer of one mask."""
@@ -256,38 +265,10 @@ class Watch:
         if self.rows is not None and span.q1 - span.q0 > self.rows:
             random = np.random.default_rng((self._seed, span.documents[0]))
             tiles = sampled_tiles(span.q0, span.q1, at, self.rows, random, CELL)
-        every = tiles if tiles is not None else [(r0, r1, 1.0, band_of(r0 + at)) for r0, r1 in row_tiles(span.q0, span.q1, at, FIRST_BAND)]
-        counted = [(counts, band, factor) for r0, r1, factor, band in every if (counts := count_tiles(scores, span, r0, r1, self.bins)) is not None]
+        every = tiles if tiles is not None else [(r0, r1, 1.0, band_of(r0 + at)) for r0, r1 in row_tiles(span.q0, span.q1, at, FIRST_BAND if scores.mask is not None else span.q1)]
+        count = count_rows if scores.mask is None else count_tiles
+        counted = [(counts, band, factor) for r0, r1, factor, band in every if (counts := count(scores, span, r0, r1, self.bins)) is not None]
         return tiles, counted
-
-    def _add_tiles(self, scores: Scores, span: Span, sums: LayerSums, blocks: torch.Tensor, tiles: Any, budget: int) -> None:
-        at = span.position(0, scores.shift)
-        if tiles is None:
-            heads = scores.query.shape[1] * len(span.rows)
-            most = max(16, min(FIRST_BAND, budget // (4 * heads * max(1, span.k1 - span.k0))))
-            for r0, r1 in row_tiles(span.q0, span.q1, at, most):
-                added = weight_tiles(scores, span, r0, r1, self.bins, budget)
-                if added is not None:
-                    sums.add(added, blocks, band_of(r0 + at), 1.0)
-            return
-        before: dict[int, torch.Tensor] = {}
-        squares: dict[int, torch.Tensor] = {}
-        strata: dict[int, list[float]] = {}
-        for r0, r1, factor, band in tiles:
-            added = weight_tiles(scores, span, r0, r1, self.bins, budget)
-            if added is None:
-                continue
-            sums.add(added, blocks, band, factor)
-            total = factor * added.weight
-            if band in before:
-                squares[band] = squares.get(band, 0) + (total - before[band]).square().sum(0)
-            before[band] = total
-            strata.setdefault(band, []).append(factor)
-        for band, squared in squares.items():
-            n, factors = len(strata[band]), strata[band]
-            missing = 1 - n / sum(factors)   # share of the rows that were not looked at
-            sums.variance += missing * n / (2 * (n - 1)) * squared
-
 
 def _kernel(name: str) -> Any:
     if name == "torch":
@@ -414,10 +395,10 @@ class _Interfaces:
                 watches = interfaces.watching(args[0] if args else kwargs["module"])
                 if not watches:
                     return function(*args, **kwargs)
-                output, log_sums = interfaces._call(watches, function, args, kwargs)
+                output = function(*args, **kwargs)
                 with torch.inference_mode(False), torch.no_grad():
                     for watch in watches:
-                        watch._saw(function, attn_implementation, args, kwargs, output, log_sums)
+                        watch._saw(function, attn_implementation, args, kwargs, output)
                 return output
 
             return seen
@@ -434,13 +415,6 @@ class _Interfaces:
 
         self._attention.get_interface = get_interface
         self._masks.__getitem__ = get_mask
-
-    def _call(self, watches: list[Watch], function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> tuple[Any, Any]:
-        """Calls an attention function; where a kernel can use them, with the logarithms of the softmax's denominators."""
-        if any(watch._kernel is not None for watch in watches) and args and len(args) > 1 and args[1].is_cuda:
-            from .triton_tiles import with_log_sums
-            return with_log_sums(function, args, kwargs)
-        return function(*args, **kwargs), None
 
 
 @torch.compiler.disable
