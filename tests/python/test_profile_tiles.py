@@ -47,8 +47,9 @@ def test_how_tiles_are_cut_changes_nothing(budget):
         torch.testing.assert_close(sum(getattr(part, name) for part in parts), getattr(whole, name), rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize(("causal", "window", "shift", "r0", "r1"), [(True, (0, 0), 0, 0, 90), (True, (20, 0), 0, 10, 90), (False, (0, 0), 0, 0, 90),
-                                                                      (False, (15, 30), 0, 0, 50), (True, (0, 0), 60, 0, 30), (False, (0, 0), 5, 80, 83)])
+@pytest.mark.parametrize(("causal", "window", "shift", "r0", "r1"), [
+    (True, (0, 0), 0, 0, 90), (True, (20, 0), 0, 10, 90), (False, (0, 0), 0, 0, 90), (False, (15, 30), 0, 0, 50), (True, (0, 0), 60, 0, 30),
+    (False, (0, 0), 5, 80, 83)])
 def test_pairs_are_counted_as_a_mask_shows_them(causal, window, shift, r0, r1):
     bins, keys = OffsetBins(3), 90
     queries = keys - shift
@@ -82,7 +83,8 @@ def test_cells_are_sampled_in_every_stratum():
 def test_sums_of_several_groups_are_stacked():
     scores, bins = Scores(torch.randn(1, 2, 20, 4), torch.randn(1, 2, 20, 4), 1.0, 0, True), OffsetBins(4)
     span = Span([0], [0], 0, 20, 0, 20)
-    sums, bands, factors = stacked([(weight_tiles(scores, span, 0, 8, bins, 1 << 20), 0, 1.0), (weight_tiles(scores, span, 8, 20, bins, 1 << 20), 0, 2.0)])
+    one, two = weight_tiles(scores, span, 0, 8, bins, 1 << 20), weight_tiles(scores, span, 8, 20, bins, 1 << 20)
+    sums, bands, factors = stacked([(one, 0, 1.0), (two, 0, 2.0)])
     assert sums.weight.shape[:2] == (2, 1) and bands == [0, 0] and factors == [1.0, 2.0]
 
 
@@ -111,10 +113,10 @@ def require_same(scores, span):
 def scores_of(batch, heads, kv_heads, queries, keys, size=2.0, **more):
     return Scores(torch.randn(batch, heads, queries, 16) * size, torch.randn(batch, kv_heads, keys, 16), 0.25, **more)
 
-far, near = Span([0], [0], 0, 330, 0, 330, 0, [0], [0]), Span([0, 2], [0, 1], 5, 60, 5, 60, 0, [5, 6], [5, 6])
+far, near = Span([0], [0], 0, 240, 0, 240, 0, [0], [0]), Span([0, 2], [0, 1], 5, 60, 5, 60, 0, [5, 6], [5, 6])
 case = sys.argv[1]
-if case == "far": require_same(scores_of(1, 2, 1, 330, 330, causal=True), far)
-if case == "overflow": require_same(scores_of(1, 1, 1, 330, 330, size=100.0, causal=True), far)
+if case == "far": require_same(scores_of(1, 1, 1, 240, 240, causal=True), far)
+if case == "overflow": require_same(scores_of(1, 1, 1, 240, 240, size=100.0, causal=True), far)
 if case == "both ways": require_same(scores_of(3, 1, 1, 60, 60), near)
 if case == "window": require_same(scores_of(3, 2, 1, 60, 60, causal=True, window=(20, 0)), near)
 if case == "cap and sinks": require_same(scores_of(3, 2, 1, 60, 60, causal=True, soft_cap=3.0, sinks=torch.randn(2)), near)

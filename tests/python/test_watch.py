@@ -160,7 +160,8 @@ def test_generating_with_a_cache_gives_the_profile_of_the_whole_text(name, cache
     model = transformers.AutoModelForCausalLM.from_config(config).eval()
     ids, mask = batch()
     ids, mask = ids[:2, :20], mask[:2, :20]
-    options = {"attention_mask": mask, "max_new_tokens": 9, "min_new_tokens": 9, "do_sample": False, "cache_implementation": cache, "disable_compile": True}
+    options = {"attention_mask": mask, "max_new_tokens": 9, "min_new_tokens": 9, "do_sample": False, "cache_implementation": cache,
+               "disable_compile": True}
     before = model.generate(ids, **options)
     with headwave.watch(model, exact=16) as watch:
         written = model.generate(ids, **options)
@@ -456,7 +457,8 @@ def test_packed_sequences_of_flash_attention():
     positions = torch.tensor([[0, 1, 2, 0, 1, 2, 3, 4, 5, 6]])
     ends = torch.tensor([0, 3, 10], dtype=torch.int32)
     for more in ({"position_ids": positions}, {"cu_seq_lens_q": ends, "cu_seq_lens_k": ends}):
-        scores = read(flash_attention_forward, "flash_attention_2", {"module": module, "query": query, "key": query, "attention_mask": None, **more}, None, 0)
+        arguments = {"module": module, "query": query, "key": query, "attention_mask": None, **more}
+        scores = read(flash_attention_forward, "flash_attention_2", arguments, None, 0)
         allowed = scores.allowed([0], 0, 10, 0, 10).flip(2)[0, 0]
         expected = torch.block_diag(torch.ones(3, 3), torch.ones(7, 7)).bool() & torch.ones(10, 10).tril().bool()
         assert torch.equal(allowed, expected)

@@ -109,7 +109,8 @@ def _flash(module: Any, given: dict[str, Any], shift: int) -> Scores:
         padding = padding.bool()
         mask = lambda b, h, i, j: padding[b, j]  # noqa: E731
     if shift != key.shape[2] - query.shape[2] and (is_causal or window[0]):
-        raise FormatError(f"watch: {type(module).__name__} reads {key.shape[2]} keys for {query.shape[2]} queries; expected the last query at the last key")
+        raise FormatError(f"watch: {type(module).__name__} reads {key.shape[2]} keys for {query.shape[2]} queries; expected the last query at the "
+                          "last key")
     return Scores(query, key, _scale(given), shift, bool(is_causal), mask, None, window, given.get("softcap"), given.get("s_aux"))
 
 
@@ -119,7 +120,7 @@ def _segments(given: dict[str, Any]) -> torch.Tensor | None:
     if ends is not None:
         return torch.searchsorted(ends.to(query.device).long(), torch.arange(query.shape[2], device=query.device), right=True)
     positions = given.get("position_ids")
-    if positions is None or positions.ndim != 2 or positions.shape[0] != 1 or query.shape[0] != 1 or positions.shape[1] != query.shape[2] or positions.shape[1] == 1:
+    if positions is None or query.shape[0] != 1 or query.shape[2] == 1 or tuple(positions.shape) != (1, query.shape[2]):
         return None
     restarts = torch.diff(positions[0], prepend=positions[0, :1] - 1) != 1
     return restarts.cumsum(0) if bool(restarts.any()) else None
@@ -128,7 +129,8 @@ def _segments(given: dict[str, Any]) -> torch.Tensor | None:
 def _finished(given: dict[str, Any], weights: torch.Tensor, shift: int) -> Scores:
     mask = given.get("attention_mask")
     if mask is not None and mask.ndim != 4:
-        raise FormatError(f"watch: {type(given['module']).__name__} was given a mask of shape {tuple(mask.shape)}; expected (batch, heads, queries, keys)")
+        raise FormatError(f"watch: {type(given['module']).__name__} was given a mask of shape {tuple(mask.shape)}; expected (batch, heads, "
+                          "queries, keys)")
     if mask is not None:
         mask = mask[..., :weights.shape[3]]
         if mask.dtype != torch.bool and not mask.is_floating_point():

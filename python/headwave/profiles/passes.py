@@ -51,7 +51,9 @@ class Frame:
             given = dict(kwargs)
         self.ids = _two_axes(given.get("input_ids"))
         embeds = given.get("inputs_embeds")
-        self.shape = tuple(self.ids.shape) if self.ids is not None else tuple(embeds.shape[:2]) if isinstance(embeds, torch.Tensor) and embeds.ndim == 3 else None
+        self.shape = None if self.ids is None else tuple(self.ids.shape)
+        if self.shape is None and isinstance(embeds, torch.Tensor) and embeds.ndim == 3:
+            self.shape = tuple(embeds.shape[:2])
         self.padding = _two_axes(given.get("attention_mask"))
         self.crossed_padding = _two_axes(given.get("encoder_attention_mask"))
         self.positions = _two_axes(given.get("position_ids"))
@@ -82,8 +84,15 @@ class Documents:
         self.with_ids = 0
         self._last: list[list[int]] = []   # numbers by row of the batch, of the call before
 
-    def spans(self, frame: Frame, ids: torch.Tensor | None, scores: Scores, padding: torch.Tensor | None, key_offset: int, past: int) -> list[Span]:
-        """Documents of a call of self-attention: padding trimmed, packed sequences apart, such as lie alike together."""
+    def spans(self, frame: Frame, ids: torch.Tensor | None, scores: Scores, padding: torch.Tensor | None, key_offset: int, past: int,
+              again: bool = False) -> list[Span]:
+        """Documents of a call of self-attention: padding trimmed, packed sequences apart, such as lie alike together.
+
+        Args:
+            key_offset: position in the sequence of the first key
+            past: tokens in the cache
+            again: the documents of this call have their numbers
+        """
         batch, _, queries, _ = scores.query.shape
         keys, shift = scores.key.shape[2], scores.shift
         end = min(keys, shift + queries)
@@ -95,7 +104,7 @@ class Documents:
                 starts[b], stop = _ends(padding, b, batch, end + key_offset)
                 valid[b] = (max(0, starts[b] - key_offset), max(0, stop - key_offset))
         cuts = self._cuts(frame, scores, valid) if past == 0 else [[] for _ in range(batch)]
-        continues = past > 0 and len(self._last) == batch
+        continues = len(self._last) == batch and (past > 0 or again)
         numbers: list[list[int]] = []
         found: dict[Any, Span] = {}
         host_ids = None if ids is None else ids.cpu()
@@ -114,7 +123,7 @@ class Documents:
                     continue
                 place = k0 + key_offset - starts[b] if number == 0 else 0
                 own = None if host_ids is None else host_ids[b]
-                if own is not None:
+                if own is not None and not again:
                     self._note(own[q0:q1])
                 apart = [j for j in range(k0, min(k1, k0 + self.first - place))] if place < self.first else []
                 if own is not None and self.special and shift == 0 and keys == queries:
@@ -150,11 +159,11 @@ class Documents:
             found[key].documents.append(numbers[0])
         return list(found.values())
 
-    def whole(self, scores: Scores) -> list[Span]:
+    def whole(self, scores: Scores, again: bool = False) -> list[Span]:
         """Documents of a call of which nothing is known: whole rows of the batch, such as images."""
         batch, _, queries, _ = scores.query.shape
-        first = self.count
-        self.count += batch
+        first = self._last[0][0] if again and self._last else self.count
+        self.count = first + batch
         apart = list(range(min(self.first, queries)))
         self._last = [[first + b] for b in range(batch)]
         return [Span(list(range(batch)), list(range(first, first + batch)), 0, queries, 0, scores.key.shape[2], 0, apart, list(apart))]

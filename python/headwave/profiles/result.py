@@ -89,7 +89,7 @@ class Stack:
         def of(attribute: str, axis: int) -> np.ndarray:
             return np.stack([getattr(layer.sums, attribute).cpu().numpy().astype(np.float64) for layer in layers], axis)
 
-        used = np.flatnonzero(sum(of("pairs", 1).sum((0, 1, 2)) for _ in (0,)) > 0)
+        used = np.flatnonzero(of("pairs", 1).sum((0, 1, 2)))
         low, high = (int(used[0]), int(used[-1]) + 1) if len(used) else (bins.centre, bins.centre + 1)
         there = min(self.documents, layers[0].sums.weight.shape[0])   # blocks that have a document
         part = slice(low, high)
@@ -166,8 +166,9 @@ class Profiles:
         made = f"{path}.unfinished"
         try:
             with h5py.File(made, "w") as file:
-                file.attrs.update({"format": "headwave profiles", "format_version": FORMAT, "model": self.model,
-                                   "skipped": json.dumps(self.skipped), **{k: json.dumps(v) if isinstance(v, list) else v for k, v in self.settings.items()}})
+                settings = {name: json.dumps(value) if isinstance(value, list) else value for name, value in self.settings.items()}
+                file.attrs.update({"format": "headwave profiles", "format_version": FORMAT, "model": self.model, "skipped": json.dumps(self.skipped),
+                                   **settings})
                 for name, stack in self.stacks.items():
                     _write(file.create_group(name), stack)
             os.replace(made, path)
@@ -196,8 +197,8 @@ def _write(group: Any, stack: Stack) -> None:
     group.attrs.update({"documents": stack.documents, "ids_sha256": stack.digest, "heads": about.heads, "kv_heads": about.kv_heads,
                         "d_head": about.width, "cross": about.cross, "implementation": about.implementation, "module": about.module})
     texts = h5py.string_dtype()
-    axes = {"block": ("block_documents", stack.block_documents), "bin": ("first_offset", stack.first_offset), "band": ("band_first", stack.band_first),
-            "layer": ("layer", np.array(stack.layers, object))}
+    axes = {"block": ("block_documents", stack.block_documents), "bin": ("first_offset", stack.first_offset),
+            "band": ("band_first", stack.band_first), "layer": ("layer", np.array(stack.layers, object))}
     for name, values in axes.values():
         data = group.create_dataset(name, data=values, dtype=texts if values.dtype == object else None)
         data.make_scale(name)

@@ -138,7 +138,8 @@ class Scores:
     def _called(self, rows: Any, r0: int, r1: int, kb: int, ke: int) -> torch.Tensor:
         device = self.query.device
         b = torch.arange(self.query.shape[0], device=device)[rows]
-        h, i, j = torch.zeros(1, dtype=torch.long, device=device), torch.arange(r1 - 1, r0 - 1, -1, device=device), torch.arange(kb, ke, device=device)
+        h, i = torch.zeros(1, dtype=torch.long, device=device), torch.arange(r1 - 1, r0 - 1, -1, device=device)
+        j = torch.arange(kb, ke, device=device)
         shape = (len(b), 1, len(i), len(j))
         try:   # functions of indices take whole axes at once
             called = self.mask(b[:, None, None, None], h[None, :, None, None], i[None, None, :, None], j[None, None, None, :])
@@ -206,8 +207,8 @@ class TileSums:
 
 def stacked(parts: Iterable[tuple[TileSums, int, float]]) -> tuple[TileSums, list[int], list[float]]:
     """Sums of several groups of query rows as one, groups first; their bands, and how many rows each row stands for."""
-    those = list(parts)
-    return TileSums(*(torch.stack(of) for of in zip(*(sums for sums, _, _ in those)))), [band for _, band, _ in those], [factor for _, _, factor in those]
+    sums, bands, factors = zip(*parts)
+    return TileSums(*(torch.stack(of) for of in zip(*sums))), list(bands), list(factors)
 
 
 def padded_for(shape: tuple[int, ...], like: torch.Tensor) -> torch.Tensor:

@@ -400,8 +400,8 @@ class Kernel:
             near = torch.zeros(n, count, blocks, tiles * SQUARE, dtype=torch.float32, device=device)
             firsts = torch.zeros(n, count, blocks, FIRST_KEYS, dtype=torch.float32, device=device)
             rows_apart = torch.zeros(n, count, queries, max(apart, 1), dtype=torch.float32, device=device)
-            _near[(blocks, count, n)](scores.query, scores.key, logs, held, starts, ends, batch, near, firsts, rows_apart, *strides, *logs.stride()[:2],
-                                      head, count, queries, group, *numbers, tile_first, tile_last, tiles,
+            _near[(blocks, count, n)](scores.query, scores.key, logs, held, starts, ends, batch, near, firsts, rows_apart, *strides,
+                                      *logs.stride()[:2], head, count, queries, group, *numbers, tile_first, tile_last, tiles,
                                       C=SQUARE, FIRST_KEYS=FIRST_KEYS, num_warps=4, num_stages=2, **shared)
             weight[:, :, REGULAR, part].index_add_(-1, near_bins, grouped(near, group_of)[..., inside])
             first_keys[:, :, part] = grouped(firsts, group_of)
@@ -436,5 +436,5 @@ class Kernel:
 def _blocks(groups: list[tuple[int, int, float, int]], rows: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Blocks of at most so many query rows: their first rows, their ends, and the group of each."""
     blocks = [(r, min(r + rows, r1), g) for g, (r0, r1, _, _) in enumerate(groups) for r in range(r0, r1, rows)]
-    starts, ends, of = zip(*blocks)
-    return (torch.tensor(starts, dtype=torch.int32, device=device), torch.tensor(ends, dtype=torch.int32, device=device), torch.tensor(of, device=device))
+    of_blocks = torch.tensor(blocks, device=device)
+    return of_blocks[:, 0].int(), of_blocks[:, 1].int(), of_blocks[:, 2].contiguous()

@@ -217,15 +217,15 @@ class Watch:
                cross: bool) -> list[Span]:
         at = (cross, scores.query.shape[0], scores.query.shape[2], scores.key.shape[2], scores.shift)
         if at not in own.spans:
+            again = any(not key[0] for key in own.spans)   # layers that see other keys, as those with a window in a cache, see the same documents
             if cross:
                 own.spans[at] = documents.crossed(scores, own.crossed_padding, own.padding, past)
             elif own.shape is None or own.shape[1] != scores.query.shape[2]:
-                own.spans[at] = documents.whole(scores)
+                own.spans[at] = documents.whole(scores, again)
             else:
                 padding = own.padding if own.padding is not None else None if record is None else record.padding
                 ids = next((frame.ids for frame in reversed(self._frames) if frame.ids is not None and frame.ids.shape[1] == own.shape[1]), None)
-                known = next((those for key, those in own.spans.items() if not key[0] and key[2] == at[2] and key[3] == at[3] and key[4] == at[4]), None)
-                own.spans[at] = known or documents.spans(own, ids, scores, padding, key_offset, past)
+                own.spans[at] = documents.spans(own, ids, scores, padding, key_offset, past, again)
         return own.spans[at]
 
     # -- sums --------------------------------------------------------------------------------------------------------------------------
@@ -265,7 +265,8 @@ class Watch:
         if self.rows is not None and span.q1 - span.q0 > self.rows:
             random = np.random.default_rng((self._seed, span.documents[0]))
             tiles = sampled_tiles(span.q0, span.q1, at, self.rows, random, CELL)
-        every = tiles if tiles is not None else [(r0, r1, 1.0, band_of(r0 + at)) for r0, r1 in row_tiles(span.q0, span.q1, at, FIRST_BAND if scores.mask is not None else span.q1)]
+        most = span.q1 if scores.mask is None else FIRST_BAND
+        every = tiles if tiles is not None else [(r0, r1, 1.0, band_of(r0 + at)) for r0, r1 in row_tiles(span.q0, span.q1, at, most)]
         count = count_rows if scores.mask is None else count_tiles
         counted = [(counts, band, factor) for r0, r1, factor, band in every if (counts := count(scores, span, r0, r1, self.bins)) is not None]
         return tiles, counted
@@ -301,8 +302,8 @@ def _attention_modules(model: torch.nn.Module) -> tuple[dict[int, str], list[str
         if any(id(m) in names or re.search("Attention|Attn", type(m).__name__) for m in within):
             continue
         if isinstance(module, torch.nn.MultiheadAttention) or re.search(r"softmax|scaled_dot_product_attention", _source(kind)):
-            raise FormatError(f"watch: {path} ({kind.__name__}) computes attention by itself, not by transformers' attention functions, so that watch "
-                              "cannot see it; capture its queries and keys (headwave.capture), or watch another part of the model")
+            raise FormatError(f"watch: {path} ({kind.__name__}) computes attention by itself, not by transformers' attention functions, so that "
+                              "watch cannot see it; capture its queries and keys (headwave.capture), or watch another part of the model")
     skipped: list[str] = []
     lists: list[str] = []   # parts of a layer are no layers
     for path, module in modules:
