@@ -484,3 +484,22 @@ def test_flex_attention_is_read_as_it_computes():
         with headwave.watch(model, exact=16) as watch:
             assert same(before, model(**inputs))
     require_all(watch.result(), eager_weights(built(MODELS["gemma2"][0](), "eager"), inputs))
+
+
+@pytest.mark.parametrize("family", ["bert-mlm", "gpt2", "llama", "qwen3", "gemma2"])
+def test_watch_and_the_program_agree(family, ids):
+    """Mean weights at every offset and entropies of golden models: two implementations, one in C++."""
+    from conftest import MODELS as GOLDEN
+
+    result = headwave.run(GOLDEN / family, ids=ids, only=["measured_offset", "head_types"], reach=11)
+    model = transformers.AutoModel.from_pretrained(GOLDEN / family).float().eval()
+    with torch.no_grad(), headwave.watch(model, exact=23) as watch:
+        model(torch.as_tensor(ids))
+    stack = next(iter(watch.result().stacks.values()))
+    trace, ours = result["offset_trace"]["mean_weight"], stack.mean_weight()
+    theirs = np.asarray(trace.values)[[str(pairs) for pairs in np.asarray(trace.coords["pairs"])].index("all")]
+    offsets = np.arange(theirs.shape[-1]) - theirs.shape[-1] // 2
+    columns = [list(offsets).index(t) for t in stack.first_offset]
+    ours = np.nan_to_num(ours)   # beyond a window there is no pair; the program says 0
+    np.testing.assert_allclose(ours, theirs[..., columns], atol=1e-6)
+    np.testing.assert_allclose(stack.entropy.sum(0) / stack.rows.sum(0)[:, None], np.asarray(result["head_types"]["entropy"].values), atol=1e-5)

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 
 def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = None, first: int = 1, tokenizer: Any = None,
-          special: Iterable[int] = (), kernel: str = "auto", seed: int = 1) -> "Watch":
+          special: Iterable[int] = (), kernel: str = "auto", seed: int = 1, deal: bool = False,
+          least: int = 8) -> "Watch":
     """Sums up where a model's heads look while the model runs, as it is: on its device, in its dtype, with its own attention.
 
         with headwave.watch(model) as w:
@@ -31,7 +32,10 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
         first: tokens at the beginning of a document whose pairs are counted apart
         tokenizer, special: special tokens, whose pairs are counted apart too
         kernel: "torch", "triton" or "auto": Triton's where it is installed and the device is a GPU
-        seed: of the sampled rows
+        seed: of the sampled rows, and of what is dealt
+        deal: sum dealt profiles too (docs/account.md), of documents of one length: three more walks over each, and mean queries and keys of
+            every place are kept
+        least: documents of each half that give means before any is dealt
 
     Raises:
         FormatError: a layer computes attention in a way that cannot be followed; the message names it
@@ -40,4 +44,4 @@ def watch(model: Any, *, exact: int = 128, blocks: int = 16, rows: int | None = 
         from .watching import Watch
     except ImportError as error:
         raise FormatError("watch: needs PyTorch; pip install torch transformers") from error
-    return Watch(model, exact, blocks, rows, first, tokenizer, special, kernel, seed)
+    return Watch(model, exact, blocks, rows, first, tokenizer, special, kernel, seed, deal, least)

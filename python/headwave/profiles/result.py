@@ -41,8 +41,8 @@ class Layer:
     soft_cap: float
     sinks: bool
     window: int
-    causal: bool
     seen_in: Any = None
+    dealing: Any = None
 
     @classmethod
     def of(cls, path: str, times: int, cross: bool, implementation: str, module: str, scores: Scores, given: dict[str, Any], sums: LayerSums,
@@ -50,7 +50,7 @@ class Layer:
         window = given.get("sliding_window")
         return cls(path, times, cross, implementation, module, sums, documents, scores.query.shape[1], scores.key.shape[1], scores.query.shape[3],
                    scores.scale, float(scores.soft_cap or given.get("softcap") or 0), scores.sinks is not None or given.get("s_aux") is not None,
-                   int(window) if isinstance(window, int) else 0, True)
+                   int(window) if isinstance(window, int) else 0)
 
     def see(self, scores: Scores, given: dict[str, Any]) -> None:
         """Refuses a call of other heads than those before."""
@@ -78,6 +78,9 @@ class Stack:
         band_weight, band_pairs, ...: the same by query band, over all documents
         sampling_variance: (layers, 2, heads, bins) of `weight` over all documents, by sampled rows
         query_mean, key_mean: (layers, heads, d), (layers, kv_heads, d) as attention takes them
+        dealt_documents: documents whose contents were dealt; where there are some:
+        dealt_weight: (blocks, layers, 3, heads, bins) sums of weights over regular pairs by position, self and order
+        dealt_pairs, dealt_uniform: (blocks, layers, bins) of those documents
     """
 
     def __init__(self, name: str, layers: list[Layer], bins: OffsetBins) -> None:
@@ -108,6 +111,12 @@ class Stack:
         self.query_mean = of("query_sum", 0) / np.maximum(tokens[:, 0], 1)[:, None, None]
         self.key_mean = of("key_sum", 0) / np.maximum(tokens[:, 1], 1)[:, None, None]
         self.query_tokens, self.key_tokens = tokens[:, 0], tokens[:, 1]
+        dealt = [layer.dealing for layer in layers if layer.dealing is not None]
+        self.dealt_documents = dealt[0].dealt if len(dealt) == len(layers) else 0
+        if self.dealt_documents:
+            self.dealt_weight = np.stack([one.weight.cpu().numpy() for one in dealt], 1)[:there, ..., part]
+            self.dealt_pairs, self.dealt_uniform = (np.stack([getattr(one, name).cpu().numpy() for one in dealt], 1)[:there, ..., part]
+                                                    for name in ("pairs", "uniform"))
         self.block_documents = np.array([len(range(b, self.documents, layers[0].sums.weight.shape[0])) for b in range(there)])
 
     def mean_weight(self, apart: bool = True) -> np.ndarray:
@@ -186,15 +195,16 @@ _AXES = {
     "band_pairs": ("band", "layer", "kind", "bin"), "band_entropy": ("band", "layer", "head"), "band_rows": ("band", "layer"),
     "band_first_keys": ("band", "layer", "head", "first_key"), "sampling_variance": ("layer", "kind", "head", "bin"),
     "query_mean": ("layer", "head", "component"), "key_mean": ("layer", "kv_head", "component"), "query_tokens": ("layer",), "key_tokens": ("layer",),
+    "dealt_weight": ("block", "layer", "term", "head", "bin"), "dealt_pairs": ("block", "layer", "bin"), "dealt_uniform": ("block", "layer", "bin"),
 }
-_COUNTS = {"pairs", "rows", "band_pairs", "band_rows", "query_tokens", "key_tokens"}
+_COUNTS = {"pairs", "dealt_pairs", "rows", "band_pairs", "band_rows", "query_tokens", "key_tokens"}
 
 
 def _write(group: Any, stack: Stack) -> None:
     import h5py
 
     about = stack.about[0]
-    group.attrs.update({"documents": stack.documents, "ids_sha256": stack.digest, "heads": about.heads, "kv_heads": about.kv_heads,
+    group.attrs.update({"documents": stack.documents, "dealt_documents": stack.dealt_documents, "ids_sha256": stack.digest, "heads": about.heads, "kv_heads": about.kv_heads,
                         "d_head": about.width, "cross": about.cross, "implementation": about.implementation, "module": about.module})
     texts = h5py.string_dtype()
     axes = {"block": ("block_documents", stack.block_documents), "bin": ("first_offset", stack.first_offset),
@@ -206,7 +216,9 @@ def _write(group: Any, stack: Stack) -> None:
     for name in ("scale", "soft_cap", "window", "sinks"):
         group.create_dataset(name, data=np.array([getattr(layer, name) for layer in stack.about], np.float64))
     for name, dims in _AXES.items():
-        values = getattr(stack, name)
+        values = getattr(stack, name, None)
+        if values is None:
+            continue
         whole = name in _COUNTS and np.array_equal(values, np.round(values))
         data = group.create_dataset(name, data=values.astype(np.int64 if whole else np.float32 if name not in _COUNTS else np.float64),
                                     compression="gzip", shuffle=True)

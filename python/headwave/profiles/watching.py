@@ -8,7 +8,7 @@ import re
 import sys
 import threading
 import weakref
-from typing import Any, Callable, Iterable
+from typing import Any, Callable, Iterable, Iterator
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ import torch
 from ..arguments import whole, whole_or_none
 from ..errors import FormatError, ShapeError
 from .bins import FIRST_BAND, OffsetBins, band_of, row_tiles
+from .dealing import Dealing, Rotations, require_room, turning
 from .implementations import named, read
 from .passes import Documents, Frame, MaskRecord, mask_record
 from .result import Layer, Profiles
@@ -31,7 +32,7 @@ class Watch:
     """A watch that is going on, from its making until close(), or the end of its `with`."""
 
     def __init__(self, model: Any, exact: int, blocks: int, rows: int | None, first: int, tokenizer: Any, special: Iterable[int],
-                 kernel: str, seed: int) -> None:
+                 kernel: str, seed: int, deal: bool, least: int) -> None:
         if not isinstance(model, torch.nn.Module):
             raise FormatError(f"watch: {type(model).__name__}; expected a torch.nn.Module")
         if kernel not in ("auto", "torch", "triton"):
@@ -42,6 +43,7 @@ class Watch:
         self.rows = whole_or_none(rows, "rows", 2 * CELL)
         self._first, self._seed = whole(first, "first", 0, 64), whole(seed, "seed")
         self._kernel = _kernel(kernel)
+        self._least = whole(least, "least", 1)
         self._special = [int(token) for token in (*getattr(tokenizer, "all_special_ids", ()), *special)]
         self._name = type(model).__name__
         self._model = weakref.ref(model)
@@ -52,8 +54,11 @@ class Watch:
         self._masks: list[MaskRecord] = []
         self._running: list[Any] = []
         self._broken: str | None = None
+        self._rotations = Rotations([m for m in model.modules() if id(m) in self._names]) if deal else None
         self._handles = self._hook(model)
-        self._closed = weakref.finalize(self, _detach, self._handles, self._interfaces, id(self))
+        self._closed = weakref.finalize(self, _detach, self._handles, self._interfaces, id(self), self._rotations)
+        if self._rotations is not None:
+            self._rotations.begin()
         self._interfaces.add(self)
         _forget_compiled()
 
@@ -91,7 +96,7 @@ class Watch:
         ran = {name for name, _ in self._layers}
         missing = [f"{name} (did not run)" for name in self._names.values() if name not in ran]
         settings = {"exact": self.bins.exact, "blocks": self.blocks, "rows": self.rows or 0, "first": self._first, "seed": self._seed,
-                    "special": sorted(set(self._special))}
+                    "special": sorted(set(self._special)), "deal": self._rotations is not None, "least": self._least}
         return Profiles(self._name, self.bins, settings, list(self._layers.values()), self.skipped + missing)
 
     # -- hooks -------------------------------------------------------------------------------------------------------------------------
@@ -179,6 +184,10 @@ class Watch:
                               "watch the rest of the model: headwave.watch(model.language_model)")
         layer.seen_in = mark
         self._add(own, scores, spans, layer.sums)
+        if self._rotations is not None:
+            last, self._rotations.last = self._rotations.last, None
+            if not cross:
+                self._deal(own, module, layer, scores, spans, last)
 
     def _crosses(self, module: torch.nn.Module, path: str) -> bool:
         return bool(_CROSS.search(path)) or bool(getattr(module, "is_cross_attention", False))
@@ -231,32 +240,64 @@ class Watch:
     # -- sums --------------------------------------------------------------------------------------------------------------------------
 
     def _add(self, own: Frame, scores: Scores, spans: list[Span], sums: LayerSums) -> None:
-        budget = BUDGET.get(scores.query.device.type, OTHER_BUDGET)
         whole = scores
         for s, span in enumerate(spans):
             scores = whole if span.shift is None else dataclasses.replace(whole, shift=span.shift)
             blocks = torch.tensor([d % self.blocks for d in span.documents], device=sums.device)
-            key = (s, scores.shift, scores.causal, scores.window, id(scores.mask), scores.query.shape[2], scores.key.shape[2], sums.device)
+            key = self._counts_key(s, scores, span)
             if key not in own.counts:
                 own.counts[key] = self._tiles(scores, span), scores.mask   # the mask is kept, so that its id stays its own
             tiles, counted = own.counts[key][0]
             for counts, band, factor in counted:
                 sums.count(counts, blocks, band, factor)
             sums.add_tokens(scores, span)
-            at = span.position(0, scores.shift)
-            if self._kernel is not None and self._kernel.takes(scores, span):
-                sums.add(*self._kernel.sums(scores, span, self.bins, tiles), blocks, sampled=tiles is not None)
-            elif tiles is not None:
-                parts = stacked((added, band, factor) for r0, r1, factor, band in tiles
-                                if (added := weight_tiles(scores, span, r0, r1, self.bins, budget)) is not None)
-                sums.add(*parts, blocks, sampled=True)
-            else:
-                heads, scores = scores.query.shape[1] * len(span.rows), scores.contiguous()
-                most = max(16, min(FIRST_BAND, budget // (4 * heads * (span.k1 - span.k0 + FIRST_BAND))))
-                for r0, r1 in row_tiles(span.q0, span.q1, at, most):
-                    added = weight_tiles(scores, span, r0, r1, self.bins, budget)
-                    if added is not None:
-                        sums.add(*stacked([(added, band_of(r0 + at), 1.0)]), blocks)
+            for part in self._parts(scores, span, tiles):
+                sums.add(*part, blocks, sampled=tiles is not None)
+
+    def _counts_key(self, s: int, scores: Scores, span: Span) -> Any:
+        """What the pairs of a span depend on."""
+        return s, scores.shift, scores.causal, scores.window, id(scores.mask), scores.query.shape[2], scores.key.shape[2], scores.query.device
+
+    def _parts(self, scores: Scores, span: Span, tiles: Any) -> Iterator[tuple[TileSums, list[int], list[float]]]:
+        """Sums of a span, group by group of query rows, with the bands of the groups and the rows that each row stands for."""
+        at, budget = span.position(0, scores.shift), BUDGET.get(scores.query.device.type, OTHER_BUDGET)
+        if self._kernel is not None and self._kernel.takes(scores, span):
+            yield self._kernel.sums(scores, span, self.bins, tiles)
+        elif tiles is not None:
+            yield stacked((added, band, factor) for r0, r1, factor, band in tiles
+                          if (added := weight_tiles(scores, span, r0, r1, self.bins, budget)) is not None)
+        else:
+            heads, scores = scores.query.shape[1] * len(span.rows), scores.contiguous()
+            most = max(16, min(FIRST_BAND, budget // (4 * heads * (span.k1 - span.k0 + FIRST_BAND))))
+            for r0, r1 in row_tiles(span.q0, span.q1, at, most):
+                added = weight_tiles(scores, span, r0, r1, self.bins, budget)
+                if added is not None:
+                    yield stacked([(added, band_of(r0 + at), 1.0)])
+
+    def _deal(self, own: Frame, module: torch.nn.Module, layer: Layer, scores: Scores, spans: list[Span], last: Any) -> None:
+        """Adds the documents of a call to the dealt profiles of a layer: those of the length of the first, without a cache."""
+        if scores.weights is not None:
+            raise FormatError(f"watch: {layer.path} gives finished weights; for deal=True call model.set_attn_implementation('sdpa')")
+        if last is None and self._rotations.misses(module):
+            raise FormatError(f"watch: {layer.path} ({type(module).__name__}) turns queries and keys in a way that watch does not see, as deal=True "
+                              "needs; watch it without deal")
+        whole = [(s, span) for s, span in enumerate(spans) if scores.shift == 0 and span.place == 0 and (span.q0, span.q1) == (span.k0, span.k1)]
+        if not whole:
+            return
+        if layer.dealing is None:
+            length = whole[0][1].q1 - whole[0][1].q0
+            require_room(scores, len(self._names), length)
+            layer.dealing = Dealing(self.blocks, scores, length, self.bins, self._least)
+        before = turning(last, scores, layer.path)
+        for s, span in whole:
+            if span.q1 - span.q0 != layer.dealing.length:
+                continue
+            counted = own.counts[self._counts_key(s, scores, span)][0][1]
+
+            def sums_of(of: Scores, one: Span) -> torch.Tensor:
+                return sum(sums.weight.sum((0, 1)) for sums, _, _ in self._parts(of, one, None))
+
+            layer.dealing.add(scores, span, before, sums_of, counted, self._seed, self.blocks)
 
     def _tiles(self, scores: Scores, span: Span) -> tuple[list[tuple[int, int, float, int]] | None, list[Any]]:
         """Sampled query rows, None where all are taken, and the counts of their pairs, which are the same in every layer of one mask."""
@@ -424,11 +465,13 @@ def _note_mask(interfaces: _Interfaces, given: dict[str, Any], mask: Any) -> Non
         watch._masked(given, mask)
 
 
-def _detach(handles: list[Any], interfaces: _Interfaces, watch: int) -> None:
+def _detach(handles: list[Any], interfaces: _Interfaces, watch: int, rotations: Rotations | None) -> None:
     for handle in handles:
         handle.remove()
     handles.clear()
     interfaces.remove(watch)
+    if rotations is not None:
+        rotations.end()
 
 
 def _forget_compiled() -> None:
