@@ -45,8 +45,8 @@ expect_line 2 "no --sideways; \`headwave run --help\`" run --sideways
 expect_line 2 "--documents stands before the command" --documents 5 run
 expect_line 2 "which command?" -q
 expect_line 2 "'b' stands alone" inspect a b
-expect_line 2 "--text: what should stand after it is missing" run --text
-expect_line 2 "--threads: is given 2 times, expected once" run --threads 1 --threads 2
+expect_line 2 "--text: 1 required FILE missing" run --text
+expect_line 2 "--threads: At Most 1 required but received 2" run --threads 1 --threads 2
 expect_line 2 "--length: expected a whole number, 1 to 1048576, got 'abc'" run --length abc
 expect_line 2 "--documents: expected a whole number, 1 to 10000000, got '0'" run --documents 0
 expect_line 2 "--documents: expected a whole number, 1 to 10000000, got '010'" run --documents 010
@@ -82,8 +82,8 @@ expect_line 2 "--only: the list needs every analysis" reproduce --only head_type
 expect_line 2 "--intervene: the list has interventions of its own" reproduce --intervene words-only
 expect_line 2 "--head-count: applies to stored states" reproduce --head-count 2
 expect_line 2 "--intervene: re-aiming is the intervention here" re-aim --intervene words-only
-expect_line 2 "no --map-tokens; it is an option of" atlas --map-tokens 5
-expect_line 2 "no --pairs; it is an option of" re-aim --pairs all
+expect_line 2 "no --map-tokens; \`headwave atlas --help\` lists" atlas --map-tokens 5
+expect_line 2 "no --pairs; \`headwave re-aim --help\` lists" re-aim --pairs all
 expect_line 2 "--completions requires --paper-rotation" atlas --model x --out y --completions 5
 expect_line 2 "--shuffles: applies to --intervene shuffled-words" run --model x --text y --shuffles 3 --out z
 for absent in 'loss --states' 'loss --shuffles' 'loss --layer' 'reproduce --only' 'reproduce --states' 'reproduce --intervene' \
