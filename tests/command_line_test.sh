@@ -365,13 +365,13 @@ expect 1 "random tokens: the model is an encoder-decoder (bart)" run --model "$f
 expect 1 "pair.json: pairs of source and target, but a gpt2 reads one sequence" run --model "$families/gpt2" --ids "$work/pair.json" --out "$work/m"
 expect 1 "400 random tokens twice make documents of 800 tokens, the model has 24 positions; give --random-tokens 12 or fewer" run --model "$families/gpt2" --random-tokens 400 --out "$work/m"
 expect 1 "intervention without-heads=L9H9: " run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene without-heads=L9H9
-expect 1 "intervention re-aim=L0H1:+900: re_aimed: by 900 tokens with 24 positions" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene re-aim=L0H1:+900
+expect 1 "intervention re-aim=L0H1:+900: by 900 tokens with 24 positions" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene re-aim=L0H1:+900
 expect 1 "a llama has no position table to change (its positions are rotary)" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-band=1:2
 expect 1 "a llama has no position table to change (its positions are rotary); turn=HEADS:TOKENS does" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene re-aim=L0H1:+1
 expect 1 "a llama has no position table (its positions are rotary); without words its input would be zero. shuffled-words keeps positions" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene positions-only
 expect 1 "a bloom has no position table (its positions are linear bias); without words its input would be zero" run --model "$families/bloom" --ids "$work/five.json" --out "$work/m" --intervene positions-only
 expect 1 "a gpt2 has no rotary positions; its positions are a table" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene turn=L0H1:+2
-expect 1 "intervention without-pairs=2:9: without_pairs: 2 to 9 of 6 pairs of channels; expected pairs within 0 to 5" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-pairs=2:9
+expect 1 "intervention without-pairs=2:9: 2 to 9 of 6 pairs of channels; expected pairs within 0 to 5" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-pairs=2:9
 expect 1 "the mean over a single document is its own key" -q loss --model "$families/gpt2" --ids "$work/five.json" --intervene mean-keys=L0H1
 expect 0 "turn=L0H1:+2 mean-keys=L1H0,L1H1" loss --model "$families/llama" --random-tokens 6 --documents 3 --intervene turn=L0H1:+2 --intervene mean-keys=L1H0,L1H1
 expect 0 "loss (nats/token)" loss --model "$families/bart" --ids "$work/pair.json"
@@ -816,7 +816,7 @@ fi
 
 expect 0 "headwave result" inspect "$work/r"
 expect 0 "clusters = 3" inspect "$work/j1" --job
-expect 1 "ask for head_account, position_atlas, phase_rotation, delay_spectrum or rotary_wave" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only offset_agreement --out "$work/r9"
+expect 1 "reads the results of head_account, position_atlas, phase_rotation, delay_spectrum or rotary_wave" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only offset_agreement --out "$work/r9"
 
 # Messages are one line, and name the file, whatever it is called.
 expect 1 "no\u000amodel: not found" run --model "$(printf 'no\nmodel')" --ids "$work/model/ids.json" --out "$work/r9"
