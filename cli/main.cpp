@@ -16,9 +16,6 @@
 #include "../data/hdf5/hdf5_file.h"
 #include "commands/commands.h"
 #include "options/help.h"
-#include "options/usage_message.h"
-#include "terminal/error_message.h"
-#include "terminal/printing.h"
 #include "terminal/progress.h"
 #include "terminal/terminal.h"
 
@@ -34,8 +31,9 @@ void add_help(CLI::App& program, Command& chosen) {
   add_examples(*command, {{"help", "the commands there are"}, {"help run", "what one of them does, and how"}});
   command->final_callback([name, &program, &chosen] {
     const CLI::App& asked = name->empty() ? program : command_named(program, *name);
-    chosen = [&asked] {
-      std::fputs(help_text(&asked, "", CLI::AppFormatMode::Normal).c_str(), stdout);
+    chosen = [&asked, name] {
+      const std::string line = name->empty() ? "headwave" : "headwave " + *name;
+      std::fputs(asked.get_formatter()->make_help(&asked, line, CLI::AppFormatMode::Normal).c_str(), stdout);
       return done;
     };
   });
@@ -63,15 +61,15 @@ int exit_code(CLI::App& program, const Command& chosen, int argc, char** argv) {
   }
 }
 
-/// Files that are opened must not get the numbers of standard streams that somebody closed: what is printed would go into
-/// them. A closed output still takes nothing.
+/// Files that are opened must not get the numbers of standard streams that somebody closed: what is printed
+/// would go into them. A closed output still takes nothing.
 void open_standard_streams() {
   for (int number = 0; number < 3; ++number)
     if (::fcntl(number, F_GETFD) == -1) (void)::open("/dev/null", number == 2 ? O_WRONLY : O_RDONLY);
 }
 
-/// A message is one line, whatever a file's name or a library put into it. Of an input that was changed while it was
-/// read the first complaint may be about anything.
+/// A message is one line, whatever a file's name or a library put into it. Of an input that was changed while
+/// it was read the first complaint may be about anything.
 std::string one_line(const std::exception& error) {
   try {
     require_intact_files();
@@ -103,7 +101,6 @@ int main(int argc, char** argv) {
       "Exit codes: 0 done, 1 input or run-time error, 2 wrong usage, 3 compared and found different.\n"
       "`headwave COMMAND --help` explains a command. Nothing is ever sent or fetched over a network.");
 
-  program.formatter_fn(help_text);
   remember_command_line(argc, argv);
   Command chosen;
   add_demo(program, chosen);
@@ -127,8 +124,8 @@ int main(int argc, char** argv) {
   add_validate(program, chosen);
   add_analyses(program, chosen);
   add_completion(program, chosen);
-  add_man(program, chosen);
   add_help(program, chosen);
+  lay_out_help(program);
 
   try {
     const int code = exit_code(program, chosen, argc, argv);

@@ -30,7 +30,7 @@ printf 'a b c\n' >"$work/text.txt"
 : >"$work/empty.txt"
 expect 0 "Usage" --help
 expect 0 "headwave 0" --version
-for command in demo run merge sweep plant spectrum figures report export completion man inspect atlas re-aim reproduce query loss predict compare; do expect 0 "Usage" $command --help; done
+for command in demo run merge sweep plant spectrum figures report export completion inspect atlas re-aim reproduce query loss predict compare; do expect 0 "Usage" $command --help; done
 expect 2 "there is no command 'nonsense'" nonsense
 
 # One line says what is wrong with a command line, and what may have been meant.
@@ -45,8 +45,8 @@ expect_line 2 "no --sideways; \`headwave run --help\`" run --sideways
 expect_line 2 "--documents stands before the command" --documents 5 run
 expect_line 2 "which command?" -q
 expect_line 2 "'b' stands alone" inspect a b
-expect_line 2 "--text: what should stand after it is missing" run --text
-expect_line 2 "--threads: is given 2 times, expected once" run --threads 1 --threads 2
+expect_line 2 "--text: 1 required FILE missing" run --text
+expect_line 2 "--threads: At Most 1 required but received 2" run --threads 1 --threads 2
 expect_line 2 "--length: expected a whole number, 1 to 1048576, got 'abc'" run --length abc
 expect_line 2 "--documents: expected a whole number, 1 to 10000000, got '0'" run --documents 0
 expect_line 2 "--documents: expected a whole number, 1 to 10000000, got '010'" run --documents 010
@@ -82,8 +82,8 @@ expect_line 2 "--only: the list needs every analysis" reproduce --only head_type
 expect_line 2 "--intervene: the list has interventions of its own" reproduce --intervene words-only
 expect_line 2 "--head-count: applies to stored states" reproduce --head-count 2
 expect_line 2 "--intervene: re-aiming is the intervention here" re-aim --intervene words-only
-expect_line 2 "no --map-tokens; it is an option of" atlas --map-tokens 5
-expect_line 2 "no --pairs; it is an option of" re-aim --pairs all
+expect_line 2 "no --map-tokens; \`headwave atlas --help\` lists" atlas --map-tokens 5
+expect_line 2 "no --pairs; \`headwave re-aim --help\` lists" re-aim --pairs all
 expect_line 2 "--completions requires --paper-rotation" atlas --model x --out y --completions 5
 expect_line 2 "--shuffles: applies to --intervene shuffled-words" run --model x --text y --shuffles 3 --out z
 for absent in 'loss --states' 'loss --shuffles' 'loss --layer' 'reproduce --only' 'reproduce --states' 'reproduce --intervene' \
@@ -150,7 +150,7 @@ expect 0 "needs queries and keys; the file holds finished attention" inspect -a 
 # shellcheck disable=SC2086
 expect 0 "--only head_account: nothing came of it: needs queries and keys" run $finished --only measured_offset,head_account --no-figures --force --out "$work/finished"
 # shellcheck disable=SC2086
-expect 1 "finished attention has no queries and keys to be changed" -q run $finished --model "$others" --intervene mean-keys=L0H0 --out "$work/r"
+expect 1 "finished attention has no queries and keys for an intervention to change; omit --intervene" -q run $finished --model "$others" --intervene mean-keys=L0H0 --out "$work/r"
 # shellcheck disable=SC2086
 expect 1 "of 4 heads, but 3 were given" -q run $finished --head-count 3 --out "$work/r"
 expect 1 "scores from before the softmax" -q run --states "$2/tests/golden/families/bloom/expected.safetensors" --dataset full.position_bias --axes head,query,key --out "$work/r"
@@ -161,7 +161,7 @@ printf '[[7, 8, 9, 10], [11, 12, 3, 4]]\n' >"$work/even.json"
 expect 2 "expected layers such as 0,3 or 0-5" capture --model "$golden" --ids "$work/even.json" --layers 3:1 --out "$work/s.h5"
 expect 2 "these are stored states already" capture --model "$golden" --states "$stored" --out "$work/s.h5"
 expect 1 "there is no layer 99" -q capture --model "$golden" --ids "$work/even.json" --layers 0,99 --out "$work/s.h5"
-expect 1 "cut them with --length" -q capture --model "$golden" --ids "$work/ids.json" --out "$work/s.h5"
+expect 1 "give --length N to cut them" -q capture --model "$golden" --ids "$work/ids.json" --out "$work/s.h5"
 [ -e "$work/s.h5" ] && { echo "FAILED: an error left stored states behind"; failed=1; }
 expect 0 "wrote hidden states of 2 documents" capture --model "$golden" --ids "$work/even.json" --dtype float16 --layers 0-1 --compress 4 --out "$work/s.h5"
 expect 1 "is already there" capture --model "$golden" --ids "$work/even.json" --out "$work/s.h5"
@@ -228,8 +228,8 @@ expect 1 "report.html: would be replaced, and is the input" atlas --model "$gold
 # States of a changed model are run with the model changed again, all of it and in that order.
 changes="words-only re-aim=L0H0:+2 without-heads=L0H1"
 expect 0 "--model $golden --intervene words-only --intervene re-aim=L0H0:+2 --intervene without-heads=L0H1 --out RESULT" capture --model "$golden" --ids "$work/even.json" --intervene $changes --out "$work/changed.h5"
-expect 1 "say --intervene $changes here, too, in this order" -q run --states "$work/changed.h5" --model "$golden" --no-figures --out "$work/changed-run"
-expect 1 "say --intervene $changes here, too, in this order" -q run --states "$work/changed.h5" --model "$golden" --intervene re-aim=L0H0:+2 words-only without-heads=L0H1 --no-figures --out "$work/changed-run"
+expect 1 "give --intervene $changes here, too, in this order" -q run --states "$work/changed.h5" --model "$golden" --no-figures --out "$work/changed-run"
+expect 1 "give --intervene $changes here, too, in this order" -q run --states "$work/changed.h5" --model "$golden" --intervene re-aim=L0H0:+2 words-only without-heads=L0H1 --no-figures --out "$work/changed-run"
 # Nobody knows what wrote captured states: all but score_sources.
 most=head_account,head_types,value_use,position_atlas,position_split,position_correlation,wave_spectra,delay_spectrum,offset_by_query,score_cluster
 expect 0 "" -q run --states "$work/changed.h5" --model "$golden" --intervene $changes --only $most --no-figures --out "$work/changed-run"
@@ -239,13 +239,13 @@ digests "$work/changed-direct" >"$work/a.csv"; digests "$work/changed-run" | cmp
 expect 0 "wrote" capture --model "$golden" --ids "$work/even.json" --layers 1 --intervene re-aim=L0H0:+2 --out "$work/behind.h5"
 expect 0 "" -q run --states "$work/behind.h5" --model "$golden" --intervene re-aim=L0H0:+2 --only measured_offset --no-figures --out "$work/behind"
 # Mean keys are of all documents and of the model before: queries and keys hold them, states do not.
-expect 1 "--intervene mean-keys=L0H0: states do not hold the mean keys" capture --model "$golden" --ids "$work/even.json" --intervene mean-keys=L0H0 --out "$work/mean.h5"
+expect 1 "intervention mean-keys=L0H0: states do not hold the mean keys" capture --model "$golden" --ids "$work/even.json" --intervene mean-keys=L0H0 --out "$work/mean.h5"
 expect 0 "wrote" capture --model "$golden" --ids "$work/even.json" --what projections --intervene mean-keys=L0H0,L1H0 --out "$work/mean.h5"
 expect 0 "" -q run --states "$work/mean.h5" --model "$golden" --only measured_offset,attention_map --no-figures --out "$work/mean-run"
 expect 0 "" -q run --model "$golden" --ids "$work/even.json" --intervene mean-keys=L0H0,L1H0 --only measured_offset,attention_map --no-figures --out "$work/mean-direct"
 digests "$work/mean-direct" >"$work/a.csv"; digests "$work/mean-run" | cmp -s - "$work/a.csv" || { echo "FAILED: captured queries and keys of a changed model give other numbers than the model"; failed=1; }
-expect 1 "--intervene re-aim=L0H0:+2: has no effect on queries and keys that are stored as they are" -q run --states "$work/mean.h5" --model "$golden" --intervene re-aim=L0H0:+2 --no-figures --out "$work/e"
-expect 1 "--intervene words-only: does not apply to stored states" -q run --states "$work/s.h5" --model "$golden" --intervene words-only --no-figures --out "$work/e"
+expect 1 "intervention re-aim=L0H0:+2: has no effect on queries and keys that are stored as they are" -q run --states "$work/mean.h5" --model "$golden" --intervene re-aim=L0H0:+2 --no-figures --out "$work/e"
+expect 1 "intervention words-only: does not apply to stored states" -q run --states "$work/s.h5" --model "$golden" --intervene words-only --no-figures --out "$work/e"
 cp -r "$golden" "$work/other-model"
 printf '\001' | dd of="$work/other-model/model.safetensors" bs=1 seek=$(($(stat -c %s "$work/other-model/model.safetensors") - 4)) conv=notrunc 2>/dev/null
 expect 1 "s.h5: was captured of another model than $work/other-model" -q run --states "$work/s.h5" --model "$work/other-model" --no-figures --out "$work/e"
@@ -257,8 +257,8 @@ expect 0 "wrote" capture --model "$golden" --ids "$work/longer.json" --layers 1 
 expect 0 "L1H0" run --states "$work/second.h5" --model "$golden" --no-figures --out "$work/second"
 expect 0 "second.h5: 2 documents of up to 24 tokens, layer 1 of the model's 0-1; the others are not looked at" run --states "$work/second.h5" --model "$golden" --only measured_offset --no-figures --force --out "$work/second"
 expect 0 "@stored_layers" inspect "$work/second" --attributes
-expect 1 "there is no L0H0; the stored layers are 1" -q run --states "$work/second.h5" --model "$golden" --heads L0H0 --out "$work/e"
-expect 1 "there is no L0H0; the stored layers are 1" -q run --states "$work/second.h5" --model "$golden" --intervene re-aim=L0H0:+2 --no-figures --out "$work/e"
+expect 1 "there is no head L0H0; the stored layers are 1" -q run --states "$work/second.h5" --model "$golden" --heads L0H0 --out "$work/e"
+expect 1 "there is no head L0H0; the stored layers are 1" -q run --states "$work/second.h5" --model "$golden" --intervene re-aim=L0H0:+2 --no-figures --out "$work/e"
 # A finished run is what was asked for, and no other.
 read="run --states $work/second.h5 --model $golden --only measured_offset --no-figures --out $work/read"
 expect 0 "wrote" $read
@@ -284,7 +284,7 @@ quick="--only measured_offset --no-figures"
 printf 'a b\nc \351 a\n' >"$work/latin1.txt"
 printf 'a\000 \000b\000' >"$work/utf16.txt"
 expect 1 "latin1.txt: line 2, offset 6: byte 0xE9 is not UTF-8" run --model "$work/bert" --text "$work/latin1.txt" --out "$work/e"
-expect 1 "utf16.txt: line 1, offset 1: a NUL byte, which no text has; expected text in UTF-8; say which encoding it has, --encoding UTF-16LE" run --model "$work/bert" --text "$work/utf16.txt" --out "$work/e"
+expect 1 "utf16.txt: line 1, offset 1: a NUL byte, which no text has; expected text in UTF-8; give --encoding UTF-16LE, or give --encoding UTF-8 to replace" run --model "$work/bert" --text "$work/utf16.txt" --out "$work/e"
 expect 1 "model.safetensors: this is a safetensors file, expected text in UTF-8" run --model "$work/bert" --text "$work/bert/model.safetensors" --out "$work/e"
 expect 2 "there is no encoding 'nonsense'" run --model "$work/bert" --text "$work/latin1.txt" --encoding nonsense --out "$work/e"
 expect 2 "applies to --text only" run --model "$work/bert" --ids "$work/ids.json" --encoding utf-8 --out "$work/e"
@@ -342,7 +342,7 @@ expect 1 "the model reads images (vit), no text" predict --model "$families/vit"
 expect 1 "features of images or sounds were given, but a bert reads tokens; give --text" run --model "$golden" --features "$images" --out "$work/v"
 expect 1 "there is no 'pixel_values'" run --model "$families/vit" --features "$sounds" --out "$work/v"
 expect 1 "the model reads 3 of 12 x 12" run --model "$families/vit-model" --features "$images" --out "$work/v"
-expect 1 "--only grid_offset: it needs patches on a grid, and this bert reads no images" -q run --model "$golden" --ids "$work/even.json" --only grid_offset --out "$work/v"
+expect 1 "grid_offset: needs patches on a grid, and this bert reads no images" -q run --model "$golden" --ids "$work/even.json" --only grid_offset --out "$work/v"
 expect 0 "on the grid" run --model "$families/vit" --features "$images" --only grid_offset --formats svg --out "$work/v"
 expect 0 "3 rows of 5, 4 x 4 pixels each, behind 1 opening token" inspect "$families/vit"
 expect 2 "--text excludes --features" run --model "$families/whisper" --features "$sounds" --text "$work/text.txt" --out "$work/unheard"
@@ -361,25 +361,25 @@ expect 0 "tokens of the decoder are shown as their ids" inspect "$families/whisp
 expect 1 "beyond.json: document 1, token 1 is 99, but the model knows the ids 0 to 59" run --model "$families/gpt2" --ids "$work/beyond.json" --out "$work/m"
 expect 1 "single.json: documents of a single token" run --model "$families/gpt2" --ids "$work/single.json" --out "$work/m"
 expect 1 "five.json: the model is an encoder-decoder (bart)" run --model "$families/bart" --ids "$work/five.json" --out "$work/m"
-expect 1 "--random-tokens: the model is an encoder-decoder (bart)" run --model "$families/bart" --random-tokens 3 --out "$work/m"
+expect 1 "random tokens: the model is an encoder-decoder (bart)" run --model "$families/bart" --random-tokens 3 --out "$work/m"
 expect 1 "pair.json: pairs of source and target, but a gpt2 reads one sequence" run --model "$families/gpt2" --ids "$work/pair.json" --out "$work/m"
-expect 1 "--random-tokens 400: documents of 800 tokens, but the model has 24 positions; ask for 12 or fewer" run --model "$families/gpt2" --random-tokens 400 --out "$work/m"
-expect 1 "--intervene without-heads=L9H9: there is no L9H9" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene without-heads=L9H9
-expect 1 "--intervene re-aim=L0H1:+900: by 900 tokens with 24 positions" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene re-aim=L0H1:+900
+expect 1 "400 random tokens twice make documents of 800 tokens, the model has 24 positions; give --random-tokens 12 or fewer" run --model "$families/gpt2" --random-tokens 400 --out "$work/m"
+expect 1 "intervention without-heads=L9H9: " run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene without-heads=L9H9
+expect 1 "intervention re-aim=L0H1:+900: by 900 tokens with 24 positions" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene re-aim=L0H1:+900
 expect 1 "a llama has no position table to change (its positions are rotary)" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-band=1:2
 expect 1 "a llama has no position table to change (its positions are rotary); turn=HEADS:TOKENS does" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene re-aim=L0H1:+1
 expect 1 "a llama has no position table (its positions are rotary); without words its input would be zero. shuffled-words keeps positions" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene positions-only
 expect 1 "a bloom has no position table (its positions are linear bias); without words its input would be zero" run --model "$families/bloom" --ids "$work/five.json" --out "$work/m" --intervene positions-only
 expect 1 "a gpt2 has no rotary positions; its positions are a table" run --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --intervene turn=L0H1:+2
-expect 1 "without-pairs=2:9: 2 to 9 of 6 pairs of channels; expected pairs within 0 to 5" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-pairs=2:9
+expect 1 "intervention without-pairs=2:9: 2 to 9 of 6 pairs of channels; expected pairs within 0 to 5" run --model "$families/llama" --ids "$work/five.json" --out "$work/m" --intervene without-pairs=2:9
 expect 1 "the mean over a single document is its own key" -q loss --model "$families/gpt2" --ids "$work/five.json" --intervene mean-keys=L0H1
 expect 0 "turn=L0H1:+2 mean-keys=L1H0,L1H1" loss --model "$families/llama" --random-tokens 6 --documents 3 --intervene turn=L0H1:+2 --intervene mean-keys=L1H0,L1H1
 expect 0 "loss (nats/token)" loss --model "$families/bart" --ids "$work/pair.json"
 expect 0 "loss (nats/token)" loss --model "$families/whisper" --features "$sounds" --documents 2
-expect 1 "--heads: there is no L9H9" -q re-aim --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --heads L9H9
-expect 1 "--length 100000, but the model has 24 positions" atlas --model "$families/gpt2" --length 100000 --out "$work/m"
-expect 1 "--rows 25, but the position table has 24" atlas --model "$families/gpt2" --rows 25 --out "$work/m"
-expect 1 "--paper-rotation: there is no L9H9" atlas --model "$families/gpt2" --paper-rotation L9H9 --out "$work/m"
+expect 1 "there is no head L9H9" -q re-aim --model "$families/gpt2" --ids "$work/five.json" --out "$work/m" --heads L9H9
+expect 1 "100000 positions were asked for, the model has 24; give --length 2 to 24, or 0 for all" atlas --model "$families/gpt2" --length 100000 --out "$work/m"
+expect 1 "25 rows of the position table were asked for, it has 24; give --rows 2 to 24, or 0 for those that look trained" atlas --model "$families/gpt2" --rows 25 --out "$work/m"
+expect 1 "there is no head L9H9" atlas --model "$families/gpt2" --paper-rotation L9H9 --out "$work/m"
 
 expect 1 "already say which layer states enter; omit --layer" -q run --states "$2/tests/golden/stored/causal.h5" --layer 1 --out "$work/m"
 printf 'PAR1PAR1' >"$work/states.parquet"
@@ -473,8 +473,8 @@ expect 3 "changed beyond the intervals (*, chance of any by itself 0.05)" compar
 expect 3 '"changed": true' compare "$work/A" "$work/B" --json
 expect 3 "in 8 blocks" compare "$work/A" "$work/B" "$work/A"
 expect 0 "0 of 32 heads" compare "$work/A" "$work/A" --block 1
-expect 0 "4 pairs of blocks of documents reach no level below 0.25; give 14 documents or more, or a smaller --block" compare "$work/A" "$work/B" --block 2
-expect 0 "10 draws are too few for a level of 0.05; give --draws 40" compare "$work/A" "$work/B" --draws 10
+expect 0 "4 pairs of blocks of documents reach no level below 0.25; give 14 documents or more, or smaller blocks" compare "$work/A" "$work/B" --block 2
+expect 0 "10 draws are too few for a level of 0.05; 40 would be enough" compare "$work/A" "$work/B" --draws 10
 expect 1 "cannot be compared: reach" compare "$work/A" "$work/short" --out "$work/differ"
 expect 1 "cannot be compared: layers" compare "$work/A" "$work/bert-random" --out "$work/differ"
 expect 1 "cannot be compared: attention is cross against causal" compare "$work/pairs/cross" "$work/pairs/causal"
@@ -513,14 +513,14 @@ expect 0 "its query scores highest" query --model "$work/model" --head L0H0 "w1 
 expect 1 "there is no L7H0" query --model "$work/model" --head L7H0 "w1 w2"
 expect 0 "x chance  by weights" atlas --model "$2/tests/golden/families/gpt2" --out "$work/atlas" --formats svg
 expect 0 "R2 (t not 0)" atlas --model "$2/tests/golden/families/gpt2" --passes 0 --out "$work/weights" --no-figures
-expect 1 "--words nothing: there is no such file; give zipf, uniform" atlas --model "$work/model" --words nothing --out "$work/m"
+expect 1 "nothing: there is no such file; give --words zipf, uniform, or a text whose tokens are counted" atlas --model "$work/model" --words nothing --out "$work/m"
 expect 1 "no tokenizer beside it to count tokens with" atlas --model "$2/tests/golden/families/gpt2" --words "$work/model/vocab.txt" --out "$work/m"
 expect 0 "predicted" atlas --model "$work/model" --words "$work/model/vocab.txt" --passes 1 --length 64 --out "$work/counted" --no-figures
 expect 0 "predicted" inspect "$work/atlas/results.h5"
 expect 0 "causal attention" atlas --model "$2/tests/golden/families/bart" --out "$work/atlas2" --no-figures
 expect 2 "--only: expected measured_offset, head_cluster" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --out "$work/only" --only delays
 [ -e "$work/only/results.h5" ] && { echo "FAILED: an unknown analysis left a result"; failed=1; }
-expect 1 "--heads: L0H1 is named twice" -q re-aim --model "$work/model" --ids "$work/model/ids.json" --documents 1 --heads L0H1,L0H1 --out "$work/twice" --no-figures
+expect 1 "the head L0H1 is named twice" -q re-aim --model "$work/model" --ids "$work/model/ids.json" --documents 1 --heads L0H1,L0H1 --out "$work/twice" --no-figures
 expect 0 "slope" re-aim --model "$work/model" --ids "$work/model/ids.json" --documents 1 --furthest 1 --heads L0H1 --out "$work/re-aim" --no-figures
 expect 1 "no position table" re-aim --model "$2/tests/golden/families/llama" --random-tokens 6 --documents 1 --out "$work/re-aim2"
 expect 2 "--states" reproduce --states "$stored" --out "$work/reproduce"
@@ -540,8 +540,8 @@ expect 1 "name one of $work/atlas2/self, $work/atlas2/causal" figures "$work/atl
 expect 0 "keeps maps of 7 tokens, --map-tokens 9" run --states "$stored" --map-tokens 9 --reach 5 --no-figures --out "$work/few"
 
 # Maps of another document and window, in the figure and the result.
-expect 1 "--map-document: there is no document 4; the job has 4, 0 to 3" run --model "$golden" --random-tokens 10 --documents 4 --map-document 4 --out "$work/map"
-expect 1 "--map-window: begins at token 20; document 1 has 20, 0 to 19" run --model "$golden" --random-tokens 10 --documents 4 --map-document 1 --map-window 20:30 --out "$work/map"
+expect 1 "there is no document 4; the job has 4; give --map-document 0 to 3" run --model "$golden" --random-tokens 10 --documents 4 --map-document 4 --out "$work/map"
+expect 1 "the window begins at token 20; document 1 has 20 tokens; give --map-window FIRST:END with FIRST 0 to 19" run --model "$golden" --random-tokens 10 --documents 4 --map-document 1 --map-window 20:30 --out "$work/map"
 expect 0 "" run --model "$golden" --random-tokens 10 --documents 4 --map-document 3 --map-window 5:11 --only attention_map --formats svg --out "$work/map"
 [ -s "$work/map/report.html" ] || { echo "FAILED: no page"; failed=1; }
 expect 0 "attention_map/largest" inspect "$work/map/results.h5"
@@ -816,7 +816,7 @@ fi
 
 expect 0 "headwave result" inspect "$work/r"
 expect 0 "clusters = 3" inspect "$work/j1" --job
-expect 1 "ask for head_account, position_atlas, phase_rotation, delay_spectrum or rotary_wave" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only offset_agreement --out "$work/r9"
+expect 1 "reads the results of head_account, position_atlas, phase_rotation, delay_spectrum or rotary_wave" run --model "$work/model" --ids "$work/model/ids.json" --documents 2 --only offset_agreement --out "$work/r9"
 
 # Messages are one line, and name the file, whatever it is called.
 expect 1 "no\u000amodel: not found" run --model "$(printf 'no\nmodel')" --ids "$work/model/ids.json" --out "$work/r9"
@@ -963,7 +963,7 @@ divided="run --model $work/bert --ids $work/six.txt --documents 6 $quick"
 expect 0 "" -q $divided --out "$work/undivided"
 expect 0 "documents 4 to 5 of 6, part 2 of 2" $divided --shard 2/2 --out "$work/d2"
 mkdir "$work/films" && touch "$work/films/movie.mp4.part" "$work/films/block-1-of-2.part"
-expect 1 "has no part of a run in it" merge "$work/films" --out "$work/merged"
+expect 1 "holds no part of a run" merge "$work/films" --out "$work/merged"
 expect 0 "part 2 of 2" $divided --shard 2/2 --out "$work/films"
 expect 0 "part 2 of 2" $divided --shard 2/2 --out "$work/films" --force
 [ "$(ls "$work/films" | tr '\n' ' ')" = "block-02-of-02.part block-1-of-2.part movie.mp4.part " ] || { echo "FAILED: beside a part of a run are $(ls "$work/films")"; failed=1; }

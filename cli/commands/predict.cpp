@@ -14,8 +14,7 @@
 #include "../../reports/drawing/terminal_table.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../options/help.h"
-#include "../options/input_remarks.h"
-#include "../options/run_input.h"
+#include "../options/input_options.h"
 #include "../options/values.h"
 #include "commands.h"
 

@@ -12,8 +12,7 @@
 #include "../../job/inputs/job_input.h"
 #include "../../reports/drawing/terminal_table.h"
 #include "../options/help.h"
-#include "../options/input_remarks.h"
-#include "../options/run_input.h"
+#include "../options/input_options.h"
 #include "../options/values.h"
 #include "commands.h"
 

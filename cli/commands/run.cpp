@@ -11,20 +11,18 @@
 #include "../../core/errors/error.h"
 #include "../../data/files/digested_files.h"
 #include "../../job/inputs/identity.h"
-#include "../../job/inputs/run_input.h"
-#include "../../job/run/job_parts.h"
-#include "../../job/run/unfinished_run.h"
+#include "../../job/inputs/job_input.h"
+#include "../../job/run/resume_file.h"
+#include "../../job/run/shard_files.h"
 #include "../../reports/drawing/gnuplot.h"
 #include "../../reports/drawing/visible_text.h"
 #include "../options/help.h"
 #include "../options/job_file.h"
-#include "../options/keep_options.h"
-#include "../options/shard.h"
 #include "../ranks/ranks.h"
-#include "../results/kept_work.h"
-#include "../results/read_files.h"
+#include "../results/output_folder.h"
 #include "../results/result_json.h"
 #include "../results/result_path.h"
+#include "../results/resuming.h"
 #include "../results/run_needs.h"
 #include "../results/whole_run.h"
 #include "../terminal/progress.h"
@@ -38,7 +36,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct RunOptions : WholeRunOptions {
-  KeepOptions keep;
+  ResumeOptions keep;
   bool dry_run = false;  ///< only say what the job would take
   std::string shard;     ///< "3/16"; empty: the whole run
   fs::path job_file;
@@ -70,8 +68,8 @@ int dry_run(RunOptions& options, const SourceOptions& given) {
 
 /// What a process does that another leads: its part of the documents. What goes wrong the leader says.
 int follow(RunOptions& options, const SourceOptions& given, Ranks& ranks) {
-  if (options.dry_run || !options.shard.empty()) return done;
   ranks.attempt([&] {
+    if (options.dry_run || !options.shard.empty()) return ranks.finished();
     options.job.threads = ranks.threads(options.job.threads);
     within_memory(
         options, given,
@@ -86,10 +84,10 @@ int follow(RunOptions& options, const SourceOptions& given, Ranks& ranks) {
 }
 
 /// The job, going on where an earlier run ended. What it came to stays in the file until somebody removes it.
-std::vector<KindResult> run_kept(const JobInput& input, JobOptions options, Ranks& ranks, UnfinishedRun& kept) {
+std::vector<KindResult> run_kept(const JobInput& input, JobOptions options, Ranks& ranks, ResumeFile& kept) {
   try {
     const LastWords words = resume_words();
-    if (ranks.count() == 1) return run_input(input, options, progress(), kept_in(kept));
+    if (ranks.count() == 1) return run_input(input, options, progress(), resumed_by(kept));
     const Attributes identity = run_identity(input, options);
     const int threads = ranks.threads(options.threads);
     options.threads = threads * ranks.here();  // once the documents are through the others here have nothing to do
@@ -115,7 +113,7 @@ int run_shard(RunOptions& options, const SourceOptions& given) {
   within_memory(options, given, [&](const JobInput& input) {
     const DocumentBlocks blocks(input.source->count());
     const BlockRange range = part_of(blocks, shard.part, shard.parts);
-    const JobPart part(folder.path(), run_identity(input, options.job), options.job_text);
+    const ShardFolder part(folder.path(), run_identity(input, options.job), options.job_text);
     if (part.begun() && !resumed) {
       if (!options.folder.force)
         throw IoError(fmt::format("{}: holds a part of a run already", folder.path().string()),
@@ -143,7 +141,6 @@ int run_shard(RunOptions& options, const SourceOptions& given) {
 }
 
 int run(const CLI::App& command, RunOptions& options, const SourceOptions& given) {
-  const auto start = std::chrono::steady_clock::now();
   Ranks ranks;
   if (!ranks.leads()) return follow(options, given, ranks);
   if (options.dry_run) return dry_run(options, given);
@@ -154,7 +151,7 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   const bool looks = options.keep.resume && !options.folder.force;
   const Written before = looks ? written_before(options, given) : Written::nothing;
   if (before == Written::all) {
-    forget_kept(options.folder.folder / unfinished_name, options.folder.folder / OutputFiles().lock);
+    remove_resume_file(options.folder.folder / unfinished_name, options.folder.folder / OutputFiles().lock);
     finish_drawings(options.folder, files_read(options));
     if (options.json) std::fputs(folder_json(options.folder.folder).c_str(), stdout);
     return done;
@@ -162,10 +159,10 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
   FolderOptions opened = options.folder;
   opened.resumed = before == Written::part;  // it ended while it wrote its kinds of attention
   OutputFolder folder = opened_folder(opened, files_read(options));
-  const fs::path file = kept_file(folder, unfinished_name, options.keep, options.folder.force);
+  const fs::path file = resume_file_in(folder, unfinished_name, options.keep, options.folder.force);
   if (ranks.count() > 1) options.job.threads = ranks.threads(options.job.threads);
   Attributes identity;
-  std::optional<UnfinishedRun> kept;
+  std::optional<ResumeFile> kept;
   std::vector<KindResult> results;
   within_memory(
       options, given,
@@ -181,7 +178,7 @@ int run(const CLI::App& command, RunOptions& options, const SourceOptions& given
     if (kept->documents() > 0) provenance["resumed_after_documents"] = static_cast<std::int64_t>(kept->documents());
     if (ranks.count() > 1) provenance["ranks"] = static_cast<std::int64_t>(ranks.count());
   }
-  write_run(command, folder, results, options, identity, options.job_text, start);
+  write_run(command, folder, results, options, identity, options.job_text);
   kept->remove();
   show_run(folder, results, options);
   return done;
@@ -196,10 +193,10 @@ void add_run(CLI::App& program, Command& chosen) {
   const SourceOptions source = add_whole_run_options(*command, *options);
   command
       ->add_flag("--dry-run", options->dry_run,
-                 "say what time, memory and disk the job would take, from a short trial; write nothing")
+                 "print the time, memory and disk that the job would take, measured in a short trial; write nothing")
       ->excludes("--json")
       ->configurable(false);
-  add_keep_options(*command, "run", options->keep);
+  add_resume_options(*command, "run", options->keep);
   add_shard_option(*command, options->shard,
                    "one part of the documents, the third of sixteen say, for a run that is divided over machines: its "
                    "folder holds what `headwave merge` puts together")

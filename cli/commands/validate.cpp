@@ -20,7 +20,6 @@
 #include "../../reports/figures/written_files.h"
 #include "../options/help.h"
 #include "../results/result_path.h"
-#include "../terminal/error_message.h"
 #include "../terminal/terminal.h"
 #include "commands.h"
 

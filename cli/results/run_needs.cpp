@@ -15,7 +15,7 @@
 #include "../../reports/page/report.h"
 #include "../terminal/progress.h"
 #include "../terminal/terminal.h"
-#include "kept_work.h"
+#include "resuming.h"
 
 namespace headwave::cli {
 

@@ -15,7 +15,8 @@ struct RunFiles {
   std::int64_t drawn = 0;       ///< figures and report.html
   std::int64_t unfinished = 0;  ///< results.unfinished; while it is replaced there are two
 
-  /// The most that lies there at a time: what is unfinished goes once the result is there, and then figures are drawn.
+  /// The most at a time: results.unfinished is removed once the result is written, and then figures are
+  /// drawn.
   [[nodiscard]] std::int64_t most() const;
 };
 
@@ -32,12 +33,13 @@ struct RunNeeds {
 /// @throws Error as estimate_job() and draw_figures()
 RunNeeds run_needs(const JobInput& input, const JobOptions& job, const FolderOptions& folder);
 
-/// In lines for people: documents, time, memory and disk.
+/// Lines for people: documents, time, memory and disk.
 std::string text_of(const RunNeeds& needs);
 
-/// Refuses a run that its disk has no room for, before the work. Where 64 MiB are free for each document nothing is asked;
-/// else a few documents are run to find out (estimate_job()).
-/// @param keep_every  seconds between two writings of results.unfinished; a run that ends in half of that writes none
+/// Refuses a run that its disk has no room for, before the work. Where 64 MiB are free for each document
+/// nothing is asked; else a few documents are run to find out (estimate_job()).
+/// @param keep_every  seconds between two writings of results.unfinished; a run that ends in half of that
+///                    writes none
 /// @throws IoError that names what is needed, what is free, and how to write less
 void require_disk(const OutputFolder& out, const JobInput& input, const JobOptions& job, const FolderOptions& folder,
                   double keep_every);

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -27,10 +30,13 @@ std::string python_name(const fs::path& path) {
   return plain && name.size() <= 300 ? fmt::format("'{}'", name) : "'FILE'";
 }
 
-/// A message whose remedy is a line of Python; {0} in the line stands for the file's name.
-std::string with_python(const fs::path& path, std::string_view what, std::string_view line, std::string_view then) {
-  return fmt::format("{}: {}: python3 -c \"{}\"{}", shown_path(path), what,
-                     fmt::format(fmt::runtime(line), python_name(path)), then);
+/// An error whose remedy is a line of Python; {0} in the line stands for the file's name.
+/// @param remedies  what else to do
+FormatError with_python(const fs::path& path, std::string_view what, std::string_view line, std::string_view then,
+                        std::vector<Remedy> remedies = {}) {
+  return FormatError(fmt::format("{}: {}: python3 -c \"{}\"{}", shown_path(path), what,
+                                 fmt::format(fmt::runtime(line), python_name(path)), then),
+                     std::move(remedies));
 }
 
 bool is_text(std::string_view bytes) {
@@ -47,7 +53,7 @@ const char* separator(std::string_view bytes) {
 }
 
 /// Of a file that no magic number tells: numbers as text, or as bytes.
-std::string unmarked_states(const fs::path& path, std::string_view bytes) {
+FormatError unmarked_states(const fs::path& path, std::string_view bytes) {
   const char* then = ", then give states.npy";
   if (is_text(bytes))
     return with_python(
@@ -72,39 +78,39 @@ fs::path without_ending(const fs::path& path) {
   return path.parent_path() / path.stem();
 }
 
-std::string packed(const fs::path& path, FileContent content) {
+FormatError packed(const fs::path& path, FileContent content) {
   if (content == FileContent::zip)
-    return fmt::format("{}: this is a zip archive; unzip it and give what is inside", shown_path(path));
+    return FormatError(fmt::format("{}: this is a zip archive; unzip it and give what is inside", shown_path(path)));
   return with_python(path, what_it_is(content, "unpack it"),
                      fmt::format("import gzip, shutil; shutil.copyfileobj(gzip.open({{}}), open({}, 'wb'))",
                                  python_name(without_ending(path))),
                      "");
 }
 
-std::string torch_weights(const fs::path& path) {
+FormatError torch_weights(const fs::path& path) {
   // Shards are one model: all of them go into the file.
   const bool shard = path.filename().string().find("-of-0") != std::string::npos;
   const std::string name = path.filename().string();
   const std::string pattern = shard ? name.substr(0, name.find('-')) + "-*" + path.extension().string() : name;
-  return fmt::format(
+  return FormatError(fmt::format(
       "{}: this is PyTorch's format, a pickle; headwave reads safetensors only, never pickles. Convert once, in its "
       "folder: python3 -c \"import glob, torch, safetensors.torch as s; s.save_file({{k: v.contiguous().clone() for f "
       "in glob.glob({}) for k, v in torch.load(f, map_location='cpu', weights_only=True).items()}}, "
       "'model.safetensors')\"",
-      shown_path(path), python_name(pattern));
+      shown_path(path), python_name(pattern)));
 }
 
 /// Through transformers, from the folder where config.json lies.
-std::string through_transformers(const fs::path& path, std::string_view what, const std::string& arguments) {
-  return fmt::format(
-      "{}: this is {}; headwave reads safetensors only. Convert once, in its folder: python3 -c \"from "
-      "transformers import AutoModel as M; M.from_pretrained('.', {}).save_pretrained('.')\"",
-      shown_path(path), what, arguments);
+FormatError through_transformers(const fs::path& path, std::string_view what, const std::string& arguments) {
+  return FormatError(
+      fmt::format("{}: this is {}; headwave reads safetensors only. Convert once, in its folder: python3 -c \"from "
+                  "transformers import AutoModel as M; M.from_pretrained('.', {}).save_pretrained('.')\"",
+                  shown_path(path), what, arguments));
 }
 
-std::string through_arrays(const fs::path& path, std::string_view what, std::string_view line) {
-  return with_python(path, fmt::format("this is {}; headwave reads safetensors only. Convert once", what), line,
-                     ", and say with --map what its tensors are where no config.json does");
+FormatError through_arrays(const fs::path& path, std::string_view what, std::string_view line) {
+  return with_python(path, fmt::format("this is {}; headwave reads safetensors only. Convert once", what), line, "",
+                     {give("map", "FILE.toml", "to say what its tensors are, if no config.json does")});
 }
 
 bool is_tensorflow_checkpoint(const fs::path& path) {
@@ -117,7 +123,7 @@ bool has_ending(const fs::path& path, std::initializer_list<const char*> endings
 }
 
 /// By name, where the content does not tell.
-std::string unmarked_weights(const fs::path& path) {
+FormatError unmarked_weights(const fs::path& path) {
   const fs::path name = path.filename();
   if (is_tensorflow_checkpoint(path)) {
     const std::string whole = path.string();
@@ -127,7 +133,7 @@ std::string unmarked_weights(const fs::path& path) {
                                    "tf.train.load_checkpoint({}); save_file({{{{k: r.get_tensor(k) for k in "
                                    "r.get_variable_to_shape_map()}}}}, 'model.safetensors')",
                                    python_name(checkpoint)),
-                       ", and say with --map what its tensors are");
+                       "", {give("map", "FILE.toml", "to say what its tensors are")});
   }
   if (has_ending(path, {".bin", ".pt", ".pth", ".ckpt"})) return torch_weights(path);
   if (has_ending(path, {".h5", ".keras"})) return through_transformers(path, "TensorFlow's format", "from_tf=True");
@@ -137,13 +143,13 @@ std::string unmarked_weights(const fs::path& path) {
                           "import onnx; from onnx.numpy_helper import to_array; from safetensors.numpy import "
                           "save_file; save_file({{t.name: to_array(t) for t in onnx.load({}).graph.initializer}}, "
                           "'model.safetensors')");
-  return fmt::format("{}: this is no safetensors file; give the model's folder, or the .safetensors file in it",
-                     shown_path(path));
+  return FormatError(fmt::format(
+      "{}: this is no safetensors file; give the model's folder, or the .safetensors file in it", shown_path(path)));
 }
 
 }  // namespace
 
-std::string foreign_states(const fs::path& path) {
+FormatError foreign_states(const fs::path& path) {
   using enum FileContent;
   constexpr std::string_view reads =
       "stored states are read from HDF5, .npy, .npz and safetensors files. Turn it into one";
@@ -173,12 +179,12 @@ std::string foreign_states(const fs::path& path) {
     case other:
       return unmarked_states(path, file.text());
     default:
-      return fmt::format("{}: this is {}, expected stored states as HDF5, .npy, .npz or safetensors", shown_path(path),
-                         words_of(content));
+      return FormatError(fmt::format("{}: this is {}, expected stored states as HDF5, .npy, .npz or safetensors",
+                                     shown_path(path), words_of(content)));
   }
 }
 
-std::string foreign_weights(const fs::path& path) {
+FormatError foreign_weights(const fs::path& path) {
   const FileContent content = content_of_file(path);
   switch (content) {
     case FileContent::pytorch:
@@ -200,12 +206,12 @@ std::string foreign_weights(const fs::path& path) {
     case FileContent::empty:
       return unmarked_weights(path);
     default:
-      return fmt::format("{}: this is {}, expected a model's weights as safetensors", shown_path(path),
-                         words_of(content));
+      return FormatError(fmt::format("{}: this is {}, expected a model's weights as safetensors", shown_path(path),
+                                     words_of(content)));
   }
 }
 
-std::string foreign_file(const fs::path& path) {
+FormatError foreign_file(const fs::path& path) {
   switch (content_of_file(path)) {
     case FileContent::pytorch:
     case FileContent::gguf:
@@ -216,10 +222,10 @@ std::string foreign_file(const fs::path& path) {
     case FileContent::zip:
       return foreign_states(path);
     default:
-      return fmt::format(
-          "{}: neither HDF5, safetensors, .npy nor .npz by its first bytes; headwave inspect shows these, "
-          "results and model directories",
-          shown_path(path));
+      return FormatError(
+          fmt::format("{}: neither HDF5, safetensors, .npy nor .npz by its first bytes; headwave inspect shows these, "
+                      "results and model directories",
+                      shown_path(path)));
   }
 }
 

@@ -20,8 +20,7 @@ struct InputTextOptions {
   std::size_t enough = 0;
   std::string encoding = {};                    ///< see decoded_text(); empty: UTF-8, and nothing else
   std::string_view expected = "text in UTF-8";  ///< these two: see WantedText
-  std::string_view remedy =
-      "say which encoding it has, --encoding {} for instance, or --encoding UTF-8 to have what is not UTF-8 replaced";
+  std::string_view advice = {};
 };
 
 /// Where a text is: in a file, "-" for standard input; or in memory.

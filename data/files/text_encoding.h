@@ -16,12 +16,12 @@ bool is_encoding(const std::string& name);
 struct WantedText {
   std::string name;  ///< what the text is called: a file's path
   std::string_view expected = "text in UTF-8";
-  std::string_view remedy = {};  ///< what to do; {} stands for the likeliest encoding
+  std::string_view advice = {};  ///< what to do; empty: give the option `encoding`
 };
 
 /// Refuses what is not a text in UTF-8: an ill-formed byte, or a NUL, which stands in files and never in texts.
 /// @throws FormatError with the first bad byte, its line (from 1) and its offset in bytes (from 0), what the whole is
-///         where that can be told, or else the remedy
+///         where that can be told, or else the advice
 void require_utf8(std::string_view bytes, const WantedText& wanted);
 
 /// A text of another encoding, as UTF-8.

@@ -1,42 +1,152 @@
 #include "document_pass.h"
 
 #include <algorithm>
+#include <compare>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "../../analysis/waves/wave_chain.h"
+#include "../../core/model/common_length.h"
 #include "../../core/model/model_pass.h"
 #include "../../core/process/process_memory.h"
 #include "../../core/process/threads.h"
 #include "../../data/files/file_watch.h"
 #include "memory_limit.h"
-#include "sites.h"
-#include "unfinished_run.h"
+#include "resume_file.h"
 
 namespace headwave {
 
 namespace {
 
+/// Why redefined queries and keys cannot be had of a kind of attention; empty: they can.
+std::string no_chain(const Stack& stack, const Document& document, const Site& site) {
+  if (site.kind == AttentionKind::cross) return "queries and keys of cross-attention stand in different sequences";
+  if (!site.no_projections.empty()) return site.no_projections;
+  if (!document.stored.empty() && document.stored.front().states.size() == 0)
+    return "queries and keys were stored without the states and weights they come from";
+  for (const Index layer : site.grid.layers)
+    if (layer >= stack.layers() || stack.blocks[static_cast<std::size_t>(layer)].self.query.empty())
+      return "no query and key weights";
+  if (stack.normalises_heads()) return "queries and keys are normalised after projection: no W_Q W_K^T says what meets";
+  return site.length < 2 ? "documents of one token have no waves" : "";
+}
+
+/// How many queries and keys a document has.
+struct SequenceLengths {
+  Index queries = 0, keys = 0;
+  auto operator<=>(const SequenceLengths&) const = default;
+};
+
+/// Document by document. Only an encoder-decoder's differ from the document's length.
+std::vector<SequenceLengths> sequence_lengths(const Model& model, const Source& source, AttentionKind kind) {
+  std::vector<SequenceLengths> lengths;
+  for (Index i = 0; i < source.count(); ++i) {
+    if (!model.decoder) {
+      lengths.push_back({source.length(i), source.length(i)});
+      continue;
+    }
+    const Document document = source.document(i);
+    lengths.push_back({document.queries(kind), document.keys(kind)});
+  }
+  return lengths;
+}
+
+/// Why tokens are no patches on a grid; empty: they are.
+std::string no_grid(const PatchGrid& patches, const std::vector<SequenceLengths>& lengths) {
+  if (patches.empty()) return "the model reads no images: its tokens stand in a row, on no grid";
+  for (const SequenceLengths& length : lengths)
+    if (length.queries != patches.positions())
+      return fmt::format("a document has {} tokens, the model's grid {}", length.queries, patches.positions());
+  return "";
+}
+
+void set_length(Site& site, const std::vector<SequenceLengths>& lengths) {
+  const CommonLength<SequenceLengths> common = common_length(lengths);
+  site.length = common.length.queries;
+  site.key_length = common.length.keys;
+  site.documents = common.documents;
+  Index number = 0;
+  for (const SequenceLengths& length : lengths) site.numbers.push_back(length == common.length ? number++ : -1);
+}
+
+}  // namespace
+
+std::vector<Site> sites_of(const Model& model, const Source& source, const Document& first) {
+  std::vector<Site> sites;
+  for (const AttentionKind kind : model.kinds()) {
+    const Stack& stack = model.stack_of(kind);
+    std::set<Index> layers;
+    for (const StoredLayer& stored : first.stored) layers.insert(stored.layer);
+    if (first.stored.empty())
+      for (Index layer = 0; layer < stack.layers(); ++layer) layers.insert(layer);
+    Site site{kind, {{layers.begin(), layers.end()}, stack.block.heads}, 0, {}, 0, {}, {}, {}};
+    const std::vector<SequenceLengths> lengths = sequence_lengths(model, source, kind);
+    set_length(site, lengths);
+    site.no_grid = no_grid(model.patches, lengths);
+    if (!first.stored.empty() && !first.stored.front().attention.empty())
+      site.no_projections = "needs queries and keys; the file holds finished attention";
+    site.no_chain = no_chain(stack, first, site);
+    sites.push_back(std::move(site));
+  }
+  return sites;
+}
+
+namespace {
+
+/// Documents for each thread that share a reading of a layer: more would save little time.
+constexpr Index documents_of_a_thread = 4;
+
 SideBySide side_by_side(bool by_layer, const JobOptions& options, int threads) {
-  constexpr Index enough = 4;  // for each thread to share a reading of a layer: more would save little time
   if (!by_layer) return {options.max_memory, 1, threads};
   if (options.together > 0) return {0, options.together, options.together};
-  if (options.max_memory > 0) return {options.max_memory, 1, enough * threads};
-  return {usual_memory_limit(), threads, enough * threads};
+  if (options.max_memory > 0) return {options.max_memory, 1, documents_of_a_thread * threads};
+  return {usual_memory_limit(), threads, documents_of_a_thread * threads};
+}
+
+std::vector<const Stack*> stacks_of(const Model& model) {
+  std::vector<const Stack*> stacks{&model.stack};
+  if (model.decoder) stacks.push_back(&*model.decoder);
+  return stacks;
+}
+
+double bytes_of_layers(const Model& model) {
+  double bytes = 0;
+  for (const Stack* const stack : stacks_of(model))
+    for (Index layer = 0; stack->store && layer < (stack->store->is_one() ? 1 : stack->layers()); ++layer)
+      bytes += stack->store->bytes(layer);
+  return bytes;
+}
+
+/// A model that is read layer by layer with all layers in memory, if its documents would share readings too
+/// little.
+std::optional<Model> kept_model(const Model& model, const Source& source, const JobOptions& options, int threads) {
+  if (!options.may_keep_layers || !model.by_layer()) return std::nullopt;
+  constexpr Index shared_tokens = 2048;
+  Index longest = 0;
+  for (Index i = 0; i < source.count(); ++i) longest = std::max(longest, source.length(i));
+  const bool shared =
+      source.count() >= documents_of_a_thread * threads && documents_of_a_thread * threads * longest >= shared_tokens;
+  if (shared || !side_by_side(true, options, threads).has_room(bytes_of_layers(model))) return std::nullopt;
+  std::optional<Model> kept = model;
+  kept->keep_layers();
+  return kept;
 }
 
 }  // namespace
 
 DocumentPass::DocumentPass(const Model& model, const Source& source, const JobOptions& options, int threads)
-    : model_(model),
+    : kept_(kept_model(model, source, options, threads)),
+      model_(kept_ ? *kept_ : model),
       source_(source),
       options_(options),
       threads_(threads),
-      together_(std::make_unique<SideBySide>(side_by_side(model.by_layer(), options, threads))),
+      together_(std::make_unique<SideBySide>(side_by_side(model_.by_layer(), options, threads))),
       first_(source.document(0)),
       blocks_(source.count()),
-      sites_(sites_of(model, source, first_)),
+      sites_(sites_of(model_, source, first_)),
       kinds_(chosen_analyses(options.only)),
       finished_(sites_.size()) {
   for (Index i = 0; i < source_.count(); ++i) lengths_.push_back(source_.length(i));
@@ -176,7 +286,7 @@ void DocumentPass::read_sums(ByteReader& bytes) {
       if (analysis) analysis->read_sum(bytes);
 }
 
-Index DocumentPass::read_kept(StageReport& report, UnfinishedRun* kept, BlockSums& block) {
+Index DocumentPass::read_kept(StageReport& report, ResumeFile* kept, BlockSums& block) {
   report.begin("preparation");
   prepare();
   const Index before = kept == nullptr ? 0 : kept->documents();
@@ -188,7 +298,7 @@ Index DocumentPass::read_kept(StageReport& report, UnfinishedRun* kept, BlockSum
   return before;
 }
 
-Index DocumentPass::go_on(StageReport& report, UnfinishedRun* kept) {
+Index DocumentPass::go_on(StageReport& report, ResumeFile* kept) {
   BlockSums block = new_block();
   Index next = read_kept(report, kept, block);
   std::vector<Index> documents;
@@ -198,7 +308,7 @@ Index DocumentPass::go_on(StageReport& report, UnfinishedRun* kept) {
   return next == source_.count() ? blocks_.count() : blocks_.of(next);
 }
 
-void DocumentPass::run(StageReport& report, UnfinishedRun* kept) {
+void DocumentPass::run(StageReport& report, ResumeFile* kept) {
   BlockSums block = new_block();
   const Index before = read_kept(report, kept, block);
   std::vector<Index> documents;
@@ -234,18 +344,10 @@ void DocumentPass::run_blocks(const std::vector<Index>& blocks,
 }
 
 void DocumentPass::hold_small_layers() const {
-  std::vector<const Stack*> stacks{&model_.stack};
-  if (model_.decoder) stacks.push_back(&*model_.decoder);
-  double bytes = 0;
-  for (const Stack* const stack : stacks)
-    for (Index layer = 0; stack->store && layer < (stack->store->is_one() ? 1 : stack->layers()); ++layer)
-      bytes += stack->store->bytes(layer);
-  constexpr Index shared_tokens = 2048;
-  const Index most = together_->most();
-  const bool is_small = together_->has_measured() && 2 * bytes < static_cast<double>(most_resident_bytes());
-  const bool share_little = std::ssize(lengths_) < most || most * *std::ranges::max_element(lengths_) < shared_tokens;
-  if ((!is_small && !share_little) || !together_->has_room(bytes)) return;
-  for (const Stack* const stack : stacks)
+  if (!together_->has_measured() || !together_->has_room(bytes_of_layers(model_)) ||
+      2 * bytes_of_layers(model_) > static_cast<double>(most_resident_bytes()))
+    return;
+  for (const Stack* const stack : stacks_of(model_))
     for (Index layer = 0; stack->store && layer < stack->layers(); ++layer) held_layers_.push_back(stack->layer(layer));
   *together_ = side_by_side(false, options_, threads_);
 }

@@ -22,8 +22,8 @@ void require_job(const Source& source, const JobOptions& options) {
   require_in_range(options);
 }
 
-/// Only what is known: of stored queries and keys neither the width of the states nor where the norm stands, of finished
-/// attention nothing of queries and keys either.
+/// Only what is known: of stored queries and keys neither the width of the states nor where the norm stands,
+/// of finished attention nothing of queries and keys either.
 void add_model(Attributes& provenance, const Model& model, const Document& document, AttentionKind kind) {
   const Stack& stack = model.stack_of(kind);
   const BlockSpec& block = stack.block;
@@ -66,21 +66,23 @@ void add_evidence(Result& result, const Model& model, const Source& source, cons
 
 void require_maps(const JobOptions& options, const Source& source) {
   if (options[map_document_option] >= source.count())
-    throw ShapeError(fmt::format("--map-document: there is no document {}; the job has {}, 0 to {}",
-                                 options[map_document_option], source.count(), source.count() - 1));
+    throw ShapeError(fmt::format("attention maps: there is no document {}; the job has {}",
+                                 options[map_document_option], source.count()),
+                     give("map_document", fmt::format("0 to {}", source.count() - 1)));
   if (options[map_first_option] < 0) return;
   const Document document = source.document(options[map_document_option]);
   const auto target = static_cast<Index>(document.target.ids.size());
   if (target > 0 && options[map_first_option] >= std::min(document.length(), target))
     throw ShapeError(
-        fmt::format("--map-window: begins at token {}, but of document {} the encoder reads {} tokens and the "
-                    "decoder {}; cross-attention needs a window that begins within both, at 0 to {}",
-                    options[map_first_option], options[map_document_option], document.length(), target,
-                    std::min(document.length(), target) - 1));
+        fmt::format("attention maps: the window begins at token {}, but of document {} the encoder reads {} tokens and "
+                    "the decoder {}; cross-attention needs a window that begins within both",
+                    options[map_first_option], options[map_document_option], document.length(), target),
+        give("map_window", fmt::format("FIRST:END with FIRST 0 to {}", std::min(document.length(), target) - 1)));
   const Index length = document.length();
   if (options[map_first_option] >= length)
-    throw ShapeError(fmt::format("--map-window: begins at token {}; document {} has {}, 0 to {}",
-                                 options[map_first_option], options[map_document_option], length, length - 1));
+    throw ShapeError(fmt::format("attention maps: the window begins at token {}; document {} has {} tokens",
+                                 options[map_first_option], options[map_document_option], length),
+                     give("map_window", fmt::format("FIRST:END with FIRST 0 to {}", length - 1)));
 }
 
 void run_part_of_job(const Model& model, const Source& source, const JobOptions& options,
@@ -131,7 +133,7 @@ std::vector<KindResult> run_job_by_kind(const Model& model, const Source& source
   const AccountEvidenceOptions evidence{
       .heads = options.evidence, .together = pass.by_layer() ? pass.together() : threads, .threads = threads};
   for (std::size_t s = 0; s < results.size(); ++s)
-    add_evidence(results[s].result, model, source, pass, s, evidence, report);
+    add_evidence(results[s].result, pass.model(), source, pass, s, evidence, report);
   report.end();
   require_intact_files();
   source.require_unchanged();

@@ -11,9 +11,10 @@
 
 namespace headwave {
 
-/// Measures the resident memory of this process every few milliseconds while it lives, keeps the largest value, and
-/// raises a flag before a limit is exceeded: when memory that grows as fast as it did between the last two measurements
-/// would exceed it at the next one. Memory that was freed is given back to the system first.
+/// Measures the resident memory of this process every few milliseconds while it lives, keeps the largest
+/// value, and raises a flag before a limit is exceeded: when memory that grows as fast as it did between the
+/// last two measurements would exceed it at the next one. Memory that was freed is given back to the system
+/// first.
 class MemoryWatch {
  public:
   /// @param limit  bytes; 0: none
@@ -39,18 +40,17 @@ class MemoryWatch {
 ///
 ///     next = (limit - resident) / largest,  between 1 and `most`                   (1)
 ///
-/// `resident` is the memory of this process now, `largest` the most by which it grew for one document so far. The first
-/// documents are a guess, and so are documents that are longer than all before them: a MemoryWatch ends what (1) does not
-/// foresee.
+/// `resident` is the memory of this process now, `largest` the most by which it grew for one document so far.
+/// The first documents are a guess, and so are documents that are longer than all before them: a MemoryWatch
+/// ends what (1) does not foresee.
 class SideBySide {
  public:
   /// @param limit  bytes of resident memory; 0: none, `most` documents always
   SideBySide(std::int64_t limit, Index first, Index most);
 
   [[nodiscard]] bool is_limited() const { return limit_ > 0; }
-  /// Documents to take side by side now, and at most.
+  /// Documents to take side by side now.
   [[nodiscard]] Index next() const { return next_; }
-  [[nodiscard]] Index most() const { return most_; }
   /// Whether documents have been measured yet.
   [[nodiscard]] bool has_measured() const { return largest_ > 0; }
   /// Whether so many bytes more leave half of the room for documents.
@@ -63,7 +63,8 @@ class SideBySide {
   Index next_, most_;
 };
 
-/// Bytes of resident memory that this process can have without a limit of its own: what it has, and most of what is free.
+/// Bytes of resident memory that this process can have without a limit of its own: what it has, and most of
+/// what is free.
 std::int64_t usual_memory_limit();
 
 }  // namespace headwave

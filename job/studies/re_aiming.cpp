@@ -86,10 +86,10 @@ ReAiming re_aiming(const Model& model, const Source& source, const ReAimingOptio
     if (std::find(options.heads.begin(), options.heads.begin() + static_cast<std::ptrdiff_t>(h), options.heads[h]) !=
         options.heads.begin() + static_cast<std::ptrdiff_t>(h))
       throw ShapeError(
-          fmt::format("--heads: {} is named twice", head_name(options.heads[h].layer, options.heads[h].head)));
+          fmt::format("the head {} is named twice", head_name(options.heads[h].layer, options.heads[h].head)));
   for (const HeadName& name : options.heads)
     if (name.layer >= model.stack.layers() || name.head >= model.stack.block.heads)
-      throw ShapeError(fmt::format("--heads: there is no {}; the model has {} layers of {} heads",
+      throw ShapeError(fmt::format("there is no head {}; the model has {} layers of {} heads",
                                    head_name(name.layer, name.head), model.stack.layers(), model.stack.block.heads));
   if (source.count() < 1) throw ShapeError("re_aiming: the source has no documents; expected at least one");
   const int threads = thread_count(options.threads);

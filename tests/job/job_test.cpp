@@ -16,10 +16,10 @@
 #include "../../data/hdf5/hdf5_file.h"
 #include "../../data/results/result_file.h"
 #include "../../job/inputs/job_input.h"
-#include "../../job/studies/carried_waves.h"
 #include "../../job/studies/checkpoint_sweep.h"
 #include "../../job/studies/comparison.h"
 #include "../../job/studies/re_aiming.h"
+#include "../../job/studies/reproduction.h"
 #include "../../reports/figures/figures.h"
 #include "../catch.h"
 #include "../core/planted_grid.h"
@@ -234,7 +234,7 @@ TEST_CASE("states of more tokens than the model has positions are refused at the
     return folder / name;
   };
   CHECK_THROWS_WITH(states_input(write("long.npy", 41), model),
-                    ContainsSubstring("long.npy: document 0 has 41 tokens, but the model of --model has 40 positions"));
+                    ContainsSubstring("long.npy: document 0 has 41 tokens, the model has 40 positions"));
   CHECK_THROWS_AS(states_input(folder / "long.npy", model), ShapeError);
   CHECK(states_input(write("whole.npy", 40), model).source->length(0) == 40);
   // Rotary positions have no table that could end.
@@ -336,5 +336,5 @@ TEST_CASE("a job is refused without documents, with options out of range, or whe
   CHECK_THROWS_AS(run_job(model, FailingSource(*planted.documents, 1), options), IoError);
   options.reach = 0;
   CHECK_THROWS_AS(run_job(model, *planted.documents, options), ShapeError);
-  CHECK_THROWS_WITH(run_job_by_kind(model, *planted.documents, options), "run_job: reach is 0; expected 1 to 4096");
+  CHECK_THROWS_WITH(run_job_by_kind(model, *planted.documents, options), "the option reach is 0; expected 1 to 4096");
 }

@@ -8,8 +8,6 @@
 
 #include "../../analysis/attention/head_clusters.h"
 #include "../../core/planted/planted.h"
-#include "../../job/studies/published.h"
-#include "../../job/studies/run_readings.h"
 #include "../catch.h"
 #include "failing_source.h"
 
