@@ -257,7 +257,9 @@ class ChildReader : public Hdf5Reader {
     if (outcome.kind == Hdf5Outcome::io_error) throw IoError(problem());
     if (outcome.kind == Hdf5Outcome::shape_error) throw ShapeError(problem());
     if (outcome.kind == Hdf5Outcome::format_error) throw FormatError(problem());
-    if (room) std::memcpy(room(outcome.bytes), bytes, outcome.bytes);
+    if (!room) return;
+    void* place = room(outcome.bytes);
+    if (outcome.bytes > 0) std::memcpy(place, bytes, outcome.bytes);
   }
 
   /// Says why the child gave no answer, or none in time (`in_vain`). The file is blamed for what reading it did to the child, not for what others

@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include <sys/mman.h>
+
 #include "../../core/process/process_memory.h"
 #include "../../core/process/stopping.h"
 #include "../catch.h"
@@ -16,12 +18,28 @@ namespace {
 
 constexpr std::int64_t megabyte = 1'000'000;
 
-using Pieces = std::vector<std::unique_ptr<char[]>>;
+/// Memory that is really written to, and goes back to the system at once when it is freed: with the address sanitizer, freed memory of `new` stays.
+class Piece {
+ public:
+  explicit Piece(std::int64_t bytes)
+      : size_(static_cast<std::size_t>(bytes)),
+        start_(::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    REQUIRE(start_ != MAP_FAILED);
+    std::memset(start_, 1, size_);
+  }
+  Piece(const Piece&) = delete;
+  Piece& operator=(const Piece&) = delete;
+  ~Piece() { ::munmap(start_, size_); }
 
-/// Memory that is really written to.
+ private:
+  std::size_t size_;
+  void* start_;
+};
+
+using Pieces = std::vector<std::unique_ptr<Piece>>;
+
 void take(Pieces& pieces, std::int64_t bytes) {
-  pieces.push_back(std::make_unique_for_overwrite<char[]>(static_cast<std::size_t>(bytes)));
-  std::memset(pieces.back().get(), 1, static_cast<std::size_t>(bytes));
+  pieces.push_back(std::make_unique<Piece>(bytes));
 }
 
 /// Takes memory piece by piece until it is asked to stop.
