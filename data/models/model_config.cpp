@@ -71,19 +71,14 @@ std::optional<double> ModelConfig::number(const std::string& key) const {
   return value.get<double>();
 }
 
-Index ModelConfig::size(const std::string& key, Index least) const {
-  if (!has(key)) fail(fmt::format("'{}' is missing; expected a whole number of at least {}", key, least));
+Index ModelConfig::size(const std::string& key) const {
+  if (!has(key)) fail(fmt::format("'{}' is missing; expected a whole number of at least 1", key));
   const json& value = value_.at(key);
   if (!value.is_number_integer()) fail(fmt::format("'{}' is {}, expected a whole number", key, shown_value(value)));
-  const bool fits = value.is_number_unsigned() ? value.get<std::uint64_t>() <= static_cast<std::uint64_t>(largest_size)
-                                               : value.get<std::int64_t>() <= largest_size;
-  if (!fits || value.get<std::int64_t>() < least)
-    fail(fmt::format("'{}' is {}, expected {} to {}", key, shown_value(value), least, largest_size));
+  const auto number = value.get<double>();
+  if (number < 1 || number > static_cast<double>(largest_size))
+    fail(fmt::format("'{}' is {}, expected 1 to {}", key, shown_value(value), largest_size));
   return value.get<Index>();
-}
-
-Index ModelConfig::size_or(const std::string& key, Index otherwise, Index least) const {
-  return has(key) ? size(key, least) : otherwise;
 }
 
 double ModelConfig::positive(const std::string& key) const {
@@ -120,31 +115,6 @@ ModelConfig ModelConfig::object(const std::string& key) const {
   inner.asked_ = asked_;
   asked_->insert(inner.prefix_);
   return inner;
-}
-
-std::pair<Index, Index> ModelConfig::sides(const std::string& key, Index otherwise) const {
-  if (!has(key)) return {otherwise, otherwise};
-  const json& value = value_.at(key);
-  if (value.is_object()) {
-    const ModelConfig both = object(key);
-    return {both.size("height"), both.size("width")};
-  }
-  if (!value.is_array()) return {size(key), size(key)};
-  if (value.size() != 2) fail(fmt::format("'{}' is {}, expected height and width", key, shown_value(value)));
-  const json named{{"height", value[0]}, {"width", value[1]}};
-  const ModelConfig both(named, fmt::format("{}: {}", place_, key));
-  return {both.size("height"), both.size("width")};
-}
-
-std::vector<double> ModelConfig::numbers(const std::string& key) const {
-  const auto refuse = [&] { fail(fmt::format("'{}' is missing, or no list of numbers", key)); };
-  if (!has(key) || !value_.at(key).is_array()) refuse();
-  std::vector<double> numbers;
-  for (const json& entry : value_.at(key)) {
-    if (!entry.is_number() || !std::isfinite(entry.get<double>())) refuse();
-    numbers.push_back(entry.get<double>());
-  }
-  return numbers;
 }
 
 std::vector<std::string> ModelConfig::words(const std::string& key) const {
@@ -195,10 +165,6 @@ std::vector<std::string> ModelConfig::by_layer(const std::string& key, Index cou
   if (words.size() < wanted) refuse();
   words.resize(wanted);
   return words;
-}
-
-std::string ModelConfig::model_type() const {
-  return text_or("model_type", "");
 }
 
 std::string ModelConfig::architecture() const {

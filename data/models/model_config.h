@@ -7,7 +7,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -40,19 +39,14 @@ class ModelConfig {
   /// size, which may be one number for both sides, a list of two or an object, "KEY.height" and "KEY.width"
   /// are the sides.
   [[nodiscard]] std::optional<double> number(const std::string& key) const;
-  [[nodiscard]] Index size(const std::string& key,
-                           Index least = 1) const;  ///< @throws FormatError also if it is absent
-  [[nodiscard]] Index size_or(const std::string& key, Index otherwise, Index least = 1) const;
+  /// A whole number of at least 1.
+  /// @throws FormatError also if it is absent
+  [[nodiscard]] Index size(const std::string& key) const;
   [[nodiscard]] double positive(const std::string& key) const;  ///< @throws FormatError also if it is absent
   [[nodiscard]] double positive_or(const std::string& key, double otherwise) const;
   [[nodiscard]] std::string text_or(const std::string& key, const std::string& otherwise) const;
   [[nodiscard]] bool flag_or(const std::string& key, bool otherwise) const;
   [[nodiscard]] ModelConfig object(const std::string& key) const;  ///< @throws FormatError also if it is absent
-  /// Height and width: one number for both, a list of two, or an object with `height` and `width`.
-  [[nodiscard]] std::pair<Index, Index> sides(const std::string& key, Index otherwise) const;
-  /// A list of finite numbers.
-  /// @throws FormatError also if it is absent
-  [[nodiscard]] std::vector<double> numbers(const std::string& key) const;
   /// A list of words, or one text with "|" between them, in small letters and without spaces; none where it
   /// is absent.
   [[nodiscard]] std::vector<std::string> words(const std::string& key) const;
@@ -63,8 +57,7 @@ class ModelConfig {
   /// A value as messages show it; "null" where it is absent.
   [[nodiscard]] std::string shown(const std::string& key) const;
 
-  /// model_type, or the first entry of "architectures"; empty: it says neither.
-  [[nodiscard]] std::string model_type() const;
+  /// The first entry of "architectures"; empty: there is none.
   [[nodiscard]] std::string architecture() const;
 
   /// Settings that may change the numbers and were not asked for ("logit_scale",

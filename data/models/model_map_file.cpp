@@ -429,7 +429,7 @@ std::vector<std::string> known_families() {
 
 ModelMap family_map(const ModelConfig& config, const HasTensor& has) {
   const bool typed = config.has("model_type");
-  const std::string called = typed ? config.model_type() : config.architecture();
+  const std::string called = typed ? config.text_or("model_type", "") : config.architecture();
   if (called.empty()) config.fail("neither 'model_type' nor 'architectures' says which kind of model this is");
   const std::string family = typed ? called : family_of_class(called);
   const std::vector<std::string> known = known_families();
