@@ -25,13 +25,12 @@ struct NpyInfo {
 
 /// The header of a .npy file, versions 1.0, 2.0 and 3.0, checked against the file's size.
 ///
-/// The header is a Python dictionary; it is parsed as one of strings, booleans, whole numbers, tuples and lists, and
-/// never evaluated.
+/// The header is a Python dictionary of strings, booleans, whole numbers, tuples and lists. It is turned into JSON and
+/// parsed, never evaluated.
 ///
 /// Source: numpy.lib.format, "Format Version 1.0" to "3.0".
 /// @throws IoError if the file cannot be read; FormatError if it is not a .npy file, is cut short or has bytes left
-/// over, is an
-///         .npz archive, or holds Python objects (a pickle, which would run code when loaded)
+///         over, is an .npz archive, or holds Python objects (a pickle, which would run code when loaded)
 NpyInfo npy_info(const std::filesystem::path& path);
 
 /// The same of an array that lies in other bytes, as in a .npz archive.
