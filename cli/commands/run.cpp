@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "../../core/errors/error.h"
-#include "../../data/files/digested_files.h"
+#include "../../data/files/digest.h"
 #include "../../job/inputs/identity.h"
 #include "../../job/inputs/run_input.h"
 #include "../../job/run/job_memory.h"

@@ -92,7 +92,8 @@ std::string json_of_header(std::string_view text, const std::string& file) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (quote != '\0') {
-      // NumPy writes no escapes in types; in the names of a structured array's columns they do not matter here.
+      // NumPy writes no escapes in types; in the names of a structured array's columns they do not matter
+      // here.
       if (c == '\\' || c == '\0' || c == '\n' || c == '"')
         refuse(at, "a text in quotes without backslashes was expected");
       json += c == quote ? '"' : c;
@@ -240,13 +241,6 @@ PlacedNumbers placed_numbers(const NpyInfo& info, const std::string& name) {
         info.descr.ends_with("V2") ? "; bfloat16 has no place in this format: save x.astype('float32')" : ""));
   return {info.shape, *info.number, info.big_endian ? ByteOrder::big : ByteOrder::little, info.fortran_order,
           info.data};
-}
-
-std::vector<float> npy_floats(const std::filesystem::path& path) {
-  const FileBytes bytes(path);
-  const std::string name = shown_path(path);
-  const NpyInfo info = npy_info(bytes, name);
-  return floats_of_block(bytes, placed_numbers(info, name), whole_block(info.shape));
 }
 
 std::vector<std::string> npy_texts(const ReadableBytes& bytes, const NpyInfo& info, const std::string& name) {

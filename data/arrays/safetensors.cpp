@@ -45,7 +45,7 @@ std::optional<fs::path> largest_foreign(const std::vector<fs::path>& files) {
   if (tensors != files.end())
     throw FormatError(fmt::format("{}: found neither {} nor {}; to read {}, give that file's path", shown_path(folder),
                                   single_name, index_name, printable(tensors->filename().string())));
-  if (const auto foreign = largest_foreign(files)) throw FormatError(foreign_weights(*foreign));
+  if (const auto foreign = largest_foreign(files)) throw foreign_weights(*foreign);
   throw FormatError(
       fmt::format("{}: no weights in this folder: looked for {} and {}", shown_path(folder), single_name, index_name));
 }
@@ -70,7 +70,7 @@ Checkpoint::Checkpoint(const fs::path& path) : path_(path) {
     }
     // What is called safetensors and is none is told byte by byte.
     if (path.extension() != ".safetensors" && content_of_file(path) != FileContent::safetensors)
-      throw FormatError(foreign_weights(path));
+      throw foreign_weights(path);
     open_single(path);
   } else if (fs::exists(path / single_name, ignored)) {
     open_single(path / single_name);

@@ -140,20 +140,6 @@ void put_floats(std::span<const std::byte> bytes, NumberType type, ByteOrder ord
   });
 }
 
-std::vector<std::int64_t> integers_of(std::span<const std::byte> bytes, NumberType type, ByteOrder order) {
-  if (is_real(type)) throw NumericError("integers were expected, real numbers came");
-  std::vector<std::int64_t> values;
-  values.reserve(bytes.size() / size_of(type));
-  visit_numbers(bytes, type, order, [&values](auto number) {
-    if constexpr (std::is_same_v<decltype(number), std::uint64_t>) {
-      if (number > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-        throw NumericError(fmt::format("the integer {} does not fit in 64 bits with a sign", number));
-    }
-    values.push_back(static_cast<std::int64_t>(number));
-  });
-  return values;
-}
-
 std::size_t non_finite_of(std::span<const std::byte> bytes, NumberType type, ByteOrder order) {
   if (!is_real(type)) return 0;
   std::size_t count = 0;

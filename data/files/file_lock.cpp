@@ -22,7 +22,8 @@ std::string content_of_lock(const FileDescriptor& file) {
   return printable({text.data(), static_cast<std::size_t>(length > 0 ? length : 0)});
 }
 
-/// Whether a path still leads to a lock file that this process holds. Where the system does not tell the file goes.
+/// Whether a path still leads to a lock file that this process holds. Where the system does not tell the file
+/// goes.
 bool is_held_at(const FileDescriptor& file, const std::filesystem::path& path) {
   try {
     return file.is_at(path, AT_SYMLINK_NOFOLLOW);
@@ -50,8 +51,9 @@ LockFile::LockFile(const std::filesystem::path& path) : path_(path) {
     if (!file_.is_open()) fail_by_errno(path, "cannot be written");
     if (!locked(file_)) {
       const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-      throw IoError(fmt::format("{}: another headwave is writing here ({}); wait for it, or choose another --out",
-                                shown_path(folder), content_of_lock(file_)));
+      throw IoError(fmt::format("{}: another headwave is writing here ({}): wait for it", shown_path(folder),
+                                content_of_lock(file_)),
+                    give("out", "another folder"));
     }
     // Whoever held it before may have removed it.
   } while (!is_held_at(file_, path));

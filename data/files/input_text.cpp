@@ -24,8 +24,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t most_of_a_stream = std::size_t{1} << 30U;
 constexpr std::size_t everything = std::string::npos;
 
-/// The first bytes of standard input: to the end, or to the first line end after `enough`, or where no line ends to the
-/// end of some character.
+/// The first bytes of standard input: to the end, or to the first line end after `enough`, or where no line
+/// ends to the end of some character.
 std::string_view standard_input(std::size_t enough) {
   static std::mutex reading;
   static std::string kept;
@@ -50,7 +50,8 @@ std::string_view standard_input(std::size_t enough) {
   return std::string_view(kept).substr(0, whole_characters(kept));
 }
 
-/// Up to the first line end after `enough` bytes; where none comes within as many more, to the end of some character.
+/// Up to the first line end after `enough` bytes; where none comes within as many more, to the end of some
+/// character.
 std::string_view needed(std::string_view text, std::size_t enough) {
   if (text.size() <= enough) return text;
   const std::size_t most = text.size() / 2 < enough ? text.size() : 2 * enough;

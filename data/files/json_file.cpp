@@ -18,8 +18,8 @@ using nlohmann::json;
 
 constexpr std::size_t deepest_json = 100;
 
-// Builds the value from the parser's events. The library's own builder keeps the last of two equal keys without a word,
-// and all of it.
+// Builds the value from the parser's events. The library's own builder keeps the last of two equal keys
+// without a word, and all of it.
 class Builder : public nlohmann::json_sax<json> {
  public:
   Builder(const std::string& name, std::size_t start, const JsonOptions& options)

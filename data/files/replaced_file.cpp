@@ -1,5 +1,6 @@
 #include "replaced_file.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <utility>
@@ -11,8 +12,7 @@
 #include "../../core/errors/error.h"
 #include "digest.h"
 #include "file_lock.h"
-#include "file_watch.h"
-#include "numbered_name.h"
+#include "mapped_file.h"
 #include "printable.h"
 
 namespace headwave {
@@ -108,7 +108,7 @@ void ReplacedFile::forget() const {
 }
 
 void ReplacedFile::commit() {
-  require_intact_files();  // nothing gets its name that was made of a file which changed meanwhile
+  require_intact_files();
   if (!file_.sync()) fail_by_errno(path_, "cannot be synced to the disk");
   if (!file_.close()) fail_by_errno(path_, "cannot be written");
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_by_errno(path_, "cannot be given its name");
@@ -152,6 +152,15 @@ void make_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw IoError(fmt::format("{}: cannot make the folder: {}", shown_path(folder), error.message()));
+}
+
+bool is_numbered_name(std::string_view name, std::string_view pattern) {
+  for (const char expected : pattern) {
+    const std::size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+    if (expected == '#' ? digits == 0 : !name.starts_with(expected)) return false;
+    name.remove_prefix(expected == '#' ? digits : 1);
+  }
+  return name.empty();
 }
 
 }  // namespace headwave

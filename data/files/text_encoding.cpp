@@ -91,8 +91,11 @@ void require_utf8(std::string_view bytes, const WantedText& wanted) {
   if (content != FileContent::other)
     throw FormatError(fmt::format("{}: this is {}, expected {} (line {}, offset {}: {})", wanted.name,
                                   words_of(content), wanted.expected, line, bad, found));
-  throw FormatError(fmt::format("{}: line {}, offset {}: {}; expected {}; {}", wanted.name, line, bad, found,
-                                wanted.expected, fmt::format(fmt::runtime(wanted.remedy), likely_encoding(bytes))));
+  const std::string finding =
+      fmt::format("{}: line {}, offset {}: {}; expected {}", wanted.name, line, bad, found, wanted.expected);
+  if (!wanted.remedy.empty()) throw FormatError(fmt::format("{}; {}", finding, wanted.remedy));
+  throw FormatError(finding, {give("encoding", likely_encoding(bytes), "if that is its encoding"),
+                              give("encoding", "UTF-8", "to replace what is not UTF-8")});
 }
 
 DecodedText decoded_text(std::string_view bytes, const std::string& encoding, std::size_t enough) {

@@ -28,8 +28,8 @@ void read_one(TomlReader& reader, std::string_view key, Value& value, const char
   value = node->as<Value>()->get();
 }
 
-/// A key of many dotted parts is as many tables within one another, each of which the parser ends inside the one before:
-/// beyond some ten thousand the stack is full.
+/// A key of many dotted parts is as many tables within one another, each of which the parser ends inside the
+/// one before: beyond some ten thousand the stack is full.
 void require_shallow_keys(const std::filesystem::path& file, std::string_view text) {
   constexpr std::ptrdiff_t most_dots = 1000;
   for (std::size_t begin = 0, number = 1; begin < text.size(); ++number) {

@@ -33,8 +33,8 @@ std::string identity_of(hid_t object) {
 #endif
 }
 
-/// Has the library look at all that it keeps about an object, as other programs do: indices, heaps and their free space,
-/// whose checksums it compares.
+/// Has the library look at all that it keeps about an object, as other programs do: indices, heaps and their
+/// free space, whose checksums it compares.
 void require_sound_metadata(hid_t object) {
 #if H5_VERSION_GE(1, 12, 0)
   H5O_native_info_t info{};
@@ -296,8 +296,8 @@ Hdf5Dataset& Hdf5Answers::opened(const std::string& path) {
   return made.dataset;
 }
 
-/// Chunks of which the block is only a part are kept as far as there is room: h5py's own chunks of stored states hold
-/// tens of documents, and each document would unpack them anew.
+/// Chunks of which the block is only a part are kept as far as there is room: h5py's own chunks of stored
+/// states hold tens of documents, and each document would unpack them anew.
 Hdf5Dataset& Hdf5Answers::keeping_chunks(const std::string& path, const ArrayBlock& block) {
   Opened& found = open_.at(path);
   const std::size_t chunks = found.dataset.chunk_bytes_of(block);

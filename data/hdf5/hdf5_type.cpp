@@ -57,8 +57,8 @@ std::vector<std::string> variable_strings(hid_t type, hid_t space, std::size_t e
   return texts;
 }
 
-/// A conversion of the library, in place: entries lie `stride` bytes apart, or, where it is 0, one after another, before
-/// with the size of From and after with that of To.
+/// A conversion of the library, in place: entries lie `stride` bytes apart, or, where it is 0, one after
+/// another, before with the size of From and after with that of To.
 template <class From, class To>
 herr_t convert_halves(hid_t, hid_t, H5T_cdata_t* about, std::size_t entries, std::size_t stride, std::size_t,
                       void* buffer, void*, hid_t) {

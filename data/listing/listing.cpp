@@ -120,7 +120,7 @@ Listing listing_of(const fs::path& path) {
     case FileContent::safetensors:
       return safetensors_listing(path);
     default:
-      throw FormatError(foreign_file(path));
+      throw foreign_file(path);
   }
 }
 

@@ -23,7 +23,8 @@ namespace headwave {
 namespace {
 
 void write_flags(hid_t dataset, const std::vector<std::string>& meanings) {
-  // CF separates meanings by blanks, so a meaning of several words is joined there and stands as it is in flag_labels.
+  // CF separates meanings by blanks, so a meaning of several words is joined there and stands as it is in
+  // flag_labels.
   std::vector<std::string> words = meanings;
   for (std::string& word : words) std::ranges::replace(word, ' ', '_');
   write_hdf5_attribute(dataset, "flag_meanings", fmt::format("{}", fmt::join(words, " ")));
@@ -117,8 +118,9 @@ void write_file(const Result& result, const std::vector<ResultGroup>& groups, co
   } catch (const Stopped&) {
     throw;  // nothing is broken
   } catch (...) {
-    // The library (1.14 at least) does not outlive closing a file that it could not write: it flushes once more, into
-    // what is broken, and crashes. What is left open is of a file that is removed, in a program about to say so.
+    // The library (1.14 at least) does not outlive closing a file that it could not write: it flushes once
+    // more, into what is broken, and crashes. What is left open is of a file that is removed, in a program
+    // about to say so.
     file.abandon();
     throw;
   }

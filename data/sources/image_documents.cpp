@@ -10,8 +10,6 @@
 
 #include "../../core/errors/error.h"
 #include "../files/digest.h"
-#include "../files/digested_files.h"
-#include "../files/file_watch.h"
 #include "../images/image_file.h"
 #include "../images/image_preparation.h"
 
@@ -56,10 +54,7 @@ class ImageDocuments : public Source {
     files_ = std::move(images.files);
     others_ = images.others;
     if (documents && *documents < count()) files_.resize(static_cast<std::size_t>(*documents));
-    for (const fs::path& file : files_) {
-      stamps_.emplace_back(file);
-      (void)image_size(file);
-    }
+    for (const fs::path& file : files_) (void)image_size(file);
     preprocessor_digest_ = sha256_of_file(place_.preprocessor);
     digests_ = DigestedFiles(files_);
   }
@@ -73,7 +68,6 @@ class ImageDocuments : public Source {
     Document document;
     document.name = file.filename().string();
     document.signal = patch_numbers(prepared(image_file(file), preparation_, called), preparation_, grid_);
-    stamps_[static_cast<std::size_t>(i)].require_same();
     for (Index n = 0; n < grid_.first; ++n) {
       document.ids.push_back(static_cast<std::int32_t>(n));
       document.tokens.push_back(opening_name(n));
@@ -121,7 +115,6 @@ class ImageDocuments : public Source {
   ImagePreparation preparation_;
   std::vector<fs::path> files_;
   std::int64_t others_ = 0;
-  std::vector<FileStamp> stamps_;  // of the files: each is opened when it is its turn
   DigestedFiles digests_;
   std::string preprocessor_digest_;
 };

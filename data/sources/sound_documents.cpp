@@ -9,8 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "../../core/errors/error.h"
-#include "../files/digested_files.h"
-#include "../files/file_watch.h"
+#include "../files/digest.h"
 #include "../files/printable.h"
 #include "stored_arrays.h"
 #include "text_documents.h"
@@ -52,10 +51,7 @@ class SoundDocuments : public Source {
     if (documents && *documents > shape[0])
       throw FormatError(fmt::format("{} holds {} documents, {} were asked for; say --documents {} or fewer",
                                     arrays_->called(features_name), shape[0], *documents, shape[0]));
-    std::vector<FileStamp> stamps;
-    for (const std::filesystem::path& file : arrays_->files()) stamps.emplace_back(file);
     digests_ = DigestedFiles(arrays_->files());
-    for (const FileStamp& stamp : stamps) stamp.require_same();
     read_targets(documents.value_or(std::min(shape[0], usual_documents)), shape[0], model);
   }
 

@@ -113,7 +113,7 @@ std::unique_ptr<StoredArrays> open_stored_arrays(const std::filesystem::path& pa
   if (content == FileContent::npy || ending == ".npy") return npy_file_arrays(path);
   if (content == FileContent::npz) return npz_arrays(path);
   if (content == FileContent::safetensors || ending == ".safetensors") return safetensors_arrays(path);
-  throw FormatError(foreign_states(path));
+  throw foreign_states(path);
 }
 
 }  // namespace headwave

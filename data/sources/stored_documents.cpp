@@ -11,7 +11,6 @@
 #include "../../core/errors/error.h"
 #include "../arrays/safetensors_file.h"
 #include "../files/digest.h"
-#include "../files/digested_files.h"
 #include "../files/printable.h"
 #include "distinct_documents.h"
 #include "document_arrays.h"
@@ -121,10 +120,8 @@ class StoredDocuments : public Source {
                           {"special_tokens", std::string(place_->contents().special.empty()
                                                              ? "not known: the file has no marks of them (special)"
                                                              : "marked in the file (special)")}};
-    std::call_once(digested_, [&] {
-      digests_ = DigestedFiles(place_->files());  // a sealed file that is damaged is refused here
-      place_->require_same_files();               // later another may take the name: what is open stays what it was
-    });
+    // A sealed file that is damaged is refused here.
+    std::call_once(digested_, [&] { digests_ = DigestedFiles(place_->files()); });
     if (!digests_.list().empty()) provenance["source_sha256"] = digests_.list();
     for (const auto& [name, noted] : place_->arrays().captured()) provenance[fmt::format("captured_{}", name)] = noted;
     if (attention)

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "../../core/model/source.h"
-#include "../files/file_watch.h"
 #include "states_at.h"
 #include "stored_contents.h"
 
@@ -38,9 +37,6 @@ class StoredPlace {
   [[nodiscard]] const std::vector<std::filesystem::path>& document_files() const { return document_files_; }
   [[nodiscard]] std::vector<std::filesystem::path> files() const;
 
-  /// @throws IoError if one of the files is not what it was in the beginning
-  void require_same_files() const;
-
   /// One document's arrays, and what they are.
   struct Opened {
     std::shared_ptr<const StoredArrays> arrays;
@@ -60,7 +56,6 @@ class StoredPlace {
   std::shared_ptr<const StoredArrays> arrays_;
   StoredContents contents_;
   StatedAttention stated_;
-  std::vector<FileStamp> stamps_;  ///< of the files
 };
 
 /// What is done to states before anybody sees them: it may normalise them, or refuse them.

@@ -74,7 +74,6 @@ StoredPlace::StoredPlace(const StatesAt& at, StoredSearch search)
         fmt::format("{}: a folder with a file for each document, and names with {{document}}; expected one "
                     "of them",
                     shown_path(path)));
-  for (const fs::path& file : files()) stamps_.emplace_back(file);
   stated_ = stated_by(*arrays_);
 }
 
@@ -94,14 +93,9 @@ std::vector<fs::path> StoredPlace::files() const {
   return document_files_.empty() ? arrays_->files() : document_files_;
 }
 
-void StoredPlace::require_same_files() const {
-  for (const FileStamp& stamp : stamps_) stamp.require_same();
-}
-
 StoredPlace::Opened StoredPlace::opened(std::size_t document) const {
   if (document_files_.empty() || document == 0) return {arrays_, contents_};
   std::shared_ptr<const StoredArrays> arrays = open_stored_arrays(document_files_[document]);
-  stamps_[document].require_same();
   StoredContents contents = stored_contents(*arrays, search_);
   require_as_first(document, *arrays, contents);
   return {std::move(arrays), std::move(contents)};

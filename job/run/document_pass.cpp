@@ -9,7 +9,6 @@
 #include "../../core/model/model_pass.h"
 #include "../../core/process/process_memory.h"
 #include "../../core/process/threads.h"
-#include "../../data/files/file_watch.h"
 #include "sites.h"
 #include "stage_report.h"
 #include "unfinished_run.h"
@@ -221,7 +220,6 @@ void DocumentPass::go_through(const std::vector<Index>& documents, BlockSums& bl
     for (auto left = std::span(documents); !left.empty();) {
       const auto some = left.first(std::min(left.size(), static_cast<std::size_t>(together_)));
       std::vector<DocumentFindings> findings = look_together(some, threads_);
-      require_intact_files();
       for (std::size_t i = 0; i < some.size(); ++i) {
         add(block, std::move(findings[i]));
         added(some[i]);
@@ -233,7 +231,6 @@ void DocumentPass::go_through(const std::vector<Index>& documents, BlockSums& bl
   parallel_in_order(static_cast<Index>(documents.size()), threads_, [&](Index i) -> std::function<void()> {
     const Index document = documents[static_cast<std::size_t>(i)];
     auto findings = std::make_shared<DocumentFindings>(look(document));
-    require_intact_files();  // after hours it would be late to say so
     return [&, document, findings] {
       add(block, std::move(*findings));
       added(document);

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "../../core/process/threads.h"
-#include "../../data/files/file_watch.h"
+#include "../../data/files/mapped_file.h"
 #include "account_evidence.h"
 #include "document_pass.h"
 #include "job_memory.h"

@@ -5,8 +5,8 @@
 #include "../../core/errors/error.h"
 #include "../../data/files/digest.h"
 #include "../../data/files/made_folders.h"
-#include "../../data/files/numbered_name.h"
 #include "../../data/files/printable.h"
+#include "../../data/files/replaced_file.h"
 #include "../../data/sources/stored_documents.h"
 
 namespace headwave {

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 
 #include "../../core/errors/error.h"
-#include "../../data/files/numbered_name.h"
 #include "../../data/files/replaced_file.h"
 #include "../catch.h"
 
@@ -17,7 +16,7 @@ TEST_CASE("lock file: one at a time holds it, others are told who does, and it g
   {
     const LockFile held(folder / "lock");
     CHECK_THROWS_WITH(LockFile(folder / "lock"), ContainsSubstring("another headwave is writing here (process ") &&
-                                                     ContainsSubstring("choose another --out"));
+                                                     ContainsSubstring("give out=another folder"));
     CHECK_NOTHROW(LockFile(folder / "other"));
   }
   CHECK(std::filesystem::is_empty(folder.path()));

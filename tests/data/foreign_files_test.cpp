@@ -103,7 +103,9 @@ TEST_CASE("inspect has a word of its own for each container that is not read") {
 
 TEST_CASE("a file's name stands in a line of Python only where nothing in it could be taken for code") {
   const Foreign it;
-  const auto told = [&](const std::string& name) { return foreign_states(it.write(name, "PAR1..PAR1")); };
+  const auto told = [&](const std::string& name) {
+    return std::string(foreign_states(it.write(name, "PAR1..PAR1")).what());
+  };
   CHECK_THAT(told("a b.x"), ContainsSubstring("read_parquet('" + (it.path() / "a b.x").string() + "')"));
   for (const char* name : {"a'b", "a\"b", "$(rm x)", "`x`", "a\\b", "a\nb", "!x", "{x}", "caf\xc3\xa9"})
     CHECK_THAT(told(name), ContainsSubstring("read_parquet('FILE')"));

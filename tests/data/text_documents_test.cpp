@@ -154,7 +154,7 @@ TEST_CASE("ids that a model cannot read are refused with their document before i
 TEST_CASE("text that is not UTF-8 becomes no document, unless its encoding is named") {
   const SmallFolder it;
   CHECK_THROWS_WITH(it.text("a b\n\xe9 c", {}), ContainsSubstring("input: line 2, offset 4: byte 0xE9 is not UTF-8"));
-  CHECK_THROWS_WITH(it.text(std::string("a b\0 c", 6), {}), ContainsSubstring("--encoding"));
+  CHECK_THROWS_WITH(it.text(std::string("a b\0 c", 6), {}), ContainsSubstring("give encoding="));
   CHECK_THROWS_WITH(it.ids("\xff\xfe"
                            "5",
                            {}),
