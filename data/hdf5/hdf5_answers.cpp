@@ -116,17 +116,10 @@ Hdf5Node sound_node(hid_t file, const std::string& path) {
   return node_of(std::move(object), path);
 }
 
-/// One broken object does not hide the others.
 Hdf5Node member_node(hid_t file, const std::string& path) {
-  try {
-    if (const std::string target = path == "/" ? "" : link_target(file, path); !target.empty())
-      return {path, "link", {}, "", target, {}, ""};
-    Hdf5Handle object(H5Oopen(file, path.c_str(), H5P_DEFAULT), H5Oclose);
-    if (!object.valid()) throw FormatError(hdf5_reason());
-    return node_of(std::move(object), path);
-  } catch (const FormatError& problem) {
-    return {path, "unreadable", {}, "", problem.what(), {}, ""};
-  }
+  const std::string target = path == "/" ? "" : link_target(file, path);
+  if (!target.empty()) return {path, "link", {}, "", target, {}, ""};
+  return node_of(hdf5_object(file, path), path);
 }
 
 void write_node(ByteWriter& bytes, const Hdf5Node& node) {
