@@ -55,7 +55,7 @@ const std::map<std::string, Element>& plain_elements() {
   return elements;
 }
 
-// "<f4" in words; nothing where no such type exists.
+/// A type such as "<f4" in words; nothing if there is no such type.
 std::optional<Element> element_of(std::string_view descr) {
   if (descr.starts_with('[')) return Element{"structured", {}, {}};
   if (descr.size() < 2 || std::string_view("<>|=").find(descr[0]) == descr.npos) return std::nullopt;
@@ -120,7 +120,7 @@ std::string json_of_header(std::string_view text, const std::string& file) {
   return json;
 }
 
-/// Shape, type and order as a header says them.
+/// Parses shape, type and order.
 NpyInfo info_of_header(std::string_view text, const std::string& file) {
   const nlohmann::json header = json_of_text(json_of_header(text, file), file + ": the npy header");
   const auto refuse = [&](const char* expected) {
@@ -145,7 +145,7 @@ NpyInfo info_of_header(std::string_view text, const std::string& file) {
   return info;
 }
 
-// Everything but the numbers: magic, version, length of the header, the header.
+/// Parses everything before the numbers: magic, version, length of the header, header.
 NpyInfo info_of(std::string_view text, std::size_t bytes, const std::string& name) {
   if (const FileContent content = content_of(text); content == FileContent::npz || content == FileContent::zip)
     throw FormatError(
@@ -199,7 +199,7 @@ void complete_info(NpyInfo& info, std::size_t bytes, const std::string& name) {
   check_size(info, element->bytes, bytes, name);
 }
 
-/// A text of UCS-4 letters, or of bytes, that is padded with zeros.
+/// A text of UCS-4 characters or of bytes, padded with zeros.
 std::string letters_of(std::span<const std::byte> entry, bool wide, bool big_endian) {
   std::string text;
   for (std::size_t at = 0; at + (wide ? 4 : 1) <= entry.size(); at += wide ? 4 : 1) {

@@ -26,7 +26,7 @@ struct DigestedFile {
   std::optional<bool> seal_is_right;
 };
 
-/// Empty where there is none.
+/// Empty if there is none.
 std::string seal_at_end(const FileBytes& file) {
   if (file.size() < seal_bytes) return "";
   std::string end = file.text(file.size() - seal_bytes, seal_bytes);
@@ -38,7 +38,7 @@ DigestedFile digested_file(const std::filesystem::path& path) {
   const std::string seal = seal_at_end(file);
   const std::size_t sealed = file.size() - seal.size();
   Sha256 all, before_seal;
-  // Piece by piece: weights that are mapped already would otherwise be in memory twice.
+  // In pieces: weights that are mapped already would otherwise be in memory twice.
   for (std::size_t at = 0; at < file.size();) {
     stop_if_asked();
     const std::string piece = file.text(at, std::size_t{1} << 20U);
@@ -50,7 +50,7 @@ DigestedFile digested_file(const std::filesystem::path& path) {
   return {all.hexadecimal(), seal == seal_of(before_seal.hexadecimal())};
 }
 
-/// A sealed file that was written to is not what its seal says either.
+/// A sealed file that was written to fails by its seal.
 bool still_has(const std::filesystem::path& file, const std::string& digest) {
   try {
     return sha256_list({file}) == digest;

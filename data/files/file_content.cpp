@@ -49,10 +49,10 @@ bool is_pickle(std::string_view bytes, char last) {
   return bytes.size() > 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5 && last == '.';
 }
 
-/// Enough for every mark, and for a user's block before HDF5's.
+/// Enough for every magic number, and for a user block before HDF5's.
 constexpr std::size_t looked_at = std::size_t{4} << 20U;
 
-/// Of the first bytes of a file of a size, and its last one.
+/// The content of a file by its first bytes, its size and its last byte.
 FileContent content_of_ends(std::string_view bytes, std::size_t size, char last) {
   using enum FileContent;
   static const std::vector<std::pair<std::string_view, FileContent>> marks = {

@@ -42,7 +42,7 @@ void MappedFile::let_go(std::size_t first, std::size_t count) const {
   constexpr std::size_t piece = std::size_t{2} << 20U;  // of whole pages, of any size that there is
   if (count == 0 || first >= size_) return;
   const std::size_t begin = first / piece * piece, end = std::min(size_, (first + count + piece - 1) / piece * piece);
-  // Advice: where the system does not take it, the pages stay until it needs their room.
+  // Advice: if the system ignores it, the pages stay until it needs their memory.
   (void)::madvise(const_cast<std::byte*>(data_) + begin, end - begin, MADV_DONTNEED);
 }
 

@@ -231,8 +231,11 @@ class ChildReader : public Hdf5Reader {
     if (child_ <= 0) throw FormatError("the process that read it did not survive an earlier question");
     ByteWriter bytes;
     bytes.write(request);
-    if (::send(socket_.get(), bytes.bytes().data(), bytes.bytes().size(), MSG_NOSIGNAL) < 0 && errno == EMSGSIZE)
-      throw FormatError("there is no object with so long a name");
+    ssize_t sent = 0;
+    do {
+      sent = ::send(socket_.get(), bytes.bytes().data(), bytes.bytes().size(), MSG_NOSIGNAL);
+    } while (sent < 0 && errno == EINTR);
+    if (sent < 0 && errno == EMSGSIZE) throw FormatError("there is no object with so long a name");
     take_answer(room);
   }
   [[nodiscard]] bool has_died() const override { return child_ <= 0; }
@@ -258,7 +261,8 @@ class ChildReader : public Hdf5Reader {
     if (outcome.kind == Hdf5Outcome::io_error) throw IoError(problem());
     if (outcome.kind == Hdf5Outcome::shape_error) throw ShapeError(problem());
     if (outcome.kind == Hdf5Outcome::format_error) throw FormatError(problem());
-    if (room) std::memcpy(room(outcome.bytes), bytes, outcome.bytes);
+    void* const to = room ? room(outcome.bytes) : nullptr;
+    if (to != nullptr && outcome.bytes > 0) std::memcpy(to, bytes, outcome.bytes);
   }
 
   /// Says why the child gave no answer, or none in time (`in_vain`). The file is blamed for what reading it

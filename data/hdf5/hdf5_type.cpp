@@ -26,7 +26,7 @@ bool is_boolean(hid_t type) {
   return true;
 }
 
-// Of 16 bits, the upper half of a float32.
+// bfloat16: the upper 16 bits of a float32.
 bool is_brain_float(hid_t type) {
   std::size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
   return H5Tget_size(type) == 2 &&
@@ -57,8 +57,8 @@ std::vector<std::string> variable_strings(hid_t type, hid_t space, std::size_t e
   return texts;
 }
 
-/// A conversion of the library, in place: entries lie `stride` bytes apart, or, where it is 0, one after
-/// another, before with the size of From and after with that of To.
+/// Converts entries in place, as the library asks: they are `stride` bytes apart, or, if it is 0, one after another,
+/// with the size of From before and of To after.
 template <class From, class To>
 herr_t convert_halves(hid_t, hid_t, H5T_cdata_t* about, std::size_t entries, std::size_t stride, std::size_t,
                       void* buffer, void*, hid_t) {

@@ -70,7 +70,7 @@ Hdf5Handle new_hdf5_file(const std::filesystem::path& path) {
   const Hdf5Handle creation = creation_properties(H5P_FILE_CREATE, true);
   const Hdf5Handle access = new_properties(H5P_FILE_ACCESS);
   demand_hdf5(H5Pset_libver_bounds(access.id(), H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0, "/");
-  // Whoever made the file holds its lock already, and not through the library.
+  // The caller holds the lock of the file already, outside the library.
   demand_hdf5(H5Pset_file_locking(access.id(), false, true) >= 0, "/");
   Hdf5Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), access.id()), H5Fclose);
   demand_hdf5(file.valid(), "/");
@@ -135,7 +135,7 @@ Hdf5Handle stored_type(RowType type) {
   }
 }
 
-/// The type of values as append_hdf5_row() gets them.
+/// The memory type of the values that append_hdf5_row() gets.
 Hdf5Handle given_type(hid_t stored) {
   switch (H5Tget_class(stored)) {
     case H5T_FLOAT:

@@ -14,7 +14,7 @@ namespace headwave {
 
 namespace {
 
-// What netCDF, CF and every language with attributes for names can take.
+// Names that netCDF, CF and languages with attributes accept.
 bool is_identifier(const std::string& name) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   return !name.empty() && is_letter(name.front()) && name.size() <= 200 && std::ranges::all_of(name, [&](char c) {

@@ -39,7 +39,7 @@ class Reader {
     see_fields(nullptr, [](const Field&) {});
   }
 
-  /// What was found of that which was read, and of the file's own digest. Asked once, at the end.
+  /// What was found: of the arrays that were read, and of the file's own digest. Ask once, at the end.
   ResultCheck check() {
     const std::optional<bool> right = seal_is_right(file_.path());
     check_.has_file_digest = right.has_value();
@@ -59,7 +59,7 @@ class Reader {
     return value == nullptr ? 0 : *value;
   }
 
-  /// Attributes of a finished result of ours that is not newer than this program.
+  /// The root attributes, if this is a finished result that is not newer than this program.
   [[nodiscard]] Attributes checked_root() const {
     Attributes root = file_.attributes("/");
     const std::int64_t version = number(root, "schema_version");
@@ -153,7 +153,7 @@ class Reader {
   std::map<std::string, Axis> axes_;
 };
 
-/// A problem of a file, as messages tell it.
+/// A problem of a file, with what to do, as messages say it.
 std::string told(const Hdf5File& file, const std::string& problem) {
   return fmt::format("{}: {}; put a sound copy in its place, or remove it and make it again", shown_path(file.path()),
                      problem);
