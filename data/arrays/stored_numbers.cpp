@@ -93,23 +93,8 @@ float rounded(double value) {
 }  // namespace
 
 std::size_t size_of(NumberType type) {
-  switch (type) {
-    case NumberType::i8:
-    case NumberType::u8:
-    case NumberType::boolean:
-      return 1;
-    case NumberType::f16:
-    case NumberType::bf16:
-    case NumberType::i16:
-    case NumberType::u16:
-      return 2;
-    case NumberType::f32:
-    case NumberType::i32:
-    case NumberType::u32:
-      return 4;
-    default:
-      return 8;
-  }
+  constexpr std::array<std::size_t, 13> sizes{2, 2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 1};
+  return sizes[static_cast<std::size_t>(type)];
 }
 
 const char* name_of(NumberType type) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <map>
 
 #include <Eigen/Core>
 #include <fmt/format.h>
@@ -117,33 +118,21 @@ Hdf5Texts::Hdf5Texts(const std::vector<std::string>& texts) {
 }
 
 std::string hdf5_type_text(hid_t type) {
+  static const std::map<H5T_class_t, const char*> others{{H5T_STRING, "string"},
+                                                         {H5T_OPAQUE, "opaque"},
+                                                         {H5T_COMPOUND, "compound"},
+                                                         {H5T_REFERENCE, "reference"},
+                                                         {H5T_VLEN, "variable-length lists"},
+                                                         {H5T_ARRAY, "arrays"},
+                                                         {H5T_TIME, "time"}};
   const std::size_t bits = 8 * H5Tget_size(type);
-  switch (H5Tget_class(type)) {
-    case H5T_INTEGER:
-      return fmt::format("{}int{}", H5Tget_sign(type) == H5T_SGN_NONE ? "u" : "", bits);
-    case H5T_FLOAT:
-      return fmt::format("{}float{}", is_brain_float(type) ? "b" : "", bits);
-    case H5T_STRING:
-      return "string";
-    case H5T_ENUM:
-      return is_boolean(type) ? "bool" : "enum";
-    case H5T_BITFIELD:
-      return fmt::format("bitfield{}", bits);
-    case H5T_OPAQUE:
-      return "opaque";
-    case H5T_COMPOUND:
-      return "compound";
-    case H5T_REFERENCE:
-      return "reference";
-    case H5T_VLEN:
-      return "variable-length lists";
-    case H5T_ARRAY:
-      return "arrays";
-    case H5T_TIME:
-      return "time";
-    default:
-      return "unknown";
-  }
+  const H5T_class_t kind = H5Tget_class(type);
+  if (kind == H5T_INTEGER) return fmt::format("{}int{}", H5Tget_sign(type) == H5T_SGN_NONE ? "u" : "", bits);
+  if (kind == H5T_FLOAT) return fmt::format("{}float{}", is_brain_float(type) ? "b" : "", bits);
+  if (kind == H5T_ENUM) return is_boolean(type) ? "bool" : "enum";
+  if (kind == H5T_BITFIELD) return fmt::format("bitfield{}", bits);
+  const auto found = others.find(kind);
+  return found == others.end() ? "unknown" : found->second;
 }
 
 bool hdf5_is_number(hid_t type) {
