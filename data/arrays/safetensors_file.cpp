@@ -31,13 +31,11 @@ constexpr std::size_t longest_header = 100'000'000;
 constexpr std::size_t most_tensors = std::size_t{1} << 18U;  // experts by the hundred make some ten thousand
 constexpr std::size_t most_axes = 64;                        // what NumPy and PyTorch can hold
 
+/// Bytes of one entry of a type, also of types that are listed and never read.
 std::optional<std::size_t> bytes_per_entry(const std::string& dtype) {
-  static const std::map<std::string, std::size_t> sizes = {
-      {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1}, {"F8_E8M0", 1},
-      {"I16", 2},  {"U16", 2}, {"F16", 2}, {"BF16", 2},    {"I32", 4},     {"U32", 4},
-      {"F32", 4},  {"F64", 8}, {"I64", 8}, {"U64", 8},     {"C64", 8}};
-  const auto found = sizes.find(dtype);
-  return found == sizes.end() ? std::nullopt : std::optional(found->second);
+  if (const std::optional<NumberType> type = number_type(dtype)) return size_of(*type);
+  if (dtype == "C64") return 8;
+  return dtype == "F8_E5M2" || dtype == "F8_E4M3" || dtype == "F8_E8M0" ? std::optional<std::size_t>(1) : std::nullopt;
 }
 
 // One message form for all complaints about a tensor's entry.
